@@ -5,22 +5,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import time
 from typing import Any
 
 from .._cluster.cluster import GROUP, Cluster, Object
-from .._errors import LifecycleError
-from .._objects.health.wait import wait_until_established
+from .._objects.installed_kinds import CRD_KIND, has_hash, hash_of, install_kinds
 from .._runs.records.record_schema import BOOLEAN, INTEGER, OPEN, STRING, STRINGS, object_schema
 from .errand import API_VERSION, KIND, OutputSource, Strategy
 
 PLURAL = "errands"
 CRD_NAME = f"{PLURAL}.{GROUP}"
-CRD_KIND = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-HASH_ANNOTATION = f"{GROUP}/definition-hash"
-SECONDS_TO_SERVE = 60.0
 
 _TEXTS: dict[str, Any] = {"type": "object", "additionalProperties": STRING}
 _TIME: dict[str, Any] = {"type": "string", "format": "date-time"}
@@ -258,15 +251,12 @@ ROLES = (VIEWER_ROLE, AUTHOR_ROLE, ENGINE_ROLE)
 
 def definition_hash() -> str:
     """A hash of all that :func:`install_definition` installs."""
-    text = json.dumps([DEFINITION, *ROLES], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hash_of((DEFINITION, *ROLES))
 
 
 def is_current(cluster: Cluster) -> bool:
     """Whether a cluster has the custom resource as it is defined here; one request."""
-    crd = cluster.get(*CRD_KIND, CRD_NAME)
-    annotations = (crd["metadata"].get("annotations") or {}) if crd else {}
-    return annotations.get(HASH_ANNOTATION) == definition_hash()
+    return has_hash(cluster, CRD_NAME, definition_hash())
 
 
 def install_definition(cluster: Cluster) -> None:
@@ -275,15 +265,4 @@ def install_definition(cluster: Cluster) -> None:
     Raises:
         LifecycleError: the server does not serve it in time, or refuses it.
     """
-    annotated = {"name": CRD_NAME, "annotations": {HASH_ANNOTATION: definition_hash()}}
-    for role in ROLES:
-        cluster.apply(role, force=True)
-    # Last, as its hash says that all is there.
-    crd = cluster.apply({**DEFINITION, "metadata": annotated}, force=True)
-    deadline = time.monotonic() + SECONDS_TO_SERVE
-    result = wait_until_established(cluster, [crd], deadline=deadline, cancelled=lambda: False)
-    if not result.is_healthy:
-        raise LifecycleError(
-            f"the API server does not serve Errand after {SECONDS_TO_SERVE:.0f} s. Read its conditions:"
-            f" kubectl describe crd {CRD_NAME}"
-        )
+    install_kinds(cluster, [DEFINITION], ROLES, definition_hash())

@@ -20,7 +20,6 @@ from .._errands.authoring.errand_object import (
 from .._errands.authoring.errand_report import FAILED, errand_report, log_command, run_report
 from .._errands.authoring.errand_writing import (
     AUTHOR_MANAGER,
-    DefinitionState,
     adjusted_to,
     apply_errand,
     definition_state,
@@ -33,6 +32,7 @@ from .._errands.errand import API_VERSION, AUTOMATIC, KIND, Errand, ErrandKey, S
 from .._errands.holding_container import DEFAULT_IMAGE
 from .._errors import LifecycleError
 from .._objects.apply.diff import changed_fields, diff_of
+from .._objects.installed_kinds import DefinitionState
 
 PRESENT, ABSENT = "present", "absent"
 _RUNS = (Strategy.NOW, Strategy.ONCE)

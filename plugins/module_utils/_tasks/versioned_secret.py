@@ -21,7 +21,7 @@ from .._jobs.version_writer import (
 from .._jobs.versioned_secrets import newest_version
 from .._objects.apply.diff import diff_of
 from .errand_users import read_errand_users
-from .plain_options import plain_options
+from .shared.plain_options import plain_options
 
 PRESENT, ABSENT = "present", "absent"
 

@@ -29,9 +29,11 @@ class NumberRule:
 
 
 _SECONDS = NumberRule("a number of seconds, 0 or more", lambda seconds: 0 <= seconds < math.inf)
+_TIMEOUT = NumberRule("a number of seconds above 0", lambda seconds: 0 < seconds < math.inf)
 RULES: Mapping[str, NumberRule] = {
     "workers": NumberRule("a whole number, 1 or more", lambda number: number >= 1, check_type_int),
-    "timeout": NumberRule("a number of seconds above 0", lambda seconds: 0 < seconds < math.inf),
+    "timeout": _TIMEOUT,
+    "wait_timeout": _TIMEOUT,
     "deadline": _SECONDS,
     "grace": _SECONDS,
     "lease_wait": NumberRule("a number of seconds, 0 or more", lambda seconds: seconds >= 0),
@@ -53,6 +55,8 @@ VARIABLES: Mapping[str, str] = {
 """The variables of the role kyma that are named otherwise than its options."""
 OF_ERRANDS = frozenset({"errand", "reconcile_errands"})
 """Modules whose options have variables with a prefix of their own."""
+OF_JOBS = "stored_job"
+"""The module with the fields of a job among its options. The timeout of a job is validated there."""
 
 
 def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any], module: str = "") -> dict[str, str]:
@@ -66,14 +70,23 @@ def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any], module: st
     return {
         option: f"{option} ({_variable(option, module)}) is {args[option]!r}, and must be {rule.words}"
         for option, rule in RULES.items()
-        if option in spec and args.get(option) is not None and not _follows(rule, args[option])
+        if option in spec
+        and args.get(option) is not None
+        and not (option == "timeout" and _plain_name(module) == OF_JOBS)
+        and not _follows(rule, args[option])
     }
 
 
 def _variable(option: str, module: str) -> str:
-    if module.rpartition(".")[2] in OF_ERRANDS:
+    if _plain_name(module) in OF_ERRANDS:
         return f"kyma_errand_{option}"
+    if _plain_name(module) == OF_JOBS:
+        return f"kyma_job_store_{option}"
     return VARIABLES.get(option, f"kyma_{option}")
+
+
+def _plain_name(module: str) -> str:
+    return module.rpartition(".")[2]
 
 
 def _follows(rule: NumberRule, written: Any) -> bool:

@@ -67,7 +67,7 @@ def test_a_text_that_nobody_prints_is_found() -> None:
 def test_its_options_are_there() -> None:
     options = set(yaml.safe_load((ROOT / "roles" / "kyma" / "defaults" / "main.yml").read_text()))
     options |= set(re.findall(r"kyma_\w+", (ROOT / "playbooks" / "cancel_kyma.yml").read_text()))
-    for role in ("kyma_modules", "kyma_errand"):
+    for role in ("kyma_modules", "kyma_errand", "kyma_job_store"):
         specs = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text())
         options |= specs["argument_specs"]["main"]["options"].keys()
     assert set(re.findall(r"\bkyma_\w+", GUIDE)) <= options

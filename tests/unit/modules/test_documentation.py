@@ -21,7 +21,15 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_car
 PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
 REPO = Path(__file__).resolve().parents[3]
 MODULES = sorted(path.stem for path in (REPO / "plugins/modules").glob("*.py"))
-BACKGROUND = ("component", "errand", "migration", "module", "reconcile_errands")
+BACKGROUND = (
+    "component",
+    "errand",
+    "migration",
+    "module",
+    "reconcile_errands",
+    "stored_job",
+    "stored_job_import",
+)
 OF_OTHERS = "kubernetes.core."
 DEFAULTS = {
     "type": "str",

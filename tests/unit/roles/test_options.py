@@ -14,6 +14,7 @@ import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.module import MODULE_SPEC, ONE_MODULE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.requested_jobs import FIELDS_SPEC
 
 from tests.cluster.paths import ROOT
 
@@ -59,6 +60,10 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
         # What is said of one module, where there is no list.
         ("kyma_modules", "main", "module", set(ONE_MODULE)),
         ("kyma_errand", "main", "errand", set()),
+        ("kyma_job_store", "import", "stored_job_import", set()),
+        # What is said of one job, where there is no list.
+        ("kyma_job_store", "load", "stored_job", {"name", "type", *FIELDS_SPEC}),
+        ("kyma_job_store", "switch", "job_store", set()),
     ],
 )
 def test_each_option_of_the_module_is_passed_on(role: str, tasks: str, module: str, unused: set[str]) -> None:

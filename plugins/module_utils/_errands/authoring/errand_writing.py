@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import Conflict, Forbidden
-from ..._errors import LifecycleError
+from ..._objects.installed_kinds import DefinitionState, state_of_kinds, update_kinds
+from ..._objects.installed_kinds import install_problem as kinds_problem
 from ..._text import one_line
 from ..errand import API_VERSION, FIELD_MANAGER, KIND, ErrandKey, Strategy, errand_from
 from ..errand_definition import CRD_NAME, install_definition, is_current
@@ -19,23 +18,6 @@ _AFTERWARDS = {Strategy.ONCE: Strategy.DONE, Strategy.NOW: Strategy.MANUAL}
 """What the strategies become after a run."""
 AUTHOR_MANAGER = "kyma-lifecycle/errand"
 """The field manager of authors, unless they name another one."""
-INSTALL_RIGHTS = (
-    "get, list, watch, create and patch customresourcedefinitions.apiextensions.k8s.io, and to get, create,"
-    " patch and escalate clusterroles.rbac.authorization.k8s.io"
-)
-
-
-@dataclass(frozen=True)
-class DefinitionState:
-    """What the cluster has of the definition of errands.
-
-    Attributes:
-        is_served: whether the API server knows errands.
-        is_current: whether it is the definition of this version; True also where we may not read it.
-    """
-
-    is_served: bool
-    is_current: bool
 
 
 def definition_state(cluster: Cluster) -> DefinitionState:
@@ -44,12 +26,7 @@ def definition_state(cluster: Cluster) -> DefinitionState:
     Raises:
         ClusterError: the server does not answer.
     """
-    is_served = cluster.resource(API_VERSION, KIND) is not None
-    try:
-        return DefinitionState(is_served, is_current(cluster))
-    except Forbidden:
-        # Authors may not read it; without it there would be nothing to go on with.
-        return DefinitionState(is_served, is_current=is_served)
+    return state_of_kinds(cluster, [(API_VERSION, KIND)], is_current)
 
 
 def update_definition(cluster: Cluster, state: DefinitionState) -> tuple[bool, tuple[str, ...]]:
@@ -58,25 +35,13 @@ def update_definition(cluster: Cluster, state: DefinitionState) -> tuple[bool, t
     Raises:
         LifecycleError: it is missing, and can't be installed.
     """
-    if state.is_current:
-        return False, ()
-    try:
-        install_definition(cluster)
-    except Forbidden as refusal:
-        problem = install_problem(refusal)
-        if not state.is_served:
-            raise LifecycleError(problem) from refusal
-        return False, (problem,)
-    return True, ()
+    return update_kinds(state, lambda: install_definition(cluster), install_problem)
 
 
 def install_problem(refusal: Forbidden) -> str:
     """Why the definition can't be installed, and what to do."""
-    return (
-        f"the definition {CRD_NAME} is missing or not the one of this version, and you may not install it:"
-        f" {one_line(refusal.api_message)}. It takes the rights to {INSTALL_RIGHTS}. Get them, or have an"
-        " administrator run this:\nansible-playbook kyma.lifecycle.reconcile_errands"
-    )
+    command = "ansible-playbook kyma.lifecycle.reconcile_errands"
+    return kinds_problem(f"the definition {CRD_NAME}", refusal, command)
 
 
 def read_errand(cluster: Cluster, key: ErrandKey) -> Object | None:

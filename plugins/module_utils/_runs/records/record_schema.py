@@ -18,7 +18,14 @@ OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 def record_definition(
-    kind: str, plural: str, short: str, schema: dict[str, Any], columns: list[tuple[str, str, str]]
+    kind: str,
+    plural: str,
+    short: str,
+    schema: dict[str, Any],
+    columns: list[tuple[str, str, str]],
+    *,
+    is_namespaced: bool = False,
+    has_status: bool = False,
 ) -> Object:
     """The CustomResourceDefinition of a kind of record.
 
@@ -26,6 +33,8 @@ def record_definition(
         kind, plural, short: its names.
         schema: of ``spec`` and ``status``.
         columns: that ``kubectl get`` prints: name, type, JSON path.
+        is_namespaced: whether its objects are in namespaces.
+        has_status: whether the status is a subresource, so that writing it does not count as a change.
     """
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -33,7 +42,7 @@ def record_definition(
         "metadata": {"name": f"{plural}.{GROUP}"},
         "spec": {
             "group": GROUP,
-            "scope": "Cluster",
+            "scope": "Namespaced" if is_namespaced else "Cluster",
             "names": {
                 "kind": kind,
                 "listKind": f"{kind}List",
@@ -47,6 +56,7 @@ def record_definition(
                     "name": "v1alpha1",
                     "served": True,
                     "storage": True,
+                    **({"subresources": {"status": {}}} if has_status else {}),
                     "schema": {"openAPIV3Schema": {"type": "object", "properties": schema}},
                     "additionalPrinterColumns": [
                         {"name": name, "type": type_, "jsonPath": path} for name, type_, path in columns

@@ -18,6 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.reconcile_errands import (
     DEFINITION as RECONCILE_ERRANDS,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.stored_job import (
+    DEFINITION as STORED_JOB,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.number_options import (
     RULES,
@@ -93,8 +96,15 @@ def test_errands_have_variables_of_their_own(module: str) -> None:
     assert "(kyma_workers)" in number_problems({"workers": 0}, spec, "kyma.lifecycle.plan")["workers"]
 
 
+def test_the_timeout_of_a_job_is_no_timeout_of_the_task() -> None:
+    options = {"timeout": 0, "wait_timeout": 0}
+    found = number_problems(options, STORED_JOB.argument_spec, "kyma.lifecycle.stored_job")
+    assert [one.split(" is ")[0] for one in found.values()] == ["wait_timeout (kyma_job_store_wait_timeout)"]
+
+
 def test_defaults_are_fine_and_every_rule_is_about_an_option() -> None:
-    specs = {**PLAN.argument_spec, **COMPONENT.argument_spec, **RECONCILE_ERRANDS.argument_spec}
+    wait = {"wait_timeout": STORED_JOB.argument_spec["wait_timeout"]}
+    specs = {**PLAN.argument_spec, **COMPONENT.argument_spec, **RECONCILE_ERRANDS.argument_spec, **wait}
     assert set(RULES) <= set(specs)
     assert number_problems({option: one.get("default") for option, one in specs.items()}, specs) == {}
 

@@ -1,0 +1,28 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Carries kyma.lifecycle.stored_job: in the background, as deletions take their time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.stored_job import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
+    DEFAULT_DEADLINE,
+    BackgroundCarrier,
+)
+
+
+class ActionModule(BackgroundCarrier):
+    """The action plugin of the module of the same name."""
+
+    definition = DEFINITION
+
+    def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
+        """See BackgroundCarrier: the timeout of a job is not the task's, which may wait for each job."""
+        del entries
+        jobs = len(params["jobs"] or ()) + 1
+        return float(DEFAULT_DEADLINE + jobs * params["wait_timeout"])

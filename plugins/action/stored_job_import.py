@@ -1,0 +1,17 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Carries kyma.lifecycle.stored_job_import: in the background, as a cluster may have many jobs."""
+
+from __future__ import annotations
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.stored_job_import import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
+    BackgroundCarrier,
+)
+
+
+class ActionModule(BackgroundCarrier):
+    """The action plugin of the module of the same name."""
+
+    definition = DEFINITION

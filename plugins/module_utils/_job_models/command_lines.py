@@ -1,0 +1,55 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Between a command with its log files and the one shell line of a container: pure.
+
+The redirections stand before the command, so that they hold for all of it: also for ``a; b``, ``a | b``, and
+a command that ends with a comment or a here-document. Toolforge does the same. Older lines have them at the
+end.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from .core_job import LogFiles
+
+_LITERAL = r"""(?!(?:''|"")+(?:[\s;]|\Z))(?:[\w@%+=:,./-]|'[^']*'|"[^"$`\\]*")+"""
+"""A word of the shell that is not empty and in which nothing is expanded."""
+_END_OF_LOGS = "exec;"
+"""Does nothing. Keeps a command that begins or ends like redirections apart from those of the log files."""
+_PREFIX = re.compile(
+    rf"(?:exec 1>>(?P<stdout>{_LITERAL});)?(?:exec 2>>(?P<stderr>{_LITERAL});)?(?:{_END_OF_LOGS})?", re.ASCII
+)
+_SUFFIX = re.compile(rf"\s+1>>?(?P<stdout>{_LITERAL})(?:\s+2>>?(?P<stderr>{_LITERAL}))?\s*\Z", re.ASCII)
+
+
+def shell_line(command: str, logs: LogFiles) -> str:
+    """The line for ``sh -c`` that runs a command and appends its output to files.
+
+    Args:
+        command: any shell line or script; empty if only the files are of interest.
+        logs: the files; a command without them is returned unchanged.
+    """
+    files = {1: logs.stdout, 2: logs.stderr}
+    prefix = "".join(f"exec {number}>>{shlex.quote(file)};" for number, file in files.items() if file)
+    line = prefix + command
+    return line if split_shell_line(line) == (command, logs) else prefix + _END_OF_LOGS + command
+
+
+def split_shell_line(line: str) -> tuple[str, LogFiles]:
+    """The command and the log files of a shell line: the inverse of :func:`shell_line`.
+
+    It also reads lines that end in ``1>>file 2>>file``, or in ``1>file 2>file``. :func:`shell_line` makes
+    another line from the answer: a caller who needs the same one has to compare.
+    """
+    found = _PREFIX.match(line)
+    if found and found.end():
+        return line[found.end() :], _log_files(found)
+    found = _SUFFIX.search(line)
+    return (line[: found.start()], _log_files(found)) if found else (line, LogFiles())
+
+
+def _log_files(found: re.Match[str]) -> LogFiles:
+    return LogFiles(*("".join(shlex.split(found[name] or "")) for name in ("stdout", "stderr")))

@@ -1,0 +1,45 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the fields of a job are that its user did not set: one table for each release of defaults.
+
+A published table never changes. A new default is a new table with the next number, so that the jobs that were
+made with an older one can be listed as outdated and are not rolled out before their users say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+DEFAULTS: Mapping[int, Mapping[str, Any]] = MappingProxyType(
+    {
+        1: MappingProxyType(
+            {
+                "image": "",
+                "command": "",
+                "memory": "512Mi",
+                "cpu": "500m",
+                "retry": 0,
+                "schedule": "",
+                "timezone": "",
+                "suspend": False,
+                "timeout": 0,
+                "replicas": 1,
+                "port": 0,
+                "port_protocol": "TCP",
+                "emails": "none",
+            }
+        ),
+    }
+)
+"""By number of the release, the defaults by field. Fields that aren't in the table are empty by default."""
+
+CURRENT_DEFAULTS = max(DEFAULTS)
+"""The number of the release of defaults with which jobs are made now."""
+
+
+def defaults_of(release: int) -> Mapping[str, Any]:
+    """The defaults of a release; the current ones if we don't know it."""
+    return DEFAULTS.get(release, DEFAULTS[CURRENT_DEFAULTS])

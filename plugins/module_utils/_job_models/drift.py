@@ -1,0 +1,204 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What others have changed in a runtime object, and who. Pure.
+
+Only fields decide. ``managedFields`` (KEP-555) says who owns a field; a field that was removed has no owner.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from .._jobs.loose_json import mapping_of, mappings_in, text_of
+from .._objects.ownership.findings import PLATFORM_MANAGERS, name_of
+from .runtime.normal_form import normal_form
+
+HIDDEN = "(not shown)"
+"""Takes the place of values that may be secrets."""
+_SCALERS = (*PLATFORM_MANAGERS, "keda-operator")
+_REPLICAS = ("spec", "replicas")
+_METADATA = ("labels", "annotations")
+
+Step: TypeAlias = "str | int | tuple[str, str]"
+"""Leads from a value to one in it: the name of a field, the index of an item, or ``("name", <its name>)``."""
+Path = tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class DriftedField:
+    """A field of a runtime object that differs from what is meant.
+
+    Attributes:
+        ref: the object.
+        field: its path, such as ``spec.template.spec.containers[job].image``.
+        expected, actual: the values; None where there is none. Those of environment variables are not shown.
+        manager: the field manager that set it, with its subresource in brackets; empty if there is none.
+        time: when that manager last wrote the object; RFC 3339, or empty.
+    """
+
+    ref: Ref
+    field: str
+    expected: Any
+    actual: Any
+    manager: str
+    time: str
+
+
+def find_drift(meant: Object, live: Object) -> list[DriftedField]:
+    """The fields of a runtime object that others have changed, in the order of their paths.
+
+    Labels and annotations that others have added are no drift, nor is the number of pods that an autoscaler
+    has set.
+
+    Args:
+        meant: the object as it should be.
+        live: the object in the cluster.
+    """
+    found = []
+    for path in _differences(_compared(meant), _compared(live), ()):
+        owner = _owner(live, path)
+        if path == _REPLICAS and _is_scaled(meant, live, owner):
+            continue
+        expected, actual = _value_at(meant, path), _value_at(live, path)
+        expected, actual = (_shown(value, path) for value in (expected, actual))
+        manager, time = (name_of(owner), text_of(owner.get("time"))) if owner else ("", "")
+        found.append(DriftedField(ref_of(live), _text(path), expected, actual, manager, time))
+    return sorted(found, key=lambda one: one.field)
+
+
+def _compared(obj: Object) -> Object:
+    """What of an object counts: all but its identity, and of its metadata only labels and annotations."""
+    form = normal_form(obj)
+    metadata = mapping_of(form.pop("metadata", None))
+    form = {name: value for name, value in form.items() if name not in ("apiVersion", "kind")}
+    return {**form, "metadata": {name: mapping_of(metadata.get(name)) for name in _METADATA}}
+
+
+def _differences(expected: Any, actual: Any, path: Path) -> Iterator[Path]:
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        is_open = path in (("metadata", "labels"), ("metadata", "annotations"))
+        for name in sorted(expected.keys() if is_open else expected.keys() | actual.keys()):
+            yield from _differences(expected.get(name), actual.get(name), (*path, name))
+    elif isinstance(expected, list) and isinstance(actual, list):
+        yield from _differences_of_lists(expected, actual, path)
+    elif expected != actual or isinstance(expected, bool) is not isinstance(actual, bool):
+        yield path
+
+
+def _differences_of_lists(expected: list[Any], actual: list[Any], path: Path) -> Iterator[Path]:
+    old, new = _by_name(expected), _by_name(actual)
+    if old is not None and new is not None and ([*old] == [*new] or old.keys() != new.keys()):
+        for name in sorted(old.keys() | new.keys()):
+            yield from _differences(old.get(name), new.get(name), (*path, ("name", name)))
+    elif len(expected) == len(actual) and (old is None or new is None):
+        for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
+            yield from _differences(one, other, (*path, index))
+    elif expected != actual:
+        yield path
+
+
+def _by_name(items: Sequence[Any]) -> dict[str, Any] | None:
+    """Items by their names, if each has one and no two have the same."""
+    named = {text_of(mapping_of(item).get("name")): item for item in items}
+    return named if len(named) == len(items) and "" not in named else None
+
+
+def _value_at(value: Any, path: Path) -> Any:
+    for step in path:
+        value = _child(value, step)
+    return value
+
+
+def _child(value: Any, step: Step) -> Any:
+    if isinstance(step, str):
+        return mapping_of(value).get(step)
+    items = value if isinstance(value, list) else []
+    if isinstance(step, int):
+        return items[step] if step < len(items) else None
+    return next((item for item in mappings_in(items) if item.get("name") == step[1]), None)
+
+
+def _shown(value: Any, path: Path) -> Any:
+    """A value without those of environment variables."""
+    if value is not None and "env" in path and path[-1] not in ("env", "name"):
+        is_variable = isinstance(path[-1], tuple) and isinstance(value, Mapping)
+        return _shown_variable(value) if is_variable else HIDDEN
+    if isinstance(value, Mapping):
+        return {name: _shown(one, (*path, name)) for name, one in value.items()}
+    if isinstance(value, list):
+        is_env = path[-1] == "env"
+        return [
+            _shown_variable(one) if is_env else _shown(one, (*path, index)) for index, one in enumerate(value)
+        ]
+    return value
+
+
+def _shown_variable(variable: Any) -> Any:
+    return {name: one if name == "name" else HIDDEN for name, one in mapping_of(variable).items()}
+
+
+def _is_scaled(meant: Object, live: Object, owner: Mapping[str, Any] | None) -> bool:
+    """Whether an autoscaler has set the number of pods; it never scales from 0 or to 0."""
+    wanted, running = (_value_at(obj, _REPLICAS) for obj in (meant, live))
+    is_scaler = (
+        owner is not None
+        and owner.get("subresource") == "scale"
+        and text_of(owner.get("manager")) in _SCALERS
+    )
+    return is_scaler and wanted != 0 and running != 0
+
+
+def _owner(live: Object, path: Path) -> Mapping[str, Any] | None:
+    """The entry of ``managedFields`` that owns a field: of several, the newest that is not ours."""
+    owners = [
+        entry
+        for entry in mappings_in(mapping_of(live.get("metadata")).get("managedFields"))
+        if entry.get("subresource") != "status" and _owns(entry.get("fieldsV1"), live, path)
+    ]
+    return max(owners, key=lambda one: (not _is_ours(one), text_of(one.get("time"))), default=None)
+
+
+def _is_ours(entry: Mapping[str, Any]) -> bool:
+    return text_of(entry.get("manager")).startswith(FIELD_MANAGER)
+
+
+def _owns(fields: Any, value: Any, path: Path) -> bool:
+    """Whether a ``fieldsV1`` has a field, something in it, or a value above it as a whole."""
+    node = mapping_of(fields)
+    if not node:
+        return False
+    for step in path:
+        value = _child(value, step)
+        element = f"f:{step}" if isinstance(step, str) else _item_element(node, value)
+        if element not in node:
+            return False
+        node = mapping_of(node[element])
+        if not node:
+            return True
+    return True
+
+
+def _item_element(node: Mapping[str, Any], item: Any) -> str:
+    """The element of a ``fieldsV1`` that names an item of a keyed list; empty if there is none."""
+    for element in node:
+        if element.startswith("k:"):
+            keys = json.loads(element[2:])
+            if all(mapping_of(item).get(name) == value for name, value in keys.items()):
+                return element
+    return ""
+
+
+def _text(path: Path) -> str:
+    text = ""
+    for step in path:
+        if isinstance(step, str):
+            # Names of labels and annotations have dots and slashes.
+            text += f'["{step}"]' if "." in step or "/" in step else f".{step}"
+        else:
+            text += f"[{step if isinstance(step, int) else step[1]}]"
+    return text.removeprefix(".")

@@ -1,0 +1,102 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Between the fields of a job, as options, files and dumps have them, and its core model: pure.
+
+Fields are a flat dictionary with the names of :class:`CoreJob`'s attributes. A field that is absent or None
+is not set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .core_job import CoreJob, HealthCheck, JobKey, JobType, LogFiles, Mount
+from .defaults import CURRENT_DEFAULTS, defaults_of
+
+
+def core_job(
+    key: JobKey, type: JobType, fields: Mapping[str, Any], defaults: int = CURRENT_DEFAULTS
+) -> CoreJob:
+    """A job with every default resolved.
+
+    Args:
+        key, type: what names it, and how it runs.
+        fields: valid ones. Those with an unknown name are ignored.
+        defaults: the number of the release of defaults.
+
+    Raises:
+        TypeError, ValueError, AttributeError: a field has a value that validation would have refused.
+    """
+    given = {name: _READERS[name](fields[name]) for name in _READERS if fields.get(name) is not None}
+    return CoreJob(key, type, **{**defaults_of(defaults), **given}, given=frozenset(given))
+
+
+def fields_of(job: CoreJob) -> dict[str, Any]:
+    """The fields of a job that its user set, of types that JSON has, in a fixed order."""
+    return {name: _plain(getattr(job, name)) for name in _READERS if name in job.given}
+
+
+def _env(value: Any) -> dict[str, str]:
+    return {str(name): str(one) for name, one in value.items()}
+
+
+def _mount(value: Any) -> Mount:
+    return Mount(**{"claim": "", **_texts(value, "claim", "path")})
+
+
+def _logs(value: Any) -> LogFiles:
+    return LogFiles(**_texts(value, "stdout", "stderr"))
+
+
+def _health_check(value: Any) -> HealthCheck:
+    return HealthCheck(**_texts(value, "script", "path"))
+
+
+def _texts(value: Any, *names: str) -> dict[str, str]:
+    return {name: str(value[name]) for name in names if value.get(name) is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mount):
+        return {"claim": value.claim, "path": value.path}
+    if isinstance(value, LogFiles):
+        return _without_empty(stdout=value.stdout, stderr=value.stderr)
+    if isinstance(value, HealthCheck):
+        return _without_empty(script=value.script, path=value.path)
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value
+
+
+def _without_empty(**texts: str) -> dict[str, str]:
+    return {name: text for name, text in texts.items() if text}
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "command": str,
+    "image": str,
+    "memory": str,
+    "cpu": str,
+    "env": _env,
+    "mount": _mount,
+    "retry": int,
+    "schedule": str,
+    "timezone": str,
+    "suspend": bool,
+    "timeout": int,
+    "replicas": int,
+    "port": int,
+    "port_protocol": str,
+    "health_check": _health_check,
+    "logs": _logs,
+    "emails": str,
+    "extra": _plain,
+}
+"""By field, what makes its value in the core model. In the order in which dumps have them."""
+
+FIELD_NAMES: tuple[str, ...] = tuple(_READERS)
+"""The names of all fields of a job."""

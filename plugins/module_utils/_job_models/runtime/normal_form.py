@@ -1,0 +1,211 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the author of a runtime object has meant, without what the server and its controllers add. Pure.
+
+An object as it was sent and the one that the API server has made of it have one normal form.
+`server_defaults` has the defaults that depend on nothing else; the rules here are for those that do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..._cluster.cluster import Object
+from ..._jobs.loose_json import text_of
+from .canonical_quantity import canonical_quantity
+from .plain_fields import fields_at, items_at, remove_fields
+from .server_defaults import DEFAULTS_BY_KIND, FIELDS_WITHOUT_EMPTY_MAPS, Defaults
+from .service_form import remove_assigned_fields
+
+_SERVER_METADATA = (
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+)
+_SERVER_FINALIZERS = ("foregroundDeletion", "orphan", "service.kubernetes.io/load-balancer-cleanup")
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
+"""The annotation of a Deployment's pods that a restart changes. It is no part of what its author means."""
+
+_CONTROLLER_ANNOTATIONS: Mapping[str, str] = {
+    "Deployment": "deployment.kubernetes.io/",
+    "Job": "batch.kubernetes.io/",
+}
+_JOB_LABELS = ("controller-uid", "job-name")
+_MOST_RETRIES = 2**31 - 1
+
+
+def normal_form(obj: Mapping[str, Any]) -> Object:
+    """The fields of a Job, CronJob, Deployment or Service that its author has set and that matter.
+
+    Status, bookkeeping of the server and of controllers, and values that are the API server's defaults are
+    absent; quantities have the form that the API server gives them. The result shares nothing with ``obj``.
+    """
+    kind = text_of(obj.get("kind"))
+    form: Object = _without_absent({name: value for name, value in obj.items() if name != "status"})
+    if kind == "Service":
+        # This needs the managedFields.
+        remove_assigned_fields(form)
+    _reduce_metadata(fields_at(form, "metadata"), kind)
+    if kind == "Job":
+        _reduce_job(form)
+    for spec in _specs_with_pods(form, kind):
+        if kind != "Deployment":
+            _reduce_job_spec(spec)
+        _reduce_pod_template(fields_at(spec, "template"), kind)
+    _remove_defaults(form, DEFAULTS_BY_KIND.get(kind, {}))
+    reduced: Object = _without_empty_maps(form)
+    return reduced
+
+
+def _without_absent(value: Any) -> Any:
+    """A copy without fields that are null or an empty list."""
+    if isinstance(value, Mapping):
+        fields = {name: _without_absent(one) for name, one in value.items()}
+        return {name: one for name, one in fields.items() if one is not None and one != []}
+    if isinstance(value, list):
+        return [_without_absent(one) for one in value]
+    return value
+
+
+def _without_empty_maps(value: Any) -> Any:
+    if isinstance(value, dict):
+        fields = {name: _without_empty_maps(one) for name, one in value.items()}
+        return {
+            name: one for name, one in fields.items() if one != {} or name not in FIELDS_WITHOUT_EMPTY_MAPS
+        }
+    if isinstance(value, list):
+        return [_without_empty_maps(one) for one in value]
+    return value
+
+
+def _remove_defaults(value: Any, defaults: Defaults) -> None:
+    if isinstance(value, list):
+        for item in value:
+            _remove_defaults(item, defaults)
+    elif isinstance(value, dict):
+        for name in defaults.keys() & value.keys():
+            default = defaults[name]
+            if isinstance(default, Mapping):
+                _remove_defaults(value[name], default)
+            elif value[name] in default:
+                del value[name]
+
+
+def _reduce_metadata(metadata: Object, kind: str) -> None:
+    remove_fields(metadata, *_SERVER_METADATA)
+    if "name" in metadata:
+        remove_fields(metadata, "generateName")
+    annotations = fields_at(metadata, "annotations")
+    remove_fields(annotations, _LAST_APPLIED, prefix=_CONTROLLER_ANNOTATIONS.get(kind))
+    if "ownerReferences" in metadata:
+        owners = [one for one in items_at(metadata, "ownerReferences") if not one.get("controller")]
+        _set_list(metadata, "ownerReferences", owners)
+    if "finalizers" in metadata:
+        finalizers = [one for one in metadata["finalizers"] if one not in _SERVER_FINALIZERS]
+        _set_list(metadata, "finalizers", finalizers)
+
+
+def _set_list(fields: Object, name: str, items: list[Any]) -> None:
+    fields[name] = items
+    if not items:
+        del fields[name]
+
+
+def _specs_with_pods(form: Object, kind: str) -> Iterator[Object]:
+    if kind == "CronJob":
+        yield fields_at(form, "spec", "jobTemplate", "spec")
+    elif kind in ("Deployment", "Job"):
+        yield fields_at(form, "spec")
+
+
+def _reduce_job(form: Object) -> None:
+    metadata, spec = fields_at(form, "metadata"), fields_at(form, "spec")
+    template_metadata = fields_at(spec, "template", "metadata")
+    if not spec.get("manualSelector"):
+        remove_fields(spec, "selector")
+        for holder in (metadata, template_metadata):
+            remove_fields(fields_at(holder, "labels"), *_JOB_LABELS, prefix="batch.kubernetes.io/")
+    # A Job that is created without labels gets those of its pods.
+    if metadata.get("labels") == template_metadata.get("labels"):
+        remove_fields(metadata, "labels")
+
+
+def _reduce_job_spec(spec: Object) -> None:
+    # A Job that has neither gets one of each. A Job with parallelism alone is a work queue.
+    if "completions" in spec and spec.get("parallelism") == 1:
+        del spec["parallelism"]
+    if spec.get("completions") == 1 and "parallelism" not in spec:
+        del spec["completions"]
+    if spec.get("backoffLimit") == (_MOST_RETRIES if "backoffLimitPerIndex" in spec else 6):
+        del spec["backoffLimit"]
+    replacement = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
+    if spec.get("podReplacementPolicy") == replacement:
+        del spec["podReplacementPolicy"]
+
+
+def _reduce_pod_template(template: Object, kind: str) -> None:
+    if kind == "Deployment":
+        remove_fields(fields_at(template, "metadata", "annotations"), RESTARTED_AT)
+    pod = fields_at(template, "spec")
+    # The API server returns the field's old name beside the new one.
+    account = pod.pop("serviceAccount", "")
+    if account and not pod.get("serviceAccountName"):
+        pod["serviceAccountName"] = account
+    _reduce_amounts(fields_at(pod, "overhead"))
+    _reduce_resources(pod)
+    for volume in items_at(pod, "volumes"):
+        _reduce_volume(volume)
+    for field in ("initContainers", "containers"):
+        for container in items_at(pod, field):
+            _reduce_container(container, is_on_host=bool(pod.get("hostNetwork")))
+
+
+def _reduce_volume(volume: Object) -> None:
+    if not volume.keys() - {"name"}:
+        volume["emptyDir"] = {}
+    _reduce_quantity(fields_at(volume, "emptyDir"), "sizeLimit")
+    _reduce_resources(fields_at(volume, "ephemeral", "volumeClaimTemplate", "spec"))
+    for holder in (volume, *items_at(volume, "projected", "sources")):
+        for item in items_at(holder, "downwardAPI", "items"):
+            _reduce_quantity(fields_at(item, "resourceFieldRef"), "divisor")
+    _reduce_pull_policy(fields_at(volume, "image"), "reference", "pullPolicy")
+
+
+def _reduce_container(container: Object, *, is_on_host: bool) -> None:
+    _reduce_pull_policy(container, "image", "imagePullPolicy")
+    _reduce_resources(container)
+    for variable in items_at(container, "env"):
+        _reduce_quantity(fields_at(variable, "valueFrom", "resourceFieldRef"), "divisor")
+    for port in items_at(container, "ports"):
+        if is_on_host and port.get("hostPort") == port.get("containerPort"):
+            remove_fields(port, "hostPort")
+
+
+def _reduce_pull_policy(holder: Object, image_field: str, policy_field: str) -> None:
+    repository, _at, digest = text_of(holder.get(image_field)).partition("@")
+    tag = repository.rpartition("/")[2].partition(":")[2] or ("" if digest else "latest")
+    if holder.get(policy_field) in ("Always" if tag == "latest" else "IfNotPresent", ""):
+        del holder[policy_field]
+
+
+def _reduce_resources(holder: Object) -> None:
+    for field in ("limits", "requests"):
+        _reduce_amounts(fields_at(holder, "resources", field))
+
+
+def _reduce_amounts(amounts: Object) -> None:
+    for name, amount in amounts.items():
+        amounts[name] = canonical_quantity(amount, is_resource=True)
+
+
+def _reduce_quantity(holder: Object, field: str) -> None:
+    if field in holder:
+        holder[field] = canonical_quantity(holder[field])

@@ -1,0 +1,209 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The object that holds the definition of a job: reading it in any storage version, building the current one.
+
+An old version is migrated in memory when it is read; the object itself changes when it is next written.
+Unknown fields survive both, unless a newer version has given their name a meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..._cluster.cluster import GROUP, Object
+from ..._cluster.deep_copy import deep_copy
+from ..._errors import LifecycleError
+from ..._jobs.loose_json import mapping_of, text_of
+from ..._text import one_line
+from ..core_job import CoreJob, JobKey, JobType
+from ..defaults import CURRENT_DEFAULTS
+from ..job_fields import core_job, fields_of
+from .patch_nulls import join_nulls, split_nulls
+from .storage_v1 import StorageV1
+from .storage_v2 import StorageV2
+from .storage_v3 import StorageV3
+from .stored_fields import read_model, with_model, without_known
+from .stored_status import StoredStatus, status_from
+
+API_VERSION = f"{GROUP}/v1alpha1"
+DEFINITION_KINDS: Mapping[JobType, tuple[str, str]] = {
+    JobType.ONE_OFF: (API_VERSION, "OneOffJob"),
+    JobType.SCHEDULED: (API_VERSION, "ScheduledJob"),
+    JobType.CONTINUOUS: (API_VERSION, "ContinuousJob"),
+}
+"""By type of job, the kind of its definition (apiVersion, kind)."""
+
+STORAGE_VERSION_LABEL = f"{GROUP}/storage-version"
+"""The label of a definition that says in which version its ``spec`` is."""
+
+_MODELS: Mapping[int, type[StorageV1 | StorageV2 | StorageV3]] = {1: StorageV1, 2: StorageV2, 3: StorageV3}
+CURRENT_VERSION = max(_MODELS)
+"""The storage version that we write."""
+
+_TYPES = {kind: type_ for type_, (_version, kind) in DEFINITION_KINDS.items()}
+_NUMBER = re.compile("[1-9][0-9]{0,8}")
+_KEPT_METADATA = ("labels", "annotations")
+
+
+class UnreadableDefinition(LifecycleError):
+    """An object can't be read or written as a definition. The message is a sentence without its full stop."""
+
+
+@dataclass(frozen=True)
+class StoredDefinition:
+    """The definition of a job as it stands in the cluster.
+
+    Attributes:
+        key, type: what names the job, and how it runs.
+        job: what its user means.
+        storage_version: of the object.
+        status: what is known of the runtime objects.
+        replaces: the type of the definition that this one replaces; None if it replaces none.
+        obj: the object itself.
+    """
+
+    key: JobKey
+    type: JobType
+    job: CoreJob
+    storage_version: int
+    status: StoredStatus
+    replaces: JobType | None
+    obj: Object
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether we know the storage version well enough to write it."""
+        return self.storage_version <= CURRENT_VERSION
+
+
+def read_definition(obj: Object, defaults: int | None = None) -> StoredDefinition:
+    """The definition that an object holds, in any storage version. Of a newer one, what we know of it.
+
+    Args:
+        obj: of one of :data:`DEFINITION_KINDS`, with anything in it.
+        defaults: the release of defaults for the job; None for the one that its status names, or the current
+            one if it names none.
+
+    Raises:
+        UnreadableDefinition: the object is no definition, or a field of its ``spec`` has the wrong shape.
+    """
+    try:
+        return _read(obj, defaults)
+    except RecursionError:
+        raise UnreadableDefinition("it is nested too deeply") from None
+
+
+def _read(obj: Object, defaults: int | None) -> StoredDefinition:
+    given = mapping_of(obj)
+    meta, type_ = mapping_of(given.get("metadata")), _TYPES.get(text_of(given.get("kind")))
+    if type_ is None:
+        raise UnreadableDefinition(f"its kind is {_shown(given.get('kind'))}, not one of {', '.join(_TYPES)}")
+    key = JobKey(text_of(meta.get("namespace")), text_of(meta.get("name")))
+    if not all(key):
+        raise UnreadableDefinition("its metadata has no namespace, or no name")
+    version = _version_of(given)
+    stored, problems = read_model(_MODELS.get(version, StorageV3), given.get("spec"))
+    current = _migrated(stored)
+    fields, more = _fields_of(current)
+    replaces = next((one for one in JobType if one == current.replaces), None)
+    if current.replaces is not None and replaces is None:
+        more.append(f"spec.replaces is {_shown(current.replaces)}, not one of {', '.join(JobType)}")
+    # What a newer version means by a field is unknown, so it can't be wrong.
+    if version <= CURRENT_VERSION and (problems or more):
+        raise UnreadableDefinition("; ".join([*problems, *more]))
+    status = status_from(given.get("status"))
+    job = core_job(key, type_, fields, defaults or status.defaults or CURRENT_DEFAULTS)
+    return StoredDefinition(key, type_, job, version, status, replaces, obj)
+
+
+def definition_object(
+    job: CoreJob, existing: Object | None = None, replaces: JobType | None = None
+) -> Object:
+    """The whole object that holds the definition of a job in the current version, to create or to replace.
+
+    Args:
+        job: of which the fields are stored that its user set.
+        existing: the object as it is now, in any version that we can write. Its metadata, its status and all
+            unknown fields stay. Of a definition of another type, labels, annotations and unknown fields stay.
+        replaces: the type of the definition that this one replaces, if any.
+
+    Raises:
+        UnreadableDefinition: the object has a storage version that is newer than ours.
+    """
+    api_version, kind = DEFINITION_KINDS[job.type]
+    base: Object = deep_copy(existing) if existing else {}
+    version = _version_or_current(base)
+    if version > CURRENT_VERSION:
+        raise UnreadableDefinition(
+            f"its storage version is {version}, and this release writes at most {CURRENT_VERSION};"
+            " use a newer release"
+        )
+    meta = mapping_of(base.get("metadata"))
+    spec = without_known(_MODELS[version], mapping_of(base.get("spec")))
+    if base and base.get("kind") != kind:
+        meta = {name: meta[name] for name in _KEPT_METADATA if name in meta}
+        base = {}
+    labels = {**mapping_of(meta.get("labels")), STORAGE_VERSION_LABEL: str(CURRENT_VERSION)}
+    return {
+        **base,
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {**meta, "name": job.key.name, "namespace": job.key.namespace, "labels": labels},
+        # A name that was unknown to an old version may be known to the current one, which decides then.
+        "spec": with_model(_storage_of(job, replaces), without_known(StorageV3, spec)),
+    }
+
+
+def _version_of(obj: Mapping[str, Any]) -> int:
+    labels = mapping_of(mapping_of(obj.get("metadata")).get("labels"))
+    text = labels.get(STORAGE_VERSION_LABEL)
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
+        found = "missing" if text is None else f"{_shown(text)}, not a number from 1 on"
+        raise UnreadableDefinition(f"its label {STORAGE_VERSION_LABEL} is {found}")
+    return int(text)
+
+
+def _version_or_current(obj: Mapping[str, Any]) -> int:
+    try:
+        return _version_of(obj)
+    except UnreadableDefinition:
+        return CURRENT_VERSION
+
+
+def _migrated(stored: StorageV1 | StorageV2 | StorageV3) -> StorageV3:
+    if isinstance(stored, StorageV1):
+        stored = stored.to_v2()
+    return stored.to_v3() if isinstance(stored, StorageV2) else stored
+
+
+def _fields_of(stored: StorageV3) -> tuple[dict[str, Any], list[str]]:
+    """The fields of a job that a definition sets, and what is wrong with them."""
+    fields, problems = dict(vars(stored)), []
+    fields |= fields.pop("resources") or {}
+    pointers = fields.pop("extra_nulls")
+    if pointers:
+        try:
+            fields["extra"] = join_nulls(fields["extra"] or {}, pointers)
+        except ValueError as error:
+            problems.append(f"spec.extraNulls {one_line(error)}")
+    del fields["replaces"]
+    return fields, problems
+
+
+def _storage_of(job: CoreJob, replaces: JobType | None) -> StorageV3:
+    fields = fields_of(job)
+    resources: dict[str, str] = {name: fields.pop(name) for name in ("memory", "cpu") if name in fields}
+    if "extra" in fields:
+        fields["extra"], fields["extra_nulls"] = split_nulls(fields["extra"])
+        fields["extra_nulls"] = fields["extra_nulls"] or None
+    return StorageV3(
+        **fields, resources=resources or None, replaces=None if replaces is None else str(replaces)
+    )
+
+
+def _shown(value: object) -> str:
+    return one_line(repr(value), 100)

@@ -1,0 +1,177 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The custom resources of the job store, and the roles for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._cluster.cluster import GROUP, Object
+from ..._runs.records.record_schema import (
+    BOOLEAN,
+    INTEGER,
+    OPEN,
+    STRING,
+    STRINGS,
+    object_schema,
+    record_definition,
+)
+from ..core_job import JobType
+from .definition import DEFINITION_KINDS, STORAGE_VERSION_LABEL
+
+_TIME = {"type": "string", "format": "date-time"}
+_STATUS = object_schema(
+    objects={
+        "type": "array",
+        "description": "Runtime objects as they were last written.",
+        "items": object_schema(kind=STRING, name=STRING, uid=STRING, resourceVersion=STRING, digest=STRING),
+    },
+    hasRun={**BOOLEAN, "description": "Whether a one-off job was started."},
+    defaults={**INTEGER, "description": "Release of the defaults that the runtime objects were built with."},
+    outcome={**OPEN, "description": "How the last run ended."},
+    history={"type": "array", "items": OPEN, "description": "How earlier runs ended, the newest first."},
+    message=STRING,
+    reason=STRING,
+    conditions={
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["type"],
+        "items": {
+            **object_schema(
+                type=STRING,
+                status=STRING,
+                reason=STRING,
+                message=STRING,
+                lastTransitionTime=_TIME,
+                observedGeneration=INTEGER,
+            ),
+            "required": ["type", "status"],
+        },
+    },
+    observedGeneration=INTEGER,
+)
+_LABEL_PATH = f".metadata.labels.{STORAGE_VERSION_LABEL}".replace(GROUP, GROUP.replace(".", "\\."))
+_COLUMNS: dict[JobType, list[tuple[str, str, str]]] = {
+    JobType.ONE_OFF: [("Succeeded", "boolean", ".status.outcome.succeeded")],
+    JobType.SCHEDULED: [
+        ("Schedule", "string", ".spec.schedule"),
+        ("Suspend", "boolean", ".spec.suspend"),
+        ("Succeeded", "boolean", ".status.outcome.succeeded"),
+    ],
+    JobType.CONTINUOUS: [("Replicas", "integer", ".spec.replicas"), ("Port", "integer", ".spec.port")],
+}
+_NAMES = {
+    JobType.ONE_OFF: ("oneoffjobs", "ooj"),
+    JobType.SCHEDULED: ("scheduledjobs", "scj"),
+    JobType.CONTINUOUS: ("continuousjobs", "coj"),
+}
+
+
+def _definition(type_: JobType) -> Object:
+    return record_definition(
+        DEFINITION_KINDS[type_][1],
+        *_NAMES[type_],
+        {
+            "spec": {**OPEN, "description": f"Fields of the job, by the label {STORAGE_VERSION_LABEL}."},
+            "status": {**_STATUS, "description": "What is known of the runtime objects and the last run."},
+        },
+        [
+            *_COLUMNS[type_],
+            ("Image", "string", ".spec.image"),
+            ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
+            ("Reason", "string", ".status.reason"),
+            ("Storage", "string", _LABEL_PATH),
+            ("Age", "date", ".metadata.creationTimestamp"),
+        ],
+        is_namespaced=True,
+        has_status=True,
+    )
+
+
+_STORE_DEFINITION = record_definition(
+    "JobStore",
+    "jobstores",
+    "kyjs",
+    {
+        "spec": {
+            **object_schema(
+                sourceOfTruth={**STRING, "description": "Where lists of jobs come from."},
+                unknownJobs={**STRING, "description": "What happens to a job that has no definition."},
+            ),
+            "description": "Switches of the job store.",
+        }
+    },
+    [
+        ("Source", "string", ".spec.sourceOfTruth"),
+        ("Unknown jobs", "string", ".spec.unknownJobs"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+)
+_COUNTER_DEFINITION = record_definition(
+    "JobCounter",
+    "jobcounters",
+    "kyjc",
+    {
+        "spec": {
+            **object_schema(
+                onlyInKubernetes={**INTEGER, "description": "Jobs that were found without a definition."},
+                onlyInStorage={**INTEGER, "description": "Definitions that were found without their job."},
+                uids={**STRINGS, "description": "Jobs that were counted and still exist."},
+                definitionUids={**STRINGS, "description": "Definitions that were counted and still exist."},
+            ),
+            "description": "Counters of the namespace.",
+        }
+    },
+    [
+        ("Only in Kubernetes", "integer", ".spec.onlyInKubernetes"),
+        ("Only in storage", "integer", ".spec.onlyInStorage"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    is_namespaced=True,
+)
+DEFINITIONS: tuple[Object, ...] = (*map(_definition, JobType), _COUNTER_DEFINITION, _STORE_DEFINITION)
+"""The CustomResourceDefinitions of the job store."""
+
+_PLURALS = [one["spec"]["names"]["plural"] for one in DEFINITIONS]
+_READ = ["get", "list", "watch"]
+_WRITE = [*_READ, "create", "update", "patch", "delete"]
+
+
+def _role(name: str, rules: list[Object], *, aggregated_to: tuple[str, ...] = ()) -> Object:
+    labels = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in aggregated_to}
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": name, **({"labels": labels} if labels else {})},
+        "rules": rules,
+    }
+
+
+def _rule(group: str, resources: list[str], verbs: list[str]) -> dict[str, Any]:
+    return {"apiGroups": [group], "resources": resources, "verbs": verbs}
+
+
+VIEWER_ROLE = _role(
+    "kyma-lifecycle-job-store-view",
+    [_rule(GROUP, _PLURALS, _READ)],
+    aggregated_to=("view", "edit", "admin"),
+)
+"""What all who may view a namespace get. Only the account of :data:`MANAGER_ROLE` writes definitions."""
+MANAGER_ROLE = _role(
+    "kyma-lifecycle-job-store",
+    [
+        _rule(GROUP, _PLURALS, _WRITE),
+        _rule(GROUP, [f"{plural}/status" for plural, _short in _NAMES.values()], ["get", "update", "patch"]),
+        _rule("batch", ["jobs", "cronjobs"], _WRITE),
+        _rule("apps", ["deployments"], _WRITE),
+        _rule("", ["services"], _WRITE),
+        # Pods that a quota refuses are found by their events.
+        _rule("", ["events", "pods", "namespaces"], ["list"]),
+        # The import reads the custom resources of Toolforge.
+        _rule("jobs-api.toolforge.org", ["*"], ["get", "list"]),
+    ],
+)
+"""For the account that runs the tasks of the job store."""
+
+ROLES = (VIEWER_ROLE, MANAGER_ROLE)

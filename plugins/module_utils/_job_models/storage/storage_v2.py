@@ -1,0 +1,49 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Version 2 of the storage: the command and its log files apart. Read only; nothing writes it any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .storage_v3 import StorageV3
+from .stored_fields import Group, Lines, Number, Open, Switch, Text, Texts, stored
+
+
+@dataclass(frozen=True)
+class StorageV2:
+    """The fields that a ``spec`` of version 2 sets; None for the others."""
+
+    command: str | None = stored("command", Text())
+    image: str | None = stored("image", Text())
+    memory: str | None = stored("memory", Text())
+    cpu: str | None = stored("cpu", Text())
+    env: Mapping[str, str] | None = stored("env", Texts())
+    mount: Mapping[str, str] | None = stored("mount", Group("claim", "path"))
+    retry: int | None = stored("retry", Number())
+    schedule: str | None = stored("schedule", Text())
+    timezone: str | None = stored("timezone", Text())
+    suspend: bool | None = stored("suspend", Switch())
+    timeout: int | None = stored("timeout", Number())
+    replicas: int | None = stored("replicas", Number())
+    port: int | None = stored("port", Number())
+    health_script: str | None = stored("healthScript", Text())
+    logs: Mapping[str, str] | None = stored("logs", Group("stdout", "stderr"))
+    emails: str | None = stored("emails", Text())
+    extra: Mapping[str, Any] | None = stored("extra", Open())
+    extra_nulls: Sequence[str] | None = stored("extraNulls", Lines())
+    replaces: str | None = stored("replaces", Text())
+
+    def to_v3(self) -> StorageV3:
+        """The same in version 3."""
+        values = dict(vars(self))
+        script = values.pop("health_script")
+        resources = {name: values.pop(name) for name in ("memory", "cpu")}
+        return StorageV3(
+            **values,
+            resources={name: text for name, text in resources.items() if text is not None} or None,
+            health_check=None if script is None else {"script": script},
+        )

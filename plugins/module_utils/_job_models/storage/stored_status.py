@@ -1,0 +1,117 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the status of a definition tells of the job's runtime objects and of its last run: pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._cluster.cluster import Object
+from ..._cluster.deep_copy import deep_copy
+from ..._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
+
+READY = "Ready"
+"""The type of the condition that says whether the runtime objects are as the definition means them."""
+
+
+@dataclass(frozen=True)
+class KnownObject:
+    """A runtime object as we last wrote it.
+
+    Attributes:
+        kind, name, uid: of the object.
+        resource_version: that it had after our write.
+        digest: of the object that was meant, see :func:`object_digest`.
+    """
+
+    kind: str
+    name: str
+    uid: str = ""
+    resource_version: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class StoredStatus:
+    """What is known of a definition's job.
+
+    Attributes:
+        objects: the runtime objects as we last wrote them.
+        has_run: whether a one-off job was started, even if its Job is gone by now.
+        defaults: the release of defaults that the runtime objects were built with; 0 if there were none yet.
+        outcome: how the last run ended; empty if that is unknown.
+        history: how earlier runs ended, the newest first.
+        message, reason: why the job is not ready; empty if it is.
+        conditions: as the status has them.
+        observed_generation: of the definition's ``metadata`` when the status was written.
+    """
+
+    objects: tuple[KnownObject, ...] = ()
+    has_run: bool = False
+    defaults: int = 0
+    outcome: Mapping[str, Any] = field(default_factory=dict)
+    history: tuple[Mapping[str, Any], ...] = ()
+    message: str = ""
+    reason: str = ""
+    conditions: tuple[Mapping[str, Any], ...] = ()
+    observed_generation: int = 0
+
+
+def status_from(fields: object) -> StoredStatus:
+    """The status that an object has. What does not fit counts as empty."""
+    given = mapping_of(fields)
+    return StoredStatus(
+        objects=tuple(
+            KnownObject(
+                text_of(one.get("kind")),
+                text_of(one.get("name")),
+                text_of(one.get("uid")),
+                text_of(one.get("resourceVersion")),
+                text_of(one.get("digest")),
+            )
+            for one in mappings_in(given.get("objects"))
+        ),
+        has_run=given.get("hasRun") is True,
+        defaults=number_of(given.get("defaults")),
+        outcome=deep_copy(dict(mapping_of(given.get("outcome")))),
+        history=tuple(deep_copy(dict(one)) for one in mappings_in(given.get("history"))),
+        message=text_of(given.get("message")),
+        reason=text_of(given.get("reason")),
+        conditions=tuple(deep_copy(dict(one)) for one in mappings_in(given.get("conditions"))),
+        observed_generation=number_of(given.get("observedGeneration")),
+    )
+
+
+def status_fields(status: StoredStatus) -> Object:
+    """The status as an object has it, with each field, so that a merge patch leaves no old value."""
+    return {
+        "objects": [
+            {
+                "kind": one.kind,
+                "name": one.name,
+                "uid": one.uid,
+                "resourceVersion": one.resource_version,
+                "digest": one.digest,
+            }
+            for one in status.objects
+        ],
+        "hasRun": status.has_run,
+        "defaults": status.defaults,
+        "outcome": deep_copy(dict(status.outcome)),
+        "history": [deep_copy(dict(one)) for one in status.history],
+        "message": status.message,
+        "reason": status.reason,
+        "conditions": [deep_copy(dict(one)) for one in status.conditions],
+        "observedGeneration": status.observed_generation,
+    }
+
+
+def object_digest(obj: Mapping[str, Any]) -> str:
+    """A digest of an object: 32 hexadecimal digits, equal for equal objects."""
+    text = json.dumps(obj, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

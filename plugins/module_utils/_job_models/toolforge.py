@@ -1,0 +1,130 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Jobs of Toolforge's jobs framework: its runtime objects and its custom resources. Pure.
+
+Jobs of version 1 have command and log files in one shell line that ends in redirections; those of version 2
+begin with the redirections, if there are any. Its custom resources are of ``jobs-api.toolforge.org``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._cluster.cluster import Object
+from .._jobs.loose_json import mapping_of, text_of
+from .core_job import CoreJob, JobKey, JobType
+from .job_fields import core_job, fields_of
+from .recognition import UnreadableJob, job_from_runtime
+from .runtime.runtime_objects import KINDS_OF
+from .validation import EMAILS, is_field_of, job_problems
+
+_MARK = ("toolforge", "tool")
+"""The label of all objects of tools, and its value."""
+_COMPONENTS = ("jobs", "cronjobs", "deployments")
+_COMPONENT = "app.kubernetes.io/component"
+_VERSION = "app.kubernetes.io/version"
+_NEW_FORMAT = "jobs.toolforge.org/command-new-format"
+_MOUNT = "toolforge.org/mount-storage"
+_EMAILS = "jobs.toolforge.org/emails"
+_FIELDS: Mapping[str, str] = {
+    "command": "cmd",
+    **{
+        name: name
+        for name in (
+            "image",
+            "memory",
+            "cpu",
+            "emails",
+            "retry",
+            "timeout",
+            "schedule",
+            "replicas",
+            "port",
+            "port_protocol",
+        )
+    },
+}
+"""By our name of a field, that of Toolforge."""
+_CRON_FIELDS = ("minute", "hour", "day", "month", "day_of_week")
+_TYPES: Mapping[str, JobType] = {
+    "OneOffJob": JobType.ONE_OFF,
+    "ScheduledJob": JobType.SCHEDULED,
+    "ContinuousJob": JobType.CONTINUOUS,
+}
+
+
+def toolforge_job(main: Object, service: Object | None = None) -> CoreJob | None:
+    """The job of Toolforge that some runtime objects run; None if they are none of Toolforge's.
+
+    Raises:
+        UnreadableJob: no definition can describe them.
+    """
+    labels = mapping_of(mapping_of(main.get("metadata")).get("labels"))
+    if labels.get(_MARK[0]) != _MARK[1] or labels.get(_COMPONENT, _COMPONENTS[0]) not in _COMPONENTS:
+        return None
+    has_log_suffix = labels.get(_VERSION, "1") == "1" and labels.get(_NEW_FORMAT) != "yes"
+    job = job_from_runtime(main, service, has_log_suffix=has_log_suffix)
+    emails = text_of(labels.get(_EMAILS))
+    return core_job(job.key, job.type, fields_of(job) | {"emails": emails}) if emails in EMAILS else job
+
+
+def toolforge_resource(obj: Object) -> tuple[JobKey, JobType, dict[str, Any]]:
+    """The job that a custom resource of Toolforge describes: what names it, its type, and its fields.
+
+    Raises:
+        UnreadableJob: no definition can describe it.
+    """
+    meta, spec = mapping_of(obj.get("metadata")), mapping_of(obj.get("spec"))
+    key = JobKey(text_of(meta.get("namespace")), text_of(meta.get("name")))
+    type_ = _TYPES.get(text_of(obj.get("kind")))
+    if type_ is None:
+        raise UnreadableJob(f"{text_of(obj.get('kind'))} is no kind of job")
+    fields: dict[str, Any] = {
+        field: spec.get(name)
+        for field, name in _FIELDS.items()
+        if spec.get(name) is not None and is_field_of(field, type_)
+    }
+    if isinstance(spec.get("image"), Mapping):
+        fields["image"] = _image(spec["image"])
+    if isinstance(spec.get("schedule"), Mapping):
+        fields["schedule"] = " ".join(str(spec["schedule"].get(name) or "*") for name in _CRON_FIELDS)
+    if "port_protocol" in fields:
+        fields["port_protocol"] = text_of(fields["port_protocol"]).upper()
+    check = mapping_of(spec.get("health_check"))
+    for field, parts in (
+        ("logs", _log_files(spec, key.name) if spec.get("filelog") else {}),
+        ("health_check", {name: check.get(name) for name in ("script", "path")}),
+    ):
+        if found := {name: part for name, part in parts.items() if part}:
+            fields[field] = found
+    if mount := text_of(spec.get("mount")):
+        fields["extra"] = _with_pod_labels(type_, {_MARK[0]: _MARK[1], _MOUNT: mount})
+    if problems := job_problems(key.name, type_, fields):
+        raise UnreadableJob("; ".join(problems))
+    return key, type_, fields
+
+
+def _log_files(spec: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The log files that are named, or where Toolforge has them by default."""
+    default = f"/data/project/{text_of(spec.get('tool_name'))}/{name}"
+    return {
+        "stdout": spec.get("filelog_stdout") or f"{default}.out",
+        "stderr": spec.get("filelog_stderr") or f"{default}.err",
+    }
+
+
+def _with_pod_labels(type_: JobType, labels: Mapping[str, str]) -> dict[str, Any]:
+    """An ``extra`` that adds labels to the pods: by them, Toolforge's webhook mounts its storage."""
+    spec = {"template": {"metadata": {"labels": dict(labels)}}}
+    kind = KINDS_OF[type_][0][1]
+    return {kind: {"spec": {"jobTemplate": {"spec": spec}} if type_ is JobType.SCHEDULED else spec}}
+
+
+def _image(image: Mapping[str, Any]) -> str:
+    """The name of a container image from its parts; its short name if it has none."""
+    if not image.get("path"):
+        return text_of(image.get("short_name"))
+    version = f"@{image['digest']}" if image.get("digest") else f":{image.get('tag') or 'latest'}"
+    return "/".join(str(image[part]) for part in ("host", "path") if image.get(part)) + version

@@ -1,0 +1,8 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The job store: reads, writes and imports job definitions and the Kubernetes objects that they describe.
+
+From outside: `snapshot` reads, `job_list` says what exists, `job_change` changes one job, and `job_import`
+makes definitions of existing jobs.
+"""

@@ -1,0 +1,58 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a change of a job ends with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..._cluster.cluster import Object
+from ..._job_models.core_job import JobKey
+
+
+class OnFailure(StrEnum):
+    """What becomes of a change whose runtime objects the API server refuses."""
+
+    ROLLBACK = "rollback"
+    """The definition and the runtime objects are as before; a new definition is deleted."""
+    KEEP = "keep"
+    """The definition stays, and its status has the reason."""
+
+
+class Action(StrEnum):
+    """What was done to a job."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    DELETED = "deleted"
+    RESTARTED = "restarted"
+    SUSPENDED = "suspended"
+    REFUSED = "refused"
+    """It may not be changed, or the API server has refused the change."""
+
+
+@dataclass(frozen=True)
+class ChangeReport:
+    """What a change of a job ends with, or would end with in check mode.
+
+    Attributes:
+        key: what names the job.
+        action: what was done.
+        changed: whether its definition or its runtime objects changed.
+        before, after: its type and its fields; None where there is no job.
+        message: what was done to which object, or why it was refused, in sentences.
+        reason: of a refusal by the API server, in one word, such as ``OutOfQuota``.
+        warnings: one sentence each.
+    """
+
+    key: JobKey
+    action: Action
+    changed: bool = False
+    before: Object | None = None
+    after: Object | None = None
+    message: str = ""
+    reason: str = ""
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,101 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What there is of one job: its definition and its runtime objects, as steps change them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ..._cluster.cluster import Object
+from ..._job_models.core_job import CoreJob, JobKey, JobType
+from ..._job_models.storage.definition import StoredDefinition
+from ..._job_models.storage.stored_status import KnownObject
+from ..snapshot import RuntimeJob, StoreSnapshot
+from ..stored_definitions import UNREADABLE, problem_of
+from ..switches import UnknownJobs
+from ..unknown_jobs import adoptable_job
+
+
+@dataclass(frozen=True)
+class JobView:
+    """What there is of one job.
+
+    Attributes:
+        key: what names it.
+        definition: the one that counts, if any.
+        replaced: the one that this replaces, if any.
+        unreadable: why a definition of this name can't be read; empty if all can.
+        runtime: what runs under this name, by type.
+        excluded: why an object of this name is no job, by type.
+        adoptable: the job that runs without a definition and becomes one, if any.
+        adoption_problem: why the job that runs without a definition can't become one; empty if it can.
+        written: the runtime objects that were written since the view was read, by kind.
+        ended: how a run ended whose Job was deleted since.
+    """
+
+    key: JobKey
+    definition: StoredDefinition | None = None
+    replaced: StoredDefinition | None = None
+    unreadable: str = ""
+    runtime: Mapping[JobType, RuntimeJob] = field(default_factory=dict)
+    excluded: Mapping[JobType, str] = field(default_factory=dict)
+    adoptable: CoreJob | None = None
+    adoption_problem: str = ""
+    written: Mapping[str, KnownObject] = field(default_factory=dict)
+    ended: Mapping[str, object] = field(default_factory=dict)
+
+    def known(self, kind: str) -> KnownObject | None:
+        """What is known of the object of a kind that was written last."""
+        if kind in self.written:
+            return self.written[kind]
+        objects = self.definition.status.objects if self.definition else ()
+        return next((one for one in objects if one.kind == kind), None)
+
+    def live(self, type_: JobType) -> dict[str, Object]:
+        """The runtime objects of a type by their kind."""
+        runtime = self.runtime.get(type_)
+        return {obj["kind"]: obj for obj in (runtime.main, runtime.service) if obj} if runtime else {}
+
+    def with_runtime(self, type_: JobType, obj: Object, known: KnownObject) -> JobView:
+        """The view after a runtime object was written."""
+        runtime, written = self.runtime.get(type_), {**self.written, obj["kind"]: known}
+        is_service = runtime is not None and obj["kind"] != runtime.main["kind"]
+        new = replace(runtime, service=obj) if runtime and is_service else None
+        new = new or RuntimeJob(type_, obj, runtime.service if runtime else None)
+        return replace(self, runtime={**self.runtime, type_: new}, written=written)
+
+    def without_runtime(self, type_: JobType, kind: str) -> JobView:
+        """The view after a runtime object was deleted."""
+        runtime = self.runtime[type_]
+        left = {one: other for one, other in self.runtime.items() if one is not type_}
+        if kind != runtime.main["kind"]:
+            left[type_] = replace(runtime, service=None)
+        return replace(self, runtime=left)
+
+
+def view_of(snapshot: StoreSnapshot, key: JobKey) -> JobView:
+    """What a snapshot has of a job.
+
+    Unknown jobs are adoptable only where the switches say so, and then only the one that may have the name.
+    """
+    runtime = {type_: snapshot.runtime[key, type_] for type_ in JobType if (key, type_) in snapshot.runtime}
+    definition = snapshot.definitions.get(key)
+    view = JobView(
+        key,
+        definition,
+        snapshot.replaced.get(key),
+        "; ".join(f"{one.ref} can't be read: {one.problem}" for one in snapshot.unreadable if one.key == key),
+        runtime,
+        {type_: snapshot.excluded[key, type_] for type_ in JobType if (key, type_) in snapshot.excluded},
+    )
+    if definition is not None or snapshot.store.unknown_jobs is not UnknownJobs.ADOPT:
+        return view
+    problem = ""
+    for one in runtime.values():
+        try:
+            return replace(view, adoptable=None if one.is_deleting else adoptable_job(snapshot, one))
+        except UNREADABLE as error:
+            problem = problem_of(error)
+    return replace(view, adoption_problem=problem)

@@ -1,0 +1,144 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs jobs again, and finds pods that a quota refuses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.timestamp import timestamp
+from ..._errors import LifecycleError
+from ..._job_models.core_job import JobKey, JobType
+from ..._job_models.runtime.normal_form import RESTARTED_AT
+from ..._job_models.runtime.runtime_objects import KINDS_OF
+from ..._jobs.job_template import controller_reference
+from ..._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
+from ..._objects.health.wait import wait_until_gone
+from ..._text import one_line
+
+JOB = KINDS_OF[JobType.ONE_OFF][0]
+INSTANTIATE = "cronjob.kubernetes.io/instantiate"
+"""The annotation of a Job that was created from a CronJob by hand, as kubectl sets it."""
+QUOTA_MARK = "exceeded quota"
+"""What the API server says if a quota refuses an object."""
+OUT_OF_QUOTA = "OutOfQuota"
+"""The reason of a job that a quota keeps from running."""
+
+
+def restart_pods(cluster: Cluster, deployment: Object) -> None:
+    """Restart the pods of a Deployment one after the other, as ``kubectl rollout restart`` does."""
+    meta = deployment["metadata"]
+    annotations = {RESTARTED_AT: timestamp()}
+    # Nothing else is changed, so the resourceVersion does not matter.
+    patch = {
+        "metadata": {"uid": meta["uid"]},
+        "spec": {"template": {"metadata": {"annotations": annotations}}},
+    }
+    cluster.patch(*KINDS_OF[JobType.CONTINUOUS][0], meta["name"], meta["namespace"], patch)
+
+
+def start_run(cluster: Cluster, cron_job: Object, timeout: float) -> Object:
+    """Create a Job from a CronJob now. Jobs of it that still run are deleted before.
+
+    Args:
+        cluster: where to write.
+        cron_job: as it is in the cluster.
+        timeout: seconds to wait until the deleted Jobs are gone.
+    """
+    job = run_of(cron_job, int(time.time() // 60))
+    name, namespace = job["metadata"]["name"], job["metadata"]["namespace"]
+    uid = cron_job["metadata"]["uid"]
+    old = [
+        one
+        for one in cluster.list(*JOB, namespace).items
+        if any(owner.get("uid") == uid for owner in mappings_in(one["metadata"].get("ownerReferences")))
+        and (not _has_ended(one) or one["metadata"]["name"] == name)
+    ]
+    for one in old:
+        cluster.delete(
+            *JOB, one["metadata"]["name"], namespace, uid=one["metadata"]["uid"], propagation="Foreground"
+        )
+    deadline = time.monotonic() + timeout
+    if old and wait_until_gone(cluster, old, deadline=deadline, cancelled=lambda: False).unhealthy:
+        listed = ", ".join(str(ref_of(one)) for one in old)
+        raise LifecycleError(
+            f"Runs are still there {timeout:g} s after their deletion: {listed}. Run this again."
+        )
+    return cluster.create(job)
+
+
+def run_of(cron_job: Object, minute: int) -> Object:
+    """The Job of a run of a CronJob that does not wait for its schedule.
+
+    Args:
+        cron_job: as it is in the cluster.
+        minute: of the run, since 1970; the name of the Job ends with it.
+    """
+    meta, template = cron_job["metadata"], mapping_of(cron_job["spec"].get("jobTemplate"))
+    metadata = mapping_of(template.get("metadata"))
+    return {
+        "apiVersion": JOB[0],
+        "kind": JOB[1],
+        "metadata": {
+            "name": f"{meta['name']}-{minute}",
+            "namespace": meta["namespace"],
+            "labels": dict(mapping_of(metadata.get("labels"))),
+            "annotations": {**mapping_of(metadata.get("annotations")), INSTANTIATE: "manual"},
+            "ownerReferences": [controller_reference(cron_job)],
+        },
+        "spec": dict(mapping_of(template.get("spec"))),
+    }
+
+
+def quota_problem(cluster: Cluster, key: JobKey, type: JobType) -> str:
+    """Why a quota keeps the pods of a job from running, on one line; empty if none does.
+
+    Args:
+        cluster: where to read.
+        key, type: of the job.
+    """
+    kind = KINDS_OF[type][0]
+    main = cluster.get(*kind, key.name, key.namespace)
+    if main is None:
+        return ""
+    if type is JobType.CONTINUOUS:
+        conditions = mappings_in(mapping_of(main.get("status")).get("conditions"))
+        failures = (
+            one for one in conditions if (one.get("type"), one.get("status")) == ("ReplicaFailure", "True")
+        )
+        return next((_message(one) for one in failures if _is_quota(one)), "")
+    owners = [main]
+    if type is JobType.SCHEDULED:
+        active = {
+            text_of(one.get("uid")) for one in mappings_in(mapping_of(main.get("status")).get("active"))
+        }
+        jobs = cluster.list(*JOB, key.namespace).items if active else []
+        owners += [one for one in jobs if one["metadata"].get("uid") in active]
+    waiting = {one["metadata"].get("uid") for one in owners if one["kind"] != JOB[1] or _has_no_pod(one)}
+    for event in cluster.list("v1", "Event", key.namespace, field_selector="reason=FailedCreate").items:
+        if mapping_of(event.get("involvedObject")).get("uid") in waiting and _is_quota(event):
+            return _message(event)
+    return ""
+
+
+def _has_no_pod(job: Object) -> bool:
+    status = mapping_of(job.get("status"))
+    return not _has_ended(job) and not number_of(status.get("active"))
+
+
+def _has_ended(job: Object) -> bool:
+    ends = ("Complete", "Failed")
+    conditions = mappings_in(mapping_of(job.get("status")).get("conditions"))
+    return any(one.get("type") in ends and one.get("status") == "True" for one in conditions)
+
+
+def _is_quota(told: Mapping[str, Any]) -> bool:
+    return QUOTA_MARK in text_of(told.get("message"))
+
+
+def _message(told: Mapping[str, Any]) -> str:
+    return one_line(text_of(told.get("message")))

@@ -1,0 +1,87 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a runtime object differs from what is meant, and the patch that ends it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..._cluster.cluster import FIELD_MANAGER, Object
+from ..._cluster.deep_copy import deep_copy
+from ..._job_models.drift import find_drift
+from ..._job_models.runtime.normal_form import normal_form
+from ..._job_models.runtime.patches import merge_patch
+from ..._job_models.storage.stored_status import KnownObject, object_digest
+from ..._jobs.loose_json import mapping_of, mappings_in, text_of
+
+
+def runtime_patch(
+    meant: Object, live: Object, known: KnownObject | None, target: Object | None = None
+) -> Object:
+    """The merge patch that makes a live object what is meant; empty if nothing is to do.
+
+    It holds the resourceVersion of the live object. Labels and annotations of others stay, as does the number
+    of pods that an autoscaler has set.
+
+    Args:
+        meant: the object to be.
+        live: the object in the cluster.
+        known: what is known of the object that was written last.
+        target: what can be had of what is meant; None for all of it.
+    """
+    meta = live["metadata"]
+    if known and known.digest == object_digest(meant) and known.uid == str(meta.get("uid") or ""):
+        is_unmoved = known.resource_version == str(meta.get("resourceVersion") or "")
+        if is_unmoved or not find_drift(meant, live):
+            return {}
+    found = normal_form(live)
+    patch = merge_patch(found, normal_form(with_carried_fields(target or meant, live)))
+    if not patch:
+        return {}
+    patch["metadata"] = {**mapping_of(patch.get("metadata")), "resourceVersion": meta.get("resourceVersion")}
+    return patch
+
+
+def with_carried_fields(meant: Object, live: Object) -> Object:
+    """What is meant, with the fields of the live object that are others' to set."""
+    new = deep_copy(meant)
+    found = normal_form(live)
+    for name in ("labels", "annotations"):
+        own = _own_names(live, name)
+        values = _at(found, "metadata", name)
+        kept = {one: value for one, value in values.items() if own is not None and one not in own}
+        if kept:
+            new["metadata"][name] = {**kept, **_at(new, "metadata", name)}
+    for name in ("finalizers", "ownerReferences"):
+        if live["metadata"].get(name):
+            new["metadata"][name] = live["metadata"][name]
+    if new["kind"] == "Deployment":
+        _carry_replicas(new, meant, live)
+    return new
+
+
+def _carry_replicas(new: Object, meant: Object, live: Object) -> None:
+    running, wanted = (_at(obj, "spec").get("replicas", 1) for obj in (live, meant))
+    is_drift = any(one.field == "spec.replicas" for one in find_drift(meant, live))
+    if running and wanted and not is_drift:
+        new["spec"]["replicas"] = running
+
+
+def _own_names(live: Object, field: str) -> set[str] | None:
+    """The labels or annotations that we have set; None where we have not written the object yet."""
+    written = [
+        mapping_of(one.get("fieldsV1"))
+        for one in mappings_in(live["metadata"].get("managedFields"))
+        if text_of(one.get("manager")).startswith(FIELD_MANAGER)
+    ]
+    names = [_at(one, "f:metadata", f"f:{field}") for one in written]
+    return {name.removeprefix("f:") for one in names for name in one} if written else None
+
+
+def _at(obj: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = obj
+    for name in path:
+        found = mapping_of(found.get(name))
+    return found

@@ -1,0 +1,118 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The status of a definition after its job was rolled out, or could not be. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..._cluster.cluster import Object
+from ..._cluster.timestamp import timestamp
+from ..._job_models.core_job import CoreJob, JobType
+from ..._job_models.defaults import CURRENT_DEFAULTS
+from ..._job_models.job_fields import fields_of
+from ..._job_models.storage.definition import StoredDefinition
+from ..._job_models.storage.stored_status import KnownObject, StoredStatus, object_digest
+from ..._jobs.run_history import MOST_RUNS
+from ..._text import one_line
+from ..job_state import runtime_outcome
+from .job_view import JobView
+
+RUN = "Run"
+"""The kind of the entry that records which fields the last Job of a one-off job ran with."""
+_FIELDS_WITHOUT_RUN = ("emails", "suspend", "retry")
+"""The fields whose change does not make a one-off job run again."""
+
+
+def run_digest(job: CoreJob) -> str:
+    """A hash of the fields that decide what a run of a one-off job does."""
+    fields = {name: one for name, one in fields_of(job).items() if name not in _FIELDS_WITHOUT_RUN}
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def known_object(meant: Object, live: Object) -> KnownObject:
+    """What a status holds of a runtime object that was written."""
+    meta = live["metadata"]
+    uid, version = str(meta.get("uid") or ""), str(meta.get("resourceVersion") or "")
+    return KnownObject(live["kind"], meta["name"], uid, version, object_digest(meant))
+
+
+def rolled_out_status(view: JobView, meant: list[Object], release: int = CURRENT_DEFAULTS) -> StoredStatus:
+    """The status of a definition whose runtime objects are as meant.
+
+    Args:
+        view: with a definition.
+        meant: the objects that it means.
+        release: the number of the release of defaults by which they are built.
+    """
+    definition = view.definition
+    if definition is None:
+        raise AssertionError
+    live, objects = view.live(definition.type), []
+    for obj in meant:
+        known = view.known(obj["kind"])
+        found = live.get(obj["kind"])
+        now = known_object(obj, found) if found else known and replace(known, digest=object_digest(obj))
+        if now and known and _without_version(known) == _without_version(now):
+            now = view.written.get(obj["kind"], known)
+        objects += [now] if now else []
+    status = replace(_with_outcome(view, definition), defaults=release)
+    if definition.type is JobType.ONE_OFF:
+        main = next((one for one in objects), None)
+        has_run = status.has_run or definition.type in view.runtime
+        status = replace(status, has_run=has_run)
+        if main and has_run:
+            digest = run_digest(definition.job)
+            objects.append(KnownObject(RUN, main.name, main.uid, "", digest))
+    return _ready(replace(status, objects=tuple(objects)), definition, "", "")
+
+
+def failed_status(definition: StoredDefinition, reason: str, message: str) -> StoredStatus:
+    """The status of a definition whose runtime objects the API server has refused."""
+    return _ready(definition.status, definition, reason, one_line(message))
+
+
+def _with_outcome(view: JobView, definition: StoredDefinition) -> StoredStatus:
+    """How the last run ended. When a new Job takes over, the end of the old one goes into the history."""
+    status, runtime = definition.status, view.runtime.get(definition.type)
+    if runtime is None or definition.type is not JobType.ONE_OFF:
+        return replace(status, outcome=view.ended) if view.ended else status
+    outcome = dict(runtime_outcome(runtime))
+    known = next((one for one in status.objects if one.kind == RUN), None)
+    if not known or known.uid == runtime.uid:
+        return replace(status, outcome=outcome or status.outcome)
+    last = dict(view.ended or status.outcome)
+    history = ([last] if last else []) + [dict(one) for one in status.history]
+    return replace(status, outcome=outcome, history=tuple(history[:MOST_RUNS]))
+
+
+def _ready(status: StoredStatus, definition: StoredDefinition, reason: str, message: str) -> StoredStatus:
+    generation = definition.obj["metadata"].get("generation") or status.observed_generation
+    before: Mapping[str, Any] = next((one for one in status.conditions if one.get("type") == "Ready"), {})
+    state = "False" if reason else "True"
+    is_same = before.get("status") == state and before.get("lastTransitionTime")
+    condition = {
+        "type": "Ready",
+        "status": state,
+        "reason": reason or "RolledOut",
+        "message": message,
+        "lastTransitionTime": before["lastTransitionTime"] if is_same else timestamp(),
+        "observedGeneration": generation,
+    }
+    others = [one for one in status.conditions if one.get("type") != "Ready"]
+    return replace(
+        status,
+        reason=reason,
+        message=message,
+        conditions=(*others, condition),
+        observed_generation=generation,
+    )
+
+
+def _without_version(known: KnownObject) -> KnownObject:
+    return replace(known, resource_version="")

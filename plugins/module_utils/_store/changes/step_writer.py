@@ -1,0 +1,214 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes one step of a change to the cluster, or only to the view in check mode."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.errors import AlreadyExists, ApiError, Conflict, NotFound, is_answer
+from ..._errors import LifecycleError
+from ..._job_models.core_job import JobType
+from ..._job_models.runtime.patches import apply_patch, merge_patch
+from ..._job_models.storage.definition import definition_object, read_definition
+from ..._job_models.storage.stored_status import status_fields
+from ..._objects.apply.refusals import is_immutable
+from ..._objects.health.wait import wait_until_gone
+from ..job_state import runtime_outcome
+from ..snapshot import RuntimeJob
+from .job_view import JobView
+from .statuses import known_object
+from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime, WriteStatus
+
+
+class RuntimeRefused(LifecycleError):
+    """The API server refuses a runtime object.
+
+    Attributes:
+        view: what there is of the job by then.
+        error: the refusal.
+    """
+
+    def __init__(self, view: JobView, error: ApiError) -> None:
+        super().__init__(str(error))
+        self.view = view
+        self.error = error
+
+
+class StaleView(LifecycleError):
+    """Others have changed what a step was decided from.
+
+    Attributes:
+        refused: what it is if it happens again: an object of the same name is not the job's.
+    """
+
+    def __init__(self, message: str, refused: RuntimeRefused | None = None) -> None:
+        super().__init__(message)
+        self.refused = refused
+
+
+@dataclass(frozen=True)
+class StepWriter:
+    """Writes the steps of changes.
+
+    Attributes:
+        cluster: where to write.
+        check_mode: whether to write nothing, and to answer with what a write would leave.
+        timeout: seconds to wait until a deleted object is gone.
+    """
+
+    cluster: Cluster
+    check_mode: bool = False
+    timeout: float = 120.0
+
+    def write(self, view: JobView, step: Step) -> JobView:
+        """Write a step; what there is of the job then.
+
+        Raises:
+            StaleView: others have changed an object meanwhile.
+            RuntimeRefused: the API server refuses a runtime object.
+            ClusterError: any other step fails.
+        """
+        try:
+            if isinstance(step, WriteDefinition):
+                return self._write_definition(view, step)
+            if isinstance(step, DeleteDefinition):
+                return self._delete_definition(view, step)
+            if isinstance(step, WriteStatus):
+                return self._write_status(view, step)
+            if isinstance(step, DeleteRuntime):
+                return self._delete_runtime(view, step)
+            return self._write_runtime(view, step)
+        except Conflict as error:
+            raise StaleView(str(error)) from error
+        except NotFound as error:
+            if _is_creation(step):
+                raise
+            raise StaleView(str(error)) from error
+
+    def _write_definition(self, view: JobView, step: WriteDefinition) -> JobView:
+        existing = step.existing
+        base = existing or view.definition
+        obj = definition_object(step.job, base.obj if base else None, step.replaces)
+        if self.check_mode:
+            answer = obj
+        elif existing is None:
+            answer = self.cluster.create(obj)
+        else:
+            answer = self._patch(existing.obj, merge_patch(existing.obj, obj))
+        definition = read_definition(answer)
+        replaced = view.definition if existing is None else view.replaced
+        return replace(view, definition=definition, replaced=replaced, adoptable=None)
+
+    def _delete_definition(self, view: JobView, step: DeleteDefinition) -> JobView:
+        self._delete(step.definition.obj, is_exact=True)
+        if view.replaced is step.definition:
+            return replace(view, replaced=None)
+        return replace(view, definition=view.replaced, replaced=None)
+
+    def _write_status(self, view: JobView, step: WriteStatus) -> JobView:
+        obj, fields = step.definition.obj, status_fields(step.status)
+        if self.check_mode:
+            definition = replace(step.definition, status=step.status)
+        else:
+            patch = {"status": merge_patch(obj.get("status") or {}, fields)}
+            definition = read_definition(self._patch(obj, patch, subresource="status"))
+            # What the API server answers may be in another order, or without empty fields.
+            definition = replace(definition, status=step.status)
+        return replace(view, definition=definition)
+
+    def _delete_runtime(self, view: JobView, step: DeleteRuntime) -> JobView:
+        runtime = view.runtime[step.type]
+        ended = dict(runtime_outcome(runtime)) if step.live is runtime.main else {}
+        self._delete(step.live)
+        self._wait_until_gone(step.live)
+        return replace(view.without_runtime(step.type, step.live["kind"]), ended=ended or view.ended)
+
+    def _write_runtime(self, view: JobView, step: WriteRuntime) -> JobView:
+        try:
+            answer = self._written_runtime(step)
+        except AlreadyExists as error:
+            raise StaleView(str(error), RuntimeRefused(view, error)) from error
+        except (Conflict, NotFound):
+            if step.live is None:
+                raise
+            return self._with_fresh_runtime(view, step.type, step.live)
+        except ApiError as error:
+            if not is_answer(error):
+                raise
+            now = view if step.live is None else self._with_fresh_runtime(view, step.type, step.live)
+            raise RuntimeRefused(now, error) from error
+        return view.with_runtime(step.type, answer, known_object(step.meant, answer))
+
+    def _written_runtime(self, step: WriteRuntime) -> Object:
+        if step.live is None or step.patch is None:
+            return step.meant if self.check_mode else self.cluster.create(step.meant)
+        if self.check_mode:
+            return apply_patch(step.live, step.patch)
+        try:
+            return self._patch(step.live, step.patch)
+        except ApiError as error:
+            if not is_immutable(error):
+                raise
+            if step.replacement is None:
+                return step.live
+        self._delete(step.live)
+        self._wait_until_gone(step.live)
+        return self.cluster.create(step.replacement)
+
+    def _with_fresh_runtime(self, view: JobView, type_: JobType, stale: Object) -> JobView:
+        """The view with a runtime object as it is now: a controller may write a status at any time."""
+        live = self.cluster.get(*_kind(stale), *_place(stale))
+        if live is None:
+            return view.without_runtime(type_, stale["kind"])
+        runtime = view.runtime[type_]
+        is_main = stale["kind"] == runtime.main["kind"]
+        new = RuntimeJob(type_, live, runtime.service) if is_main else replace(runtime, service=live)
+        return replace(view, runtime={**view.runtime, type_: new})
+
+    def _patch(self, live: Object, patch: Object, subresource: str = "") -> Object:
+        meta = {
+            name: live["metadata"][name] for name in ("uid", "resourceVersion") if name in live["metadata"]
+        }
+        whole = {**patch, "metadata": {**(patch.get("metadata") or {}), **meta}}
+        return self.cluster.patch(*_kind(live), *_place(live), whole, subresource=subresource)
+
+    def _delete(self, live: Object, *, is_exact: bool = False) -> None:
+        meta = live["metadata"]
+        if self.check_mode:
+            return
+        self.cluster.delete(
+            *_kind(live),
+            *_place(live),
+            uid=meta.get("uid"),
+            resource_version=meta.get("resourceVersion") if is_exact else None,
+            propagation="Background" if is_exact else "Foreground",
+        )
+
+    def _wait_until_gone(self, live: Object) -> None:
+        if self.check_mode:
+            return
+        deadline = time.monotonic() + self.timeout
+        left = wait_until_gone(self.cluster, [live], deadline=deadline, cancelled=lambda: False)
+        if left.unhealthy:
+            raise LifecycleError(
+                f"{ref_of(live)} still exists {self.timeout:g} s after its deletion. Find out which finalizer"
+                " or pod holds it, and run this again."
+            )
+
+
+def _kind(obj: Object) -> tuple[str, str]:
+    return obj["apiVersion"], obj["kind"]
+
+
+def _place(obj: Object) -> tuple[str, str]:
+    return obj["metadata"]["name"], obj["metadata"]["namespace"]
+
+
+def _is_creation(step: Step) -> bool:
+    if isinstance(step, WriteDefinition):
+        return step.existing is None
+    return isinstance(step, WriteRuntime) and step.live is None

@@ -1,0 +1,279 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The next step of a change of a job, from what there is: pure.
+
+A change is a sequence of steps, and each is decided from what the steps before have left. A change that was
+interrupted therefore goes on where it stopped: another run decides its first step from what it reads.
+
+The definition is written before the runtime objects and deleted after them. A definition of another type
+names the one that it replaces until that is gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..._cluster.cluster import Object
+from ..._job_models.core_job import CoreJob, JobType
+from ..._job_models.defaults import CURRENT_DEFAULTS
+from ..._job_models.job_fields import core_job, fields_of
+from ..._job_models.runtime.runtime_objects import KINDS_OF, runtime_objects
+from ..._job_models.storage.definition import StoredDefinition
+from ..._job_models.storage.stored_status import StoredStatus
+from ..job_state import runtime_outcome
+from .job_view import JobView
+from .runtime_differences import runtime_patch, with_carried_fields
+from .statuses import RUN, rolled_out_status, run_digest
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a job is to be.
+
+    Attributes:
+        job: what its user means; its release of defaults counts if its runtime objects are written.
+        is_run_changed: whether a one-off job runs again, if the status of its definition does not say with
+            which fields it has run.
+        release: the number of the release of defaults.
+    """
+
+    job: CoreJob
+    is_run_changed: bool = False
+    release: int = CURRENT_DEFAULTS
+
+
+@dataclass(frozen=True)
+class WriteDefinition:
+    """Create a definition, or replace one under its resourceVersion.
+
+    Attributes:
+        job: what it is to say.
+        existing: the definition so far; None to create it.
+        replaces: the type of the definition that it replaces, if any.
+        is_adoption: whether it is created from what runs.
+    """
+
+    job: CoreJob
+    existing: StoredDefinition | None = None
+    replaces: JobType | None = None
+    is_adoption: bool = False
+
+
+@dataclass(frozen=True)
+class DeleteDefinition:
+    """Delete a definition."""
+
+    definition: StoredDefinition
+
+
+@dataclass(frozen=True)
+class WriteRuntime:
+    """Create a runtime object, or change it in place.
+
+    Attributes:
+        type: of the job.
+        meant: the object to be.
+        live: the object in the cluster; None to create it.
+        patch: the merge patch that changes it.
+        replacement: what to create after a deletion, if it can't be changed in place; None to leave it.
+    """
+
+    type: JobType
+    meant: Object
+    live: Object | None = None
+    patch: Object | None = None
+    replacement: Object | None = None
+
+
+@dataclass(frozen=True)
+class DeleteRuntime:
+    """Delete a runtime object, and wait until it is gone."""
+
+    type: JobType
+    live: Object
+
+
+@dataclass(frozen=True)
+class WriteStatus:
+    """Write the status of a definition."""
+
+    definition: StoredDefinition
+    status: StoredStatus
+
+
+Step: TypeAlias = WriteDefinition | DeleteDefinition | WriteRuntime | DeleteRuntime | WriteStatus
+
+
+def refusal(view: JobView, wanted: JobType | None = None) -> str:
+    """Why a job may not be changed, in a sentence; empty if it may.
+
+    Args:
+        view: what there is of it.
+        wanted: the type that it is to have; None if it is to be deleted.
+    """
+    if view.unreadable:
+        return f"{view.unreadable} Correct it, or delete it, and run this again."
+    for one in (view.definition, view.replaced):
+        if one and not one.is_writable:
+            return (
+                f"Its definition has storage version {one.storage_version}, which a newer version of this"
+                " collection has written. Change it with that version."
+            )
+    defined = view.definition or view.adoptable
+    if wanted is None:
+        is_excluded = not defined and not view.runtime
+        return next((_exclusion(one) for one in view.excluded.values() if is_excluded), "")
+    for type_ in (wanted, *((defined.type,) if defined else ())):
+        if type_ in view.excluded:
+            return _exclusion(view.excluded[type_])
+    if view.adoption_problem and not defined:
+        return f"It has no definition, and none can be made from what runs: {view.adoption_problem}"
+    own = {defined.type} if defined else {wanted}
+    own |= {view.definition.replaces} if view.definition and view.definition.replaces else set()
+    for type_, runtime in view.runtime.items():
+        if type_ not in own and not runtime.is_deleting and (type_ is wanted or not defined):
+            return f"A {type_} job without a definition has the same name. Delete or rename it."
+    return ""
+
+
+def _exclusion(reason: str) -> str:
+    return f"It is no job of the store: {reason}"
+
+
+def next_step(view: JobView, goal: Goal) -> Step | None:
+    """The next step to what a job is to be; None if it is so."""
+    job, definition = goal.job, view.definition
+    if definition is None:
+        if view.adoptable:
+            return WriteDefinition(view.adoptable, is_adoption=True)
+        return WriteDefinition(job)
+    if definition.type is not job.type:
+        return _step_back(view, definition) or WriteDefinition(job, replaces=definition.type)
+    if fields_of(definition.job) != fields_of(job):
+        return _first_status(view, definition) or WriteDefinition(job, definition, definition.replaces)
+    return (
+        _runtime_step(view, definition, goal)
+        or _end_of_type_change(view, definition)
+        or _status_step(view, definition, goal)
+    )
+
+
+def next_step_to_absence(view: JobView) -> Step | None:
+    """The next step until nothing of a job is left; None if nothing is.
+
+    The runtime objects are deleted first: without their definition they could be taken for an unknown job.
+    """
+    definition = view.definition
+    own = {definition.type, definition.replaces} if definition else set(JobType)
+    for type_ in view.runtime:
+        if type_ in own:
+            return _deletion(view, type_)
+    for one in (view.replaced, definition):
+        if one:
+            return DeleteDefinition(one)
+    return None
+
+
+def _first_status(view: JobView, definition: StoredDefinition) -> Step | None:
+    """The status of a definition without one that is as its runtime objects are, before its fields change."""
+    if definition.status.objects or definition.type not in view.runtime:
+        return None
+    step = next_step(view, Goal(definition.job))
+    return step if isinstance(step, WriteStatus) else None
+
+
+def rolled_out_release(view: JobView) -> int:
+    """The number of the release of defaults by which the runtime objects of a definition were built."""
+    return (view.definition.status.defaults if view.definition else 0) or CURRENT_DEFAULTS
+
+
+def _step_back(view: JobView, definition: StoredDefinition) -> Step | None:
+    """The next step that undoes or completes another change of type that was interrupted."""
+    if definition.replaces is None:
+        return None
+    if view.replaced is None:
+        return _end_of_type_change(view, definition)
+    if definition.type in view.runtime:
+        return _deletion(view, definition.type)
+    return DeleteDefinition(definition)
+
+
+def _end_of_type_change(view: JobView, definition: StoredDefinition) -> Step | None:
+    if definition.replaces is None:
+        return None
+    if definition.replaces in view.runtime:
+        return _deletion(view, definition.replaces)
+    if view.replaced:
+        return DeleteDefinition(view.replaced)
+    return WriteDefinition(definition.job, definition, None)
+
+
+def _deletion(view: JobView, type_: JobType) -> DeleteRuntime:
+    """The deletion of a runtime object: of a Service before the object that it belongs to."""
+    runtime = view.runtime[type_]
+    return DeleteRuntime(type_, runtime.service or runtime.main)
+
+
+def _runtime_step(view: JobView, definition: StoredDefinition, goal: Goal) -> Step | None:
+    type_, live = definition.type, view.live(definition.type)
+    main_kind = KINDS_OF[type_][0][1]
+    runtime = view.runtime.get(type_)
+    meant = meant_objects(view, definition, goal)
+    if runtime and runtime.is_deleting:
+        return DeleteRuntime(type_, runtime.main)
+    is_run_due = type_ is not JobType.ONE_OFF or _is_run_due(view, definition, goal)
+    for obj in meant:
+        found = live.get(obj["kind"])
+        if found is None:
+            if obj["kind"] != main_kind or is_run_due:
+                return WriteRuntime(type_, obj)
+            continue
+        target = obj if is_run_due or obj["kind"] != main_kind else _with_run(obj, found)
+        patch = runtime_patch(obj, found, view.known(obj["kind"]), target)
+        if patch and runtime and is_run_due and runtime_outcome(runtime):
+            # It has ended; a patch would change what no longer runs.
+            return DeleteRuntime(type_, found)
+        if patch:
+            replacement = with_carried_fields(obj, found) if is_run_due else None
+            return WriteRuntime(type_, obj, found, patch, replacement)
+    kinds = {obj["kind"] for obj in meant}
+    for kind, obj in live.items():
+        if kind not in kinds:
+            return DeleteRuntime(type_, obj)
+    return None
+
+
+def _is_run_due(view: JobView, definition: StoredDefinition, goal: Goal) -> bool:
+    """Whether a one-off job runs, or runs again if it already has."""
+    if not definition.status.has_run:
+        return True
+    known = view.known(RUN)
+    if known is None:
+        return goal.is_run_changed
+    return known.digest != run_digest(definition.job)
+
+
+def meant_objects(view: JobView, definition: StoredDefinition, goal: Goal) -> list[Object]:
+    """The objects that run a job. A one-off job that has run keeps the defaults with which it ran."""
+    release = goal.release
+    if definition.type is JobType.ONE_OFF and not _is_run_due(view, definition, goal):
+        release = rolled_out_release(view)
+    job = definition.job
+    return runtime_objects(core_job(job.key, job.type, fields_of(job), release))
+
+
+def _with_run(meant: Object, live: Object) -> Object:
+    """A Job that is meant, with what a Job that has run can't change any more."""
+    fixed = {name: live["spec"][name] for name in ("template", "selector") if name in live["spec"]}
+    return {**meant, "spec": {**meant["spec"], **fixed}}
+
+
+def _status_step(view: JobView, definition: StoredDefinition, goal: Goal) -> Step | None:
+    meant = meant_objects(view, definition, goal)
+    release = goal.release
+    if definition.type is JobType.ONE_OFF and not _is_run_due(view, definition, goal):
+        release = rolled_out_release(view)
+    status = rolled_out_status(view, meant, release)
+    return WriteStatus(definition, status) if status != definition.status else None

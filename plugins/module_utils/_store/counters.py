@@ -1,0 +1,181 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The counters of jobs that exist only in Kubernetes or only in storage, one object per namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from .._cluster.cluster import GROUP, Cluster, Object
+from .._cluster.errors import Conflict, NotFound
+from .._job_models.storage.definition import StoredDefinition
+from .._jobs.loose_json import mapping_of, number_of, text_of
+
+COUNTER_KIND = (f"{GROUP}/v1alpha1", "JobCounter")
+"""The namespaced kind (apiVersion, kind) of the objects with the counters."""
+COUNTER_NAME = "jobs"
+"""The name of the only object of this kind in a namespace."""
+
+MOST_ATTEMPTS = 10
+"""How often a counter is written while others change it at the same time."""
+
+
+class HasUid(Protocol):
+    """Anything with the uid of an object."""
+
+    @property
+    def uid(self) -> str:
+        """The ``metadata.uid`` of the object."""
+
+
+@dataclass(frozen=True)
+class JobCounter:
+    """The counters of a namespace.
+
+    Attributes:
+        namespace: that it counts in.
+        only_in_kubernetes: how many jobs without a definition were found so far.
+        only_in_storage: how many definitions without their job were found so far.
+        uids: of the jobs that were counted and still exist, so that each counts once.
+        definition_uids: of the definitions that were counted and still exist.
+        resource_version: of the object in the cluster; empty if there is none.
+    """
+
+    namespace: str
+    only_in_kubernetes: int = 0
+    only_in_storage: int = 0
+    uids: frozenset[str] = frozenset()
+    definition_uids: frozenset[str] = frozenset()
+    resource_version: str = ""
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Both numbers."""
+        return self.only_in_kubernetes, self.only_in_storage
+
+
+def counted(
+    counter: JobCounter,
+    unknown: Iterable[HasUid],
+    missing: Iterable[StoredDefinition],
+    existing_uids: Set[str],
+) -> JobCounter:
+    """The counter after jobs were found, each of which counts once: pure.
+
+    Args:
+        counter: as it was before.
+        unknown: jobs that exist only in Kubernetes.
+        missing: definitions that exist without their job.
+        existing_uids: of all objects of the namespace. Others are forgotten.
+    """
+    jobs = _uids(one.uid for one in unknown) - counter.uids
+    definitions = _uids(_uid(one.obj) for one in missing) - counter.definition_uids
+    return replace(
+        counter,
+        only_in_kubernetes=counter.only_in_kubernetes + len(jobs),
+        only_in_storage=counter.only_in_storage + len(definitions),
+        uids=(counter.uids & existing_uids) | jobs,
+        definition_uids=(counter.definition_uids & existing_uids) | definitions,
+    )
+
+
+def counter_from(obj: Object) -> JobCounter:
+    """The counter that an object holds. What can't be read counts as nothing."""
+    meta, spec = obj["metadata"], mapping_of(obj.get("spec"))
+    return JobCounter(
+        str(meta["namespace"]),
+        max(0, number_of(spec.get("onlyInKubernetes"))),
+        max(0, number_of(spec.get("onlyInStorage"))),
+        _listed_uids(spec.get("uids")),
+        _listed_uids(spec.get("definitionUids")),
+        text_of(meta.get("resourceVersion")),
+    )
+
+
+def write_counter(cluster: Cluster, before: JobCounter, after: JobCounter) -> JobCounter:
+    """Write a counter if a number has changed; the counter as the cluster has it then.
+
+    If others have written it meanwhile, what is new in ``after`` is added to theirs.
+
+    Args:
+        cluster: where to write it.
+        before: as it was read.
+        after: what :func:`counted` has made of it.
+
+    Raises:
+        ClusterError: it can't be written.
+    """
+    for _attempt in range(MOST_ATTEMPTS - 1):
+        if after.counts == before.counts:
+            return before
+        try:
+            return _write(cluster, after)
+        except (Conflict, NotFound) as error:
+            if isinstance(error, NotFound) and not after.resource_version:
+                # There is no namespace.
+                raise
+        found = cluster.get(*COUNTER_KIND, COUNTER_NAME, before.namespace)
+        current = counter_from(found) if found else JobCounter(before.namespace)
+        before, after = current, _added(current, before, after)
+    return before if after.counts == before.counts else _write(cluster, after)
+
+
+def store_metrics(counters: Mapping[str, JobCounter]) -> str:
+    """The counters in the text format of Prometheus.
+
+    Args:
+        counters: by namespace.
+    """
+    ordered = [one for _namespace, one in sorted(counters.items())]
+    families = (
+        ("jobs_only_in_kubernetes_total", "Jobs that were found without a definition.", 0),
+        ("jobs_only_in_storage_total", "Definitions that were found without their job.", 1),
+    )
+    return "".join(
+        f"# HELP {name} {text}\n# TYPE {name} counter\n"
+        + "".join(f'{name}{{namespace="{one.namespace}"}} {one.counts[index]}\n' for one in ordered)
+        for name, text, index in families
+    )
+
+
+def _write(cluster: Cluster, counter: JobCounter) -> JobCounter:
+    spec = {
+        "onlyInKubernetes": counter.only_in_kubernetes,
+        "onlyInStorage": counter.only_in_storage,
+        "uids": sorted(counter.uids),
+        "definitionUids": sorted(counter.definition_uids),
+    }
+    if counter.resource_version:
+        patch = {"metadata": {"resourceVersion": counter.resource_version}, "spec": spec}
+        return counter_from(cluster.patch(*COUNTER_KIND, COUNTER_NAME, counter.namespace, patch))
+    meta = {"name": COUNTER_NAME, "namespace": counter.namespace}
+    obj = {"apiVersion": COUNTER_KIND[0], "kind": COUNTER_KIND[1], "metadata": meta, "spec": spec}
+    return counter_from(cluster.create(obj))
+
+
+def _added(current: JobCounter, before: JobCounter, after: JobCounter) -> JobCounter:
+    """What ``after`` has added to ``before``, added to a counter that others have written meanwhile."""
+    jobs = after.uids - before.uids - current.uids
+    definitions = after.definition_uids - before.definition_uids - current.definition_uids
+    return replace(
+        current,
+        only_in_kubernetes=current.only_in_kubernetes + len(jobs),
+        only_in_storage=current.only_in_storage + len(definitions),
+        uids=current.uids | jobs,
+        definition_uids=current.definition_uids | definitions,
+    )
+
+
+def _uid(obj: Object) -> str:
+    return text_of(mapping_of(obj.get("metadata")).get("uid"))
+
+
+def _uids(uids: Iterable[str]) -> frozenset[str]:
+    return frozenset(uid for uid in uids if uid)
+
+
+def _listed_uids(value: object) -> frozenset[str]:
+    return _uids(map(text_of, value)) if isinstance(value, list) else frozenset()

@@ -1,0 +1,43 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Counting the jobs that exist only in Kubernetes or only in storage, in the namespaces of a snapshot."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from .._cluster.cluster import Cluster
+from .._job_models.storage.definition import StoredDefinition
+from .counters import JobCounter, counted, write_counter
+from .snapshot import RuntimeJob, StoreSnapshot
+from .unknown_jobs import missing_jobs, unknown_jobs
+
+
+def count_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, check_mode: bool) -> Mapping[str, JobCounter]:
+    """Count what a snapshot shows; the counters by namespace, also those that did not change.
+
+    It writes a counter only if it has found something new.
+
+    Args:
+        cluster: that the snapshot was read from.
+        snapshot: as it was before any definition was created.
+        check_mode: whether to write nothing.
+
+    Raises:
+        ClusterError: a counter can't be written.
+    """
+    unknown: dict[str, list[RuntimeJob]] = defaultdict(list)
+    missing: dict[str, list[StoredDefinition]] = defaultdict(list)
+    for job in unknown_jobs(snapshot):
+        unknown[job.key.namespace].append(job)
+    for definition in missing_jobs(snapshot):
+        missing[definition.key.namespace].append(definition)
+    counters: dict[str, JobCounter] = {}
+    for namespace in sorted(snapshot.counters.keys() | unknown.keys() | missing.keys()):
+        before = snapshot.counter(namespace)
+        existing = snapshot.uids.get(namespace, frozenset())
+        after = counted(before, unknown[namespace], missing[namespace], existing)
+        counters[namespace] = after if check_mode else write_counter(cluster, before, after)
+    return counters

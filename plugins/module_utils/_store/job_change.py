@@ -1,0 +1,337 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Changes one job: its definition first, its runtime objects next, and the status at last."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from .._cluster.cluster import Cluster, Object, ref_of
+from .._cluster.errors import ApiError, ClusterError, Conflict, NotFound
+from .._errors import LifecycleError
+from .._job_models.core_job import CoreJob, JobKey, JobType
+from .._job_models.job_fields import core_job, fields_of
+from .._job_models.runtime.runtime_objects import STORE
+from .._text import one_line
+from .changes.change_report import Action, ChangeReport, OnFailure
+from .changes.job_view import JobView, view_of
+from .changes.rollback import next_step_back
+from .changes.runs import OUT_OF_QUOTA, QUOTA_MARK, quota_problem, restart_pods, start_run
+from .changes.statuses import failed_status, run_digest
+from .changes.step_writer import RuntimeRefused, StaleView, StepWriter
+from .changes.steps import (
+    DeleteDefinition,
+    DeleteRuntime,
+    Goal,
+    Step,
+    WriteDefinition,
+    WriteRuntime,
+    WriteStatus,
+    meant_objects,
+    next_step,
+    next_step_to_absence,
+    refusal,
+    rolled_out_release,
+)
+from .snapshot import StoreSnapshot, read_snapshot
+
+__all__ = ["Action", "ChangeReport", "JobChanger", "OnFailure", "quota_problem"]
+
+MOST_ATTEMPTS = 10
+"""How often a change is decided again because others change the same job."""
+
+
+class Refusal(LifecycleError):
+    """A job may not be changed."""
+
+
+@dataclass
+class _Change:
+    """A change that goes on.
+
+    Attributes:
+        key: of the job.
+        first: what there was of the job.
+        view: what there is of it.
+        base: what there was before what a rollback undoes; None before that begins.
+        notes: what was done, in clauses.
+        is_changed: whether anything but a status was written.
+    """
+
+    key: JobKey
+    first: JobView
+    view: JobView
+    base: JobView | None = None
+    notes: list[str] = field(default_factory=list)
+    is_changed: bool = False
+
+
+class JobChanger:
+    """Changes jobs one at a time.
+
+    Args:
+        cluster: where to write.
+        snapshot: what there is of the jobs. What others change meanwhile is read again.
+        on_failure: what becomes of a change whose runtime objects the API server refuses.
+        check_mode: whether to write nothing, and to report what would be done.
+        timeout: seconds to wait until a deleted object is gone.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        snapshot: StoreSnapshot,
+        *,
+        on_failure: OnFailure = OnFailure.ROLLBACK,
+        check_mode: bool = False,
+        timeout: float = 120.0,
+    ) -> None:
+        self._cluster = cluster.with_field_manager(STORE)
+        self._snapshot = snapshot
+        self._on_failure = on_failure
+        self._check_mode = check_mode
+        self._timeout = timeout
+        self._writer = StepWriter(self._cluster, check_mode, timeout)
+        self._changed: set[JobKey] = set()
+
+    def present(self, job: CoreJob) -> ChangeReport:
+        """Let a job be as its user means it: its definition, and what runs.
+
+        Raises:
+            ClusterError: the cluster does not answer, or refuses the definition.
+        """
+
+        def goal(view: JobView) -> Goal:
+            old = view.definition.job if view.definition else view.adoptable
+            return Goal(job, is_run_changed=old is not None and run_digest(old) != run_digest(job))
+
+        return self._change(job.key, goal, Action.UPDATED)
+
+    def suspended(self, key: JobKey, suspended: bool = True) -> ChangeReport:
+        """Suspend a job or let it go on; all else of its definition stays.
+
+        Raises:
+            ClusterError: the cluster does not answer, or refuses the definition.
+        """
+
+        def goal(view: JobView) -> Goal:
+            job, release = _existing_job(view), rolled_out_release(view)
+            fields = {**fields_of(job), "suspend": suspended or None}
+            return Goal(core_job(job.key, job.type, fields, release), release=release)
+
+        return self._change(key, goal, Action.SUSPENDED if suspended else Action.UPDATED)
+
+    def restarted(self, key: JobKey) -> ChangeReport:
+        """Run a job now: a one-off job once more, a scheduled one besides its schedule, others with new pods.
+
+        Raises:
+            ClusterError: the cluster does not answer, or refuses the definition.
+        """
+        return self._change(key, _goal_as_it_is, Action.RESTARTED)
+
+    def absent(self, key: JobKey) -> ChangeReport:
+        """Let no job of a name exist.
+
+        Raises:
+            ClusterError: the cluster does not answer, or refuses a deletion.
+        """
+
+        def work(change: _Change) -> None:
+            _refuse(refusal(change.view))
+            self._take(change, next_step_to_absence)
+
+        return self._reported(key, Action.DELETED, work)
+
+    def _change(self, key: JobKey, goal: Callable[[JobView], Goal], action: Action) -> ChangeReport:
+        is_run_changed = False
+
+        def work(change: _Change) -> None:
+            nonlocal is_run_changed
+            wanted = goal(change.view)
+            is_run_changed |= wanted.is_run_changed
+            wanted = replace(wanted, is_run_changed=is_run_changed)
+            _refuse(refusal(change.view, wanted.job.type))
+            if action is Action.RESTARTED:
+                self._restart(change, wanted)
+            self._take(change, lambda view: next_step(view, wanted))
+
+        return self._reported(key, action, work)
+
+    def _reported(self, key: JobKey, action: Action, work: Callable[[_Change], None]) -> ChangeReport:
+        snapshot = self._fresh_snapshot(key) if key in self._changed else self._snapshot
+        view = view_of(snapshot, key)
+        change = _Change(key, view, view)
+        reason, message = "", ""
+        try:
+            self._repeat(change, work)
+        except RuntimeRefused as error:
+            reason, message = self._handle_refusal(change, error)
+        except Refusal as error:
+            reason, message = "Refused", str(error)
+        if change.is_changed and not self._check_mode:
+            self._changed.add(key)
+        return ChangeReport(
+            key,
+            Action.REFUSED if reason else self._action(change, action),
+            change.is_changed,
+            _fields_before(change.first),
+            _fields(change.view),
+            message or "; ".join(change.notes),
+            reason,
+        )
+
+    def _repeat(self, change: _Change, work: Callable[[_Change], None]) -> None:
+        """Do a change; if others change the same job, decide it again from what is there then."""
+        taken = ""
+        for attempt in range(1, MOST_ATTEMPTS + 1):
+            try:
+                work(change)
+                return
+            except StaleView as error:
+                if error.refused and taken == str(error):
+                    # It is there again, and still no object of the job.
+                    raise error.refused from None
+                if attempt == MOST_ATTEMPTS:
+                    raise ClusterError(
+                        f"job {change.key}: others have changed it {MOST_ATTEMPTS} times meanwhile: {error}."
+                        " Find out who does, and run this again."
+                    ) from None
+                taken = str(error) if error.refused else ""
+                time.sleep(random.uniform(0, 0.02 * attempt))
+                change.view = view_of(self._fresh_snapshot(change.key), change.key)
+
+    def _take(self, change: _Change, decide: Callable[[JobView], Step | None]) -> None:
+        while step := decide(change.view):
+            if change.base is None and not _is_preparation(change.view, step):
+                change.base = change.view
+            change.view = self._writer.write(change.view, step)
+            if not isinstance(step, WriteStatus):
+                change.is_changed = True
+                change.notes.append(_note(step))
+
+    def _restart(self, change: _Change, goal: Goal) -> None:
+        """Run a job that is rolled out; one that is not is rolled out instead, and so runs."""
+        definition = change.view.definition
+        if definition is None:
+            self._take(change, lambda view: next_step(view, goal) if view.definition is None else None)
+            definition = change.view.definition
+        if definition is None:
+            raise AssertionError
+        runtime = change.view.runtime.get(definition.type)
+        if "restarted" in change.notes:
+            return
+        if definition.type is JobType.ONE_OFF:
+            if runtime:
+                step = DeleteRuntime(definition.type, runtime.main)
+                self._take(change, lambda view: step if definition.type in view.runtime else None)
+            main = meant_objects(change.view, definition, goal)[0]
+            run = WriteRuntime(definition.type, main)
+            self._take(change, lambda view: None if definition.type in view.runtime else run)
+        elif runtime is None or runtime.is_deleting:
+            return
+        elif not self._check_mode:
+            self._run_again(change.view, definition.type, runtime.main)
+        change.is_changed = True
+        change.notes.append("restarted")
+
+    def _run_again(self, view: JobView, type_: JobType, main: Object) -> None:
+        try:
+            if type_ is JobType.SCHEDULED:
+                start_run(self._cluster, main, self._timeout)
+            else:
+                restart_pods(self._cluster, main)
+        except (Conflict, NotFound) as error:
+            raise StaleView(str(error)) from error
+        except ApiError as error:
+            raise RuntimeRefused(view, error) from error
+
+    def _handle_refusal(self, change: _Change, refused: RuntimeRefused) -> tuple[str, str]:
+        """Roll a change back, or mark it; the reason of the refusal and a message."""
+        error, change.view = refused.error, refused.view
+        reason = OUT_OF_QUOTA if QUOTA_MARK in error.api_message else error.reason or type(error).__name__
+        message = one_line(error)
+        if self._on_failure is OnFailure.ROLLBACK:
+            try:
+                self._repeat(change, self._roll_back)
+            except LifecycleError as failure:
+                return reason, f"{message}. The change could not be rolled back: {one_line(failure)}"
+            change.is_changed = _fields_before(change.first) != _fields(change.view)
+            return reason, f"{message}. The change was rolled back."
+        definition = change.view.definition
+        if definition and not self._check_mode:
+            status = failed_status(definition, reason, message)
+            try:
+                change.view = self._writer.write(change.view, WriteStatus(definition, status))
+            except StaleView:
+                message += ". Its status could not be written, as others have changed the definition"
+        return reason, f"{message}. The definition stays; run this again when the cause is gone."
+
+    def _roll_back(self, change: _Change) -> None:
+        base = change.base = change.base or change.view
+        while step := next_step_back(base, change.view):
+            change.view = self._writer.write(change.view, step)
+
+    def _fresh_snapshot(self, key: JobKey) -> StoreSnapshot:
+        return read_snapshot(self._cluster, (key.namespace,))
+
+    @staticmethod
+    def _action(change: _Change, action: Action) -> Action:
+        if not change.is_changed:
+            return Action.UNCHANGED
+        is_new = not change.first.definition and not change.first.adoptable
+        return Action.CREATED if action is Action.UPDATED and is_new else action
+
+
+def _goal_as_it_is(view: JobView) -> Goal:
+    return Goal(_existing_job(view), release=rolled_out_release(view))
+
+
+def _existing_job(view: JobView) -> CoreJob:
+    if view.definition:
+        return view.definition.job
+    if view.adoptable:
+        return view.adoptable
+    _refuse(view.unreadable or view.adoption_problem)
+    _refuse(next(iter(view.excluded.values()), f"There is no job {view.key}."))
+    raise AssertionError
+
+
+def _refuse(problem: str) -> None:
+    if problem:
+        raise Refusal(one_line(problem))
+
+
+def _is_preparation(view: JobView, step: Step) -> bool:
+    """Whether a step comes before the change itself: an adoption, a status, or the end of another change."""
+    if isinstance(step, WriteDefinition):
+        return step.is_adoption or (step.existing is not None and step.job == step.existing.job)
+    return isinstance(step, WriteStatus) or bool(view.definition and view.definition.replaces)
+
+
+def _note(step: Step) -> str:
+    if isinstance(step, WriteDefinition):
+        if step.existing:
+            return "definition updated"
+        return "definition created from what runs" if step.is_adoption else "definition created"
+    if isinstance(step, DeleteDefinition):
+        return f"{ref_of(step.definition.obj)} deleted"
+    if isinstance(step, DeleteRuntime):
+        return f"{ref_of(step.live)} deleted"
+    if not isinstance(step, WriteRuntime):
+        raise AssertionError
+    return f"{ref_of(step.meant)} {'updated' if step.live else 'created'}"
+
+
+def _fields(view: JobView) -> Object | None:
+    job = view.definition.job if view.definition else None
+    return {"type": str(job.type), **fields_of(job)} if job else None
+
+
+def _fields_before(view: JobView) -> Object | None:
+    if view.definition or view.adoptable is None:
+        return _fields(view)
+    return {"type": str(view.adoptable.type), **fields_of(view.adoptable)}

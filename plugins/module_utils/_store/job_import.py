@@ -1,0 +1,239 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Creating definitions of all jobs that exist, and rewriting those of older storage versions.
+
+No runtime object is written. A job that can't be imported stops no other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from .._cluster.cluster import Cluster, Object, ref_of
+from .._cluster.errors import AlreadyExists, ApiError, Conflict
+from .._job_models.core_job import CoreJob, JobKey, JobType
+from .._job_models.job_fields import core_job
+from .._job_models.runtime.patches import merge_patch
+from .._job_models.runtime.runtime_objects import STORE, runtime_objects
+from .._job_models.storage.definition import (
+    CURRENT_VERSION,
+    DEFINITION_KINDS,
+    StoredDefinition,
+    definition_object,
+    read_definition,
+)
+from .._job_models.storage.stored_status import StoredStatus, status_fields
+from .._job_models.toolforge import toolforge_resource
+from .._text import one_line
+from .._threads import map_in_threads
+from .changes.job_view import JobView
+from .changes.statuses import rolled_out_status
+from .counters import JobCounter
+from .counting import count_jobs
+from .job_state import job_drift
+from .snapshot import RuntimeJob, StoreSnapshot
+from .stored_definitions import UNREADABLE, problem_of
+from .unknown_jobs import adoptable_job, unknown_jobs
+
+TOOLFORGE_VERSION = "jobs-api.toolforge.org/v1"
+"""The apiVersion of Toolforge's custom resources."""
+
+
+@dataclass(frozen=True)
+class ImportedJob:
+    """A definition that was created or rewritten.
+
+    Attributes:
+        key: what names the job.
+        before: the definition that was there; None if there was none.
+        after: the definition that is there now, or would be.
+    """
+
+    key: JobKey
+    before: Object | None
+    after: Object
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """What an import has done.
+
+    Attributes:
+        imported: jobs that got a definition.
+        rewritten: jobs whose definition has the current storage version now.
+        unchanged: how many definitions did not change.
+        unreadable: what could not be imported or rewritten, one line each.
+        counters: by namespace.
+    """
+
+    imported: tuple[ImportedJob, ...] = ()
+    rewritten: tuple[ImportedJob, ...] = ()
+    unchanged: int = 0
+    unreadable: tuple[str, ...] = ()
+    counters: Mapping[str, JobCounter] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What came of one job: it, or the line that says why not."""
+
+    job: ImportedJob | None = None
+    problem: str = ""
+
+
+def import_jobs(
+    cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool, check_mode: bool
+) -> ImportReport:
+    """Create a definition of each job that has none, with its status, and count such jobs.
+
+    Args:
+        cluster: that the snapshot was read from.
+        snapshot: of the jobs to import.
+        rewrite: whether to write definitions of older storage versions again.
+        check_mode: whether to write nothing.
+
+    Raises:
+        ClusterError: the cluster does not answer, or a counter can't be written.
+    """
+    cluster = cluster.with_field_manager(STORE)
+    counters = count_jobs(cluster, snapshot, check_mode=check_mode)
+    found, unreadable = _found_jobs(cluster, snapshot)
+    old = [one for one in snapshot.definitions.values() if rewrite and _is_old(one)]
+    cut_short = [
+        one
+        for one in snapshot.definitions.values()
+        if one.storage_version == CURRENT_VERSION and _lacks_status(snapshot, one)
+    ]
+    writer = _Writer(cluster, snapshot, check_mode=check_mode)
+    created = map_in_threads(lambda one: writer.create(*one), found)
+    created += map_in_threads(writer.complete, cut_short)
+    rewritten = map_in_threads(writer.rewrite, old)
+    problems = [one.problem for one in (*created, *rewritten) if one.problem]
+    return ImportReport(
+        imported=_sorted_jobs(created),
+        rewritten=_sorted_jobs(rewritten),
+        unchanged=len(snapshot.definitions.keys() - {one.key for one in (*cut_short, *old)}),
+        unreadable=(*sorted(unreadable), *problems),
+        counters=counters,
+    )
+
+
+def _found_jobs(
+    cluster: Cluster, snapshot: StoreSnapshot
+) -> tuple[list[tuple[CoreJob, RuntimeJob | None]], list[str]]:
+    """The jobs without a definition, each with its runtime objects, and a line for each unreadable one."""
+    unreadable = [f"{one.ref}: {one.problem}" for one in snapshot.unreadable]
+    found: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
+    for runtime in unknown_jobs(snapshot):
+        try:
+            job = adoptable_job(snapshot, runtime)
+            runtime_objects(job)
+        except UNREADABLE as error:
+            unreadable.append(f"{ref_of(runtime.main)}: {problem_of(error)}")
+        else:
+            found[job.key] = (job, runtime)
+    taken = snapshot.definitions.keys() | {one.key for one in snapshot.unreadable}
+    taken |= {key for key, _type in snapshot.runtime}
+    for obj in _toolforge_resources(cluster, snapshot):
+        try:
+            key, type_, fields = toolforge_resource(obj)
+            if key not in taken:
+                found[key] = (core_job(key, type_, fields), None)
+        except UNREADABLE as error:
+            unreadable.append(f"{ref_of(obj)}: {problem_of(error)}")
+    return list(found.values()), unreadable
+
+
+def _toolforge_resources(cluster: Cluster, snapshot: StoreSnapshot) -> list[Object]:
+    selector = snapshot.label_selector
+    return [
+        obj
+        for _api_version, kind in DEFINITION_KINDS.values()
+        if cluster.resource(TOOLFORGE_VERSION, kind)
+        for namespace in snapshot.namespaces or (None,)
+        for obj in cluster.list(TOOLFORGE_VERSION, kind, namespace, label_selector=selector).items
+    ]
+
+
+def _lacks_status(snapshot: StoreSnapshot, definition: StoredDefinition) -> bool:
+    """Whether a definition has no status although it describes what runs: an import was stopped."""
+    runtime = snapshot.runtime_of(definition)
+    return bool(not definition.status.objects and runtime and not job_drift(definition, runtime))
+
+
+def _is_old(definition: StoredDefinition) -> bool:
+    return definition.storage_version < CURRENT_VERSION
+
+
+def _sorted_jobs(outcomes: Iterable[_Outcome]) -> tuple[ImportedJob, ...]:
+    return tuple(sorted((one.job for one in outcomes if one.job), key=lambda job: job.key))
+
+
+class _Writer:
+    """Writes definitions, each by itself."""
+
+    def __init__(self, cluster: Cluster, snapshot: StoreSnapshot, *, check_mode: bool) -> None:
+        self._cluster = cluster
+        self._snapshot = snapshot
+        self._check_mode = check_mode
+
+    def create(self, job: CoreJob, runtime: RuntimeJob | None) -> _Outcome:
+        """Create the definition of a job, and its status."""
+        meant = definition_object(job)
+        return self._outcome(meant, None, lambda: self._with_status(self._cluster.create(meant), runtime))
+
+    def complete(self, definition: StoredDefinition) -> _Outcome:
+        """Write the status that a definition lacks."""
+        obj, runtime = definition.obj, self._snapshot.runtime_of(definition)
+        return self._outcome(obj, obj, lambda: self._with_status(obj, runtime))
+
+    def rewrite(self, definition: StoredDefinition) -> _Outcome:
+        """Write a definition in the current storage version, unless others have changed it meanwhile."""
+        obj = definition.obj
+        meant = definition_object(definition.job, existing=obj, replaces=definition.replaces)
+        lacks_status = _lacks_status(self._snapshot, definition)
+
+        def write() -> Object:
+            after = self._replaced(obj, meant)
+            runtime = self._snapshot.runtime_of(definition)
+            return self._with_status(after, runtime) if lacks_status else after
+
+        return self._outcome(meant, obj, write)
+
+    def _outcome(self, meant: Object, before: Object | None, write: Callable[[], Object]) -> _Outcome:
+        ref = ref_of(meant)
+        try:
+            after = meant if self._check_mode else write()
+        except AlreadyExists:
+            # Another import was faster.
+            return _Outcome()
+        except Conflict:
+            return _Outcome(problem=f"{ref}: others have changed it meanwhile. Run the import again")
+        except ApiError as refusal:
+            return _Outcome(problem=f"{ref}: {one_line(refusal.api_message)}")
+        return _Outcome(ImportedJob(JobKey(ref.namespace, ref.name), before, after))
+
+    def _with_status(self, obj: Object, runtime: RuntimeJob | None) -> Object:
+        status = {"status": status_fields(_imported_status(read_definition(obj), runtime))}
+        meta = obj["metadata"]
+        return self._cluster.patch(
+            obj["apiVersion"], obj["kind"], meta["name"], meta["namespace"], status, subresource="status"
+        )
+
+    def _replaced(self, obj: Object, meant: Object) -> Object:
+        meta = obj["metadata"]
+        version = {"resourceVersion": meta["resourceVersion"]}
+        patch = merge_patch(obj, meant)
+        patch["metadata"] = {**patch.get("metadata", {}), **version}
+        return self._cluster.patch(obj["apiVersion"], obj["kind"], meta["name"], meta["namespace"], patch)
+
+
+def _imported_status(definition: StoredDefinition, runtime: RuntimeJob | None) -> StoredStatus:
+    """The status of a definition whose runtime objects, if any, are as it means them."""
+    found = {runtime.type: runtime} if runtime else {}
+    view = JobView(definition.key, definition, runtime=found)
+    status = rolled_out_status(view, runtime_objects(definition.job))
+    # A one-off job of which nothing is left has run.
+    return replace(status, has_run=True) if definition.type is JobType.ONE_OFF else status

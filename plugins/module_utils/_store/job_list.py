@@ -1,0 +1,261 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The list of all jobs by the switches of the store, and what a change of the switches would change: pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .._job_models.core_job import JobKey, JobType
+from .._job_models.drift import DriftedField
+from .._job_models.job_fields import core_job, fields_of
+from .._job_models.storage.definition import StoredDefinition
+from .._text import one_line
+from .job_state import (
+    JobState,
+    definition_state,
+    expected_objects,
+    is_outdated,
+    job_drift,
+    running_job,
+    runtime_outcome,
+    runtime_state,
+)
+from .snapshot import RuntimeJob, StoreSnapshot
+from .stored_definitions import UNREADABLE, problem_of
+from .switches import SourceOfTruth, StoreSwitches, UnknownJobs
+from .unknown_jobs import adoptable_job, deleted_jobs, unknown_jobs
+
+LONGEST_VALUE = 120
+"""Characters of a value in a line about drift."""
+
+
+@dataclass(frozen=True)
+class ListedJob:
+    """A job as the list shows it.
+
+    Attributes:
+        key, type: what names it, and how it runs.
+        fields: those that are set; empty if they can't be read.
+        state: how it stands.
+        source: where the fields come from.
+        is_adoptable: whether it has no definition, and a write would make one.
+        is_outdated: whether its definition means something else now than when it was rolled out.
+        is_read_only: whether a newer version of ours has written its definition.
+        is_readable: whether its fields could be read.
+        drift: what others have changed in its runtime objects.
+        outcome: how its last run ended, as far as that is known.
+        storage_version: of its definition; 0 if it has none.
+        message, reason: what else there is to say, in a sentence and in a word.
+    """
+
+    key: JobKey
+    type: JobType
+    fields: Mapping[str, Any]
+    state: JobState
+    source: SourceOfTruth
+    is_adoptable: bool = False
+    is_outdated: bool = False
+    is_read_only: bool = False
+    is_readable: bool = True
+    drift: tuple[DriftedField, ...] = ()
+    outcome: Mapping[str, Any] = field(default_factory=dict)
+    storage_version: int = 0
+    message: str = ""
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.type} job {self.key}"
+
+
+def listed_jobs(snapshot: StoreSnapshot) -> list[ListedJob]:
+    """All jobs, as the switches of the store say, sorted by namespace and name."""
+    jobs = [_listed_definition(snapshot, one) for one in snapshot.definitions.values()]
+    if snapshot.store.unknown_jobs is UnknownJobs.ADOPT:
+        jobs += [_unknown_job(snapshot, one) for one in unknown_jobs(snapshot)]
+        jobs += [_runtime_only(one, "It is being deleted.") for one in deleted_jobs(snapshot)]
+    if snapshot.store.source_of_truth is SourceOfTruth.KUBERNETES:
+        listed = {(one.key, one.type) for one in jobs}
+        problems = {one.key: f"{one.ref} can't be read: {one.problem}" for one in snapshot.unreadable}
+        jobs += [
+            _runtime_only(one, problems[key])
+            for (key, type_), one in snapshot.runtime.items()
+            if key in problems and (key, type_) not in listed
+        ]
+    return sorted(jobs, key=lambda job: (job.key, job.type))
+
+
+def job_report(job: ListedJob) -> dict[str, Any]:
+    """What people and playbooks read of a job."""
+    return {
+        "namespace": job.key.namespace,
+        "name": job.key.name,
+        "type": str(job.type),
+        "fields": dict(job.fields),
+        "state": str(job.state),
+        "source": str(job.source),
+        "adoptable": job.is_adoptable,
+        "outdated": job.is_outdated,
+        "read_only": job.is_read_only,
+        "drift": [
+            {
+                "object": str(one.ref),
+                "field": one_line(one.field),
+                "expected": one.expected,
+                "actual": one.actual,
+                "manager": one_line(one.manager),
+                "time": one_line(one.time),
+            }
+            for one in job.drift
+        ],
+        "outcome": dict(job.outcome),
+        "storage_version": job.storage_version,
+        "message": job.message,
+        "reason": job.reason,
+    }
+
+
+def drift_line(drift: DriftedField) -> str:
+    """A drifted field in a clause: which, what it is, what it should be, and who has changed it."""
+    if not drift.field:
+        return f"{drift.ref} is {drift.actual}, not {drift.expected}"
+    who = f" ({' at '.join(filter(None, (drift.manager, drift.time)))})" if drift.manager else ""
+    return one_line(
+        f"{drift.ref}: {drift.field} is {_value(drift.actual)}, not {_value(drift.expected)}{who}"
+    )
+
+
+def list_differences(snapshot: StoreSnapshot, after: StoreSwitches | None = None) -> list[str]:
+    """What forbids a change of the switches, in one line each: lists differ, or a job can't be read.
+
+    Args:
+        snapshot: of all jobs.
+        after: the switches to be; by default, storage becomes the source of truth.
+    """
+    target = after or replace(snapshot.store, source_of_truth=SourceOfTruth.STORAGE)
+    old, new = (
+        {(one.key, one.type): one for one in listed_jobs(replace(snapshot, store=switches))}
+        for switches in (snapshot.store, target)
+    )
+    unreadable = {one.key for one in snapshot.unreadable}
+    lines = [f"{one.ref} can't be read: {one.problem}" for one in snapshot.unreadable]
+    for place in sorted(old.keys() | new.keys()):
+        before, now = old.get(place), new.get(place)
+        job = now or before
+        if job is None or place[0] in unreadable:
+            continue
+        if not job.is_readable:
+            lines.append(f"{job}: {job.message}")
+        elif now is None:
+            lines.append(f"{job} would be hidden, as it has no definition.")
+        elif before is None:
+            lines.append(f"{job} would be listed, although it has no definition.")
+        elif job_report(before) != job_report(now):
+            lines += [f"{job} has drifted: {drift_line(one)}" for one in job.drift]
+    return lines
+
+
+def dump(snapshot: StoreSnapshot) -> list[dict[str, Any]]:
+    """All jobs that can be read and written, as a file of jobs has them.
+
+    Each has its name, its type and its fields, and its namespace unless the snapshot is of a single one.
+    """
+    return [
+        {
+            "name": job.key.name,
+            **({"namespace": job.key.namespace} if len(snapshot.namespaces) != 1 else {}),
+            "type": str(job.type),
+            **job.fields,
+        }
+        for job in listed_jobs(snapshot)
+        if job.is_readable and not job.is_read_only
+    ]
+
+
+def _listed_definition(snapshot: StoreSnapshot, definition: StoredDefinition) -> ListedJob:
+    try:
+        return _defined_job(snapshot, definition)
+    except UNREADABLE as error:
+        return ListedJob(
+            definition.key,
+            definition.type,
+            {},
+            JobState.UNKNOWN,
+            SourceOfTruth.STORAGE,
+            is_read_only=not definition.is_writable,
+            is_readable=False,
+            storage_version=definition.storage_version,
+            message=problem_of(error),
+        )
+
+
+def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> ListedJob:
+    runtime, status = snapshot.runtime_of(definition), definition.status
+    job = ListedJob(
+        definition.key,
+        definition.type,
+        fields_of(definition.job),
+        definition_state(definition),
+        SourceOfTruth.STORAGE,
+        is_outdated=is_outdated(definition),
+        is_read_only=not definition.is_writable,
+        outcome=status.outcome,
+        storage_version=definition.storage_version,
+        message=one_line(status.message),
+        reason=one_line(status.reason),
+    )
+    if runtime is None:
+        excluded = snapshot.excluded.get((definition.key, definition.type), "")
+        return replace(job, message=job.message or excluded)
+    drift = job_drift(definition, runtime)
+    outcome = runtime_outcome(runtime) or status.outcome
+    job = replace(job, state=runtime_state(runtime), drift=drift, outcome=outcome)
+    if not drift or snapshot.store.source_of_truth is SourceOfTruth.STORAGE:
+        return job
+    return _as_it_runs(job, definition, runtime)
+
+
+def _as_it_runs(job: ListedJob, definition: StoredDefinition, runtime: RuntimeJob) -> ListedJob:
+    """A drifted job with the fields that run. All others are left as they are meant."""
+    try:
+        main, *services = expected_objects(definition)
+        meant = running_job(RuntimeJob(definition.type, main, services[0] if services else None))
+        running = fields_of(running_job(runtime))
+    except UNREADABLE as error:
+        return replace(job, is_readable=False, message=problem_of(error))
+    known = fields_of(meant)
+    changed = {name for name in running.keys() | known.keys() if running.get(name) != known.get(name)}
+    fields = {name: value for name, value in job.fields.items() if name not in changed}
+    fields |= {name: value for name, value in running.items() if name in changed}
+    ordered = fields_of(core_job(job.key, job.type, fields))
+    return replace(job, fields=ordered, source=SourceOfTruth.KUBERNETES)
+
+
+def _unknown_job(snapshot: StoreSnapshot, runtime: RuntimeJob) -> ListedJob:
+    try:
+        fields = fields_of(adoptable_job(snapshot, runtime))
+    except UNREADABLE as error:
+        return _runtime_only(runtime, problem_of(error))
+    return replace(_runtime_only(runtime, ""), fields=fields, is_adoptable=True, is_readable=True)
+
+
+def _runtime_only(runtime: RuntimeJob, message: str) -> ListedJob:
+    return ListedJob(
+        runtime.key,
+        runtime.type,
+        {},
+        runtime_state(runtime),
+        SourceOfTruth.KUBERNETES,
+        is_readable=False,
+        outcome=runtime_outcome(runtime),
+        message=message,
+    )
+
+
+def _value(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+    return one_line(text, LONGEST_VALUE)

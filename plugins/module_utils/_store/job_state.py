@@ -1,0 +1,170 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a job stands, by its definition and by what runs: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from .._job_models.core_job import CoreJob, JobType
+from .._job_models.defaults import CURRENT_DEFAULTS
+from .._job_models.drift import DriftedField, find_drift
+from .._job_models.job_fields import core_job, fields_of
+from .._job_models.recognition import job_from_runtime
+from .._job_models.runtime.runtime_objects import runtime_objects
+from .._job_models.storage.definition import StoredDefinition
+from .._job_models.storage.stored_status import object_digest
+from .._job_models.toolforge import toolforge_job
+from .._jobs.job_outcome import COMPLETED, JobOutcome
+from .._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
+from .._objects.health.status import CURRENT, FAILED, assess_health
+from .snapshot import RuntimeJob
+
+ABSENT, PRESENT = "absent", "present"
+"""What a drift says of a whole object, which it names with an empty field."""
+
+
+class JobState(StrEnum):
+    """How a job stands."""
+
+    STARTING = "starting"
+    """Its pods are not ready yet."""
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    SUSPENDED = "suspended"
+    SCHEDULED = "scheduled"
+    """It waits for the time of its schedule."""
+    DELETING = "deleting"
+    MISSING = "missing"
+    """It has a definition, and nothing runs."""
+    UNKNOWN = "unknown"
+    """Something runs that can't be read."""
+
+
+def expected_objects(definition: StoredDefinition, defaults: int = 0) -> list[Object]:
+    """The runtime objects of a definition.
+
+    Args:
+        definition: a readable one.
+        defaults: the number of the release of defaults; 0 for the one of the last rollout.
+    """
+    job, release = definition.job, defaults or definition.status.defaults or CURRENT_DEFAULTS
+    return runtime_objects(core_job(job.key, job.type, fields_of(job), release))
+
+
+def running_job(runtime: RuntimeJob) -> CoreJob:
+    """The job that runs, from its runtime objects alone.
+
+    Raises:
+        UnreadableJob: they are no valid job.
+    """
+    return toolforge_job(runtime.main, runtime.service) or job_from_runtime(runtime.main, runtime.service)
+
+
+def is_missing(definition: StoredDefinition, runtime: RuntimeJob | None) -> bool:
+    """Whether nothing runs of a definition, although something should. A one-off job runs once."""
+    return runtime is None and not (definition.type is JobType.ONE_OFF and definition.status.has_run)
+
+
+def is_outdated(definition: StoredDefinition) -> bool:
+    """Whether a definition means other objects now than when it was rolled out.
+
+    The cause may be a new default, or a change of the definition that was not rolled out yet.
+    """
+    was_rolled_out = bool(definition.status.objects)
+    expected = expected_objects(definition)
+    return was_rolled_out and (
+        expected_objects(definition, CURRENT_DEFAULTS) != expected
+        or any(not _is_as_rolled_out(definition, obj) for obj in expected)
+    )
+
+
+def job_drift(definition: StoredDefinition, runtime: RuntimeJob) -> tuple[DriftedField, ...]:
+    """What others have changed in the runtime objects of a definition."""
+    live = {obj["kind"]: obj for obj in (runtime.main, runtime.service) if obj}
+    drift: list[DriftedField] = []
+    for meant in expected_objects(definition):
+        found = live.get(meant["kind"])
+        is_as_rolled_out = _is_as_rolled_out(definition, meant)
+        if found is None:
+            drift += [_absent(ref_of(meant))] if is_as_rolled_out else []
+        elif is_as_rolled_out:
+            drift += [] if _is_unmoved(definition, found) else find_drift(meant, found)
+        else:
+            # What differs because the definition has changed since is nobody's drift.
+            fields = find_drift(meant, found)
+            drift += [one for one in fields if one.manager and not one.manager.startswith(FIELD_MANAGER)]
+    return tuple(drift)
+
+
+def runtime_state(runtime: RuntimeJob) -> JobState:
+    """How a job stands that runs."""
+    spec, status = mapping_of(runtime.main.get("spec")), mapping_of(runtime.main.get("status"))
+    if runtime.is_deleting:
+        return JobState.DELETING
+    if runtime.type is JobType.SCHEDULED:
+        if status.get("active"):
+            return JobState.RUNNING
+        return JobState.SUSPENDED if spec.get("suspend") is True else JobState.SCHEDULED
+    health = assess_health(runtime.main)
+    if runtime.type is JobType.CONTINUOUS:
+        if spec.get("replicas") == 0:
+            return JobState.SUSPENDED
+        return {CURRENT: JobState.RUNNING, FAILED: JobState.FAILED}.get(health.state, JobState.STARTING)
+    outcome = runtime_outcome(runtime)
+    if outcome:
+        return JobState.FINISHED if outcome["succeeded"] else JobState.FAILED
+    if spec.get("suspend") is True:
+        return JobState.SUSPENDED
+    return JobState.RUNNING if number_of(status.get("ready")) else JobState.STARTING
+
+
+def runtime_outcome(runtime: RuntimeJob) -> Mapping[str, Any]:
+    """How a one-off job ended, as a status holds it; empty if it has not ended, or is no one-off job."""
+    if runtime.type is not JobType.ONE_OFF:
+        return {}
+    status = mapping_of(runtime.main.get("status"))
+    ends = {text_of(one.get("type")): one for one in _true_conditions(status)}
+    started = text_of(status.get("startTime"))
+    if "Complete" in ends:
+        finished = text_of(status.get("completionTime"))
+        return JobOutcome(True, COMPLETED, exit_code=0, started=started, finished=finished).to_dict()
+    failure = ends.get("Failed")
+    if failure is None:
+        return {}
+    health, finished = assess_health(runtime.main), text_of(failure.get("lastTransitionTime"))
+    return JobOutcome(False, health.reason, health.message, started=started, finished=finished).to_dict()
+
+
+def definition_state(definition: StoredDefinition) -> JobState:
+    """How a job stands of which nothing runs."""
+    if is_missing(definition, None):
+        return JobState.MISSING
+    return JobState.FAILED if definition.status.outcome.get("succeeded") is False else JobState.FINISHED
+
+
+def _true_conditions(status: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [one for one in mappings_in(status.get("conditions")) if one.get("status") == "True"]
+
+
+def _is_as_rolled_out(definition: StoredDefinition, meant: Object) -> bool:
+    """Whether an object is meant as when it was last written; yes if nobody has noted that."""
+    objects = definition.status.objects
+    digests = {one.digest for one in objects if one.kind == meant["kind"]}
+    return not objects or "" in digests or object_digest(meant) in digests
+
+
+def _is_unmoved(definition: StoredDefinition, live: Object) -> bool:
+    """Whether an object is, to the letter, the one that we have written last."""
+    meta = live["metadata"]
+    mark = (live["kind"], meta.get("uid"), meta.get("resourceVersion"))
+    return any((one.kind, one.uid, one.resource_version) == mark for one in definition.status.objects)
+
+
+def _absent(ref: Ref) -> DriftedField:
+    return DriftedField(ref=ref, field="", expected=PRESENT, actual=ABSENT, manager="", time="")

@@ -1,0 +1,220 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One look at all jobs of a cluster: their definitions, what runs, the switches and the counters."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Cluster, Object, ref_of
+from .._cluster.errors import Forbidden
+from .._cluster.object_selectors import label_matcher
+from .._job_models.core_job import JobKey, JobType
+from .._job_models.recognition import has_controller
+from .._job_models.runtime.runtime_objects import JOB_LABEL, KINDS_OF, runtime_objects
+from .._job_models.storage.definition import DEFINITION_KINDS, StoredDefinition
+from .._jobs.loose_json import mapping_of, mappings_in
+from .._runs.lease.lease import LIFECYCLE_NAMESPACE
+from .._text import one_line
+from .._threads import call_in_threads
+from .counters import COUNTER_KIND, JobCounter, counter_from
+from .stored_definitions import Unreadable, read_definitions
+from .switches import StoreSwitches, read_switches
+
+__all__ = ["RuntimeJob", "StoreSnapshot", "Unreadable", "read_snapshot"]
+
+ERRAND_LABEL = f"{GROUP}/errand"
+"""The label of Jobs that belong to an errand. The room of errands is on our floor, so we name it, too."""
+
+SERVICE_KIND = KINDS_OF[JobType.CONTINUOUS][1]
+_MAIN_KINDS = {kinds[0]: type_ for type_, kinds in KINDS_OF.items()}
+_LISTED = (*DEFINITION_KINDS.values(), *_MAIN_KINDS, SERVICE_KIND, COUNTER_KIND)
+
+
+@dataclass(frozen=True)
+class RuntimeJob:
+    """The Kubernetes objects of a job.
+
+    Attributes:
+        type: of the job, by the kind of its main object.
+        main: its Job, CronJob or Deployment.
+        service: of a Deployment, if it has one.
+    """
+
+    type: JobType
+    main: Object
+    service: Object | None = None
+
+    @property
+    def key(self) -> JobKey:
+        """What names the job."""
+        return JobKey(self.main["metadata"]["namespace"], self.main["metadata"]["name"])
+
+    @property
+    def uid(self) -> str:
+        """The uid of the main object."""
+        return str(self.main["metadata"].get("uid") or "")
+
+    @property
+    def is_deleting(self) -> bool:
+        """Whether the main object is being deleted."""
+        return bool(self.main["metadata"].get("deletionTimestamp"))
+
+
+@dataclass(frozen=True)
+class StoreSnapshot:
+    """All jobs of some namespaces, or of all.
+
+    Attributes:
+        definitions: the one that counts for each name.
+        replaced: definitions that those of the same name replace, while a job changes its type.
+        left_out: the types of the definitions that the label selector leaves out.
+        unreadable: definitions that can't be read.
+        runtime: what runs, by name and type. What is no job is left out.
+        excluded: why an object of a job's kind is no job, by name and type.
+        store: the switches.
+        counters: by namespace.
+        uids: by namespace, of all definitions and all objects of a job's kind, whatever the label selector.
+        warnings: one sentence each, also for each that is unreadable.
+        namespaces: that were read; empty for all.
+        label_selector: of the jobs that were read; empty for all.
+    """
+
+    definitions: Mapping[JobKey, StoredDefinition] = field(default_factory=dict)
+    replaced: Mapping[JobKey, StoredDefinition] = field(default_factory=dict)
+    left_out: Mapping[JobKey, JobType] = field(default_factory=dict)
+    unreadable: tuple[Unreadable, ...] = ()
+    runtime: Mapping[tuple[JobKey, JobType], RuntimeJob] = field(default_factory=dict)
+    excluded: Mapping[tuple[JobKey, JobType], str] = field(default_factory=dict)
+    store: StoreSwitches = field(default_factory=StoreSwitches)
+    counters: Mapping[str, JobCounter] = field(default_factory=dict)
+    uids: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    label_selector: str = ""
+
+    def runtime_of(self, definition: StoredDefinition) -> RuntimeJob | None:
+        """What runs of a definition; None if there is nothing."""
+        return self.runtime.get((definition.key, definition.type))
+
+    def counter(self, namespace: str) -> JobCounter:
+        """The counter of a namespace; one that has counted nothing if there is none."""
+        return self.counters.get(namespace) or JobCounter(namespace)
+
+
+def read_snapshot(
+    cluster: Cluster, namespaces: Sequence[str] = (), label_selector: str = ""
+) -> StoreSnapshot:
+    """Read all jobs: one list for each kind, and one more read for the switches.
+
+    Args:
+        cluster: where to read.
+        namespaces: one list for each kind and namespace; empty for all namespaces.
+        label_selector: of jobs, by the labels of their main object, or of the one that should exist.
+
+    Raises:
+        ClusterError: a list fails, or the selector can't be read.
+    """
+    matches = label_matcher(label_selector)
+    places = tuple(dict.fromkeys(namespaces))
+    lists = [(kind, place) for kind in _LISTED for place in places or (None,)]
+    store, *pages = call_in_threads(
+        partial(_switches, cluster), *(partial(_items, cluster, kind, place) for kind, place in lists)
+    )
+    found: dict[tuple[str, str], list[Object]] = {kind: [] for kind in _LISTED}
+    for (kind, _place), items in zip(lists, pages, strict=True):
+        found[kind] += items
+
+    stored = read_definitions([obj for kind in DEFINITION_KINDS.values() for obj in found[kind]])
+    services = {_key(obj): obj for obj in found[SERVICE_KIND]}
+    runtime: dict[tuple[JobKey, JobType], RuntimeJob] = {}
+    excluded: dict[tuple[JobKey, JobType], str] = {}
+    left_out: set[tuple[JobKey, JobType]] = set()
+    uids: dict[str, set[str]] = defaultdict(set)
+    for obj in (obj for kind in (*DEFINITION_KINDS.values(), *_MAIN_KINDS) for obj in found[kind]):
+        uids[obj["metadata"]["namespace"]].add(str(obj["metadata"].get("uid") or ""))
+    for kind, type_ in _MAIN_KINDS.items():
+        for obj in found[kind]:
+            key = _key(obj)
+            reason = _why_no_job(obj)
+            if reason:
+                excluded[key, type_] = reason
+            elif not matches(obj):
+                left_out.add((key, type_))
+            elif key.namespace in places or not _is_reserved(key.namespace) or key in stored.definitions:
+                runtime[key, type_] = RuntimeJob(type_, obj, _own_service(obj, services.get(key)))
+
+    def is_selected(definition: StoredDefinition) -> bool:
+        place = (definition.key, definition.type)
+        return place in runtime or (
+            place not in left_out and (not label_selector or matches(runtime_objects(definition.job)[0]))
+        )
+
+    definitions = {key: one for key, one in stored.definitions.items() if is_selected(one)}
+    switches, problem = store
+    counters = map(counter_from, found[COUNTER_KIND])
+    return StoreSnapshot(
+        definitions=definitions,
+        replaced=stored.replaced,
+        left_out={key: one.type for key, one in stored.definitions.items() if key not in definitions},
+        unreadable=stored.unreadable,
+        runtime=runtime,
+        excluded=excluded,
+        store=switches,
+        counters={one.namespace: one for one in counters if one.namespace},
+        uids={namespace: frozenset(some) for namespace, some in uids.items()},
+        warnings=(*([problem] if problem else ()), *stored.warnings),
+        namespaces=places,
+        label_selector=label_selector,
+    )
+
+
+def _items(cluster: Cluster, kind: tuple[str, str], namespace: str | None) -> list[Object]:
+    return cluster.list(*kind, namespace).items
+
+
+def _switches(cluster: Cluster) -> tuple[StoreSwitches, str]:
+    """The switches, and a warning if they could not be read."""
+    try:
+        return read_switches(cluster), ""
+    except Forbidden as error:
+        return StoreSwitches(), f"The switches of the job store are unknown, so their defaults count: {error}"
+
+
+def _key(obj: Object) -> JobKey:
+    return JobKey(obj["metadata"]["namespace"], obj["metadata"]["name"])
+
+
+def _is_reserved(namespace: str) -> bool:
+    return namespace.startswith("kube-") or namespace == LIFECYCLE_NAMESPACE
+
+
+def _why_no_job(obj: Object) -> str:
+    """Why an object of a job's kind is no job, in a sentence; empty if it is one."""
+    meta = obj["metadata"]
+    labels = mapping_of(meta.get("labels"))
+    if has_controller(obj):
+        owners = mappings_in(meta.get("ownerReferences"))
+        owner = next((one for one in owners if one.get("controller") is True), {})
+        return one_line(f"{owner.get('kind')} {owner.get('name')} controls {ref_of(obj)}.")
+    if ERRAND_LABEL in labels:
+        return f"{ref_of(obj)} belongs to an errand."
+    if labels.get(MANAGED_BY) == FIELD_MANAGER:
+        return f"{ref_of(obj)} belongs to a component."
+    return ""
+
+
+def _own_service(main: Object, service: Object | None) -> Object | None:
+    """A Service with the name of a main object, if it has our label or selects the pods."""
+    if service is None or main["kind"] != KINDS_OF[JobType.CONTINUOUS][0][1]:
+        return None
+    if mapping_of(service["metadata"].get("labels")).get(JOB_LABEL) == main["metadata"]["name"]:
+        return service
+    template = mapping_of(mapping_of(main.get("spec")).get("template"))
+    labels = mapping_of(mapping_of(template.get("metadata")).get("labels"))
+    selector = mapping_of(mapping_of(service.get("spec")).get("selector"))
+    return service if selector and selector.items() <= labels.items() else None

@@ -1,0 +1,88 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The two switches of the job store, which say where lists come from, and what becomes of unknown jobs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from .._cluster.cluster import GROUP, Cluster, Object
+from .._jobs.loose_json import mapping_of
+
+STORE_KIND = (f"{GROUP}/v1alpha1", "JobStore")
+"""The cluster-scoped kind (apiVersion, kind) of the object with the switches."""
+STORE_NAME = "job-store"
+"""The name of the only object of this kind."""
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+class SourceOfTruth(StrEnum):
+    """Where lists of jobs come from."""
+
+    KUBERNETES = "kubernetes"
+    """What runs."""
+    STORAGE = "storage"
+    """What the definitions say."""
+
+
+class UnknownJobs(StrEnum):
+    """What becomes of a job that exists only in Kubernetes."""
+
+    ADOPT = "adopt"
+    """It is listed, and the next write makes its definition."""
+    IGNORE = "ignore"
+    """It is hidden, and counted."""
+
+
+@dataclass(frozen=True)
+class StoreSwitches:
+    """The switches; three of their combinations are the stages of a move to the store.
+
+    Attributes:
+        source_of_truth: where lists come from.
+        unknown_jobs: what becomes of a job that exists only in Kubernetes.
+    """
+
+    source_of_truth: SourceOfTruth = SourceOfTruth.KUBERNETES
+    unknown_jobs: UnknownJobs = UnknownJobs.ADOPT
+
+
+def switches_from(obj: Object | None) -> StoreSwitches:
+    """The switches that an object holds. A missing object or an unknown word means the default."""
+    spec = mapping_of((obj or {}).get("spec"))
+    default = StoreSwitches()
+    return StoreSwitches(
+        _word(SourceOfTruth, spec.get("sourceOfTruth"), default.source_of_truth),
+        _word(UnknownJobs, spec.get("unknownJobs"), default.unknown_jobs),
+    )
+
+
+def switches_object(switches: StoreSwitches) -> Object:
+    """The object that holds the switches."""
+    return {
+        "apiVersion": STORE_KIND[0],
+        "kind": STORE_KIND[1],
+        "metadata": {"name": STORE_NAME},
+        "spec": {
+            "sourceOfTruth": str(switches.source_of_truth),
+            "unknownJobs": str(switches.unknown_jobs),
+        },
+    }
+
+
+def read_switches(cluster: Cluster) -> StoreSwitches:
+    """The switches of a cluster; one request."""
+    return switches_from(cluster.get(*STORE_KIND, STORE_NAME))
+
+
+def write_switches(cluster: Cluster, switches: StoreSwitches) -> None:
+    """Set the switches of a cluster; one request."""
+    cluster.apply(switches_object(switches), force=True)
+
+
+def _word(words: type[Word], text: object, default: Word) -> Word:
+    return next((word for word in words if word == text), default)

@@ -1,0 +1,92 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tasks of the job store share: whether it is installed, who may read it, its counters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..._cluster.cluster import Cluster
+from ..._cluster.errors import Forbidden
+from ..._errands.metrics import write_textfile
+from ..._errors import LifecycleError
+from ..._job_models.core_job import JobType
+from ..._job_models.storage.definition import DEFINITION_KINDS
+from ..._job_models.storage.storage_definition import MANAGER_ROLE
+from ..._store.counters import JobCounter, store_metrics
+from ..._store.snapshot import StoreSnapshot, read_snapshot
+from ..._text import one_line
+
+INSTALL_HINT = (
+    "Install it with the module kyma.lifecycle.job_store, or the role kyma.lifecycle.kyma_job_store"
+)
+
+
+def is_installed(cluster: Cluster) -> bool:
+    """Whether the API server serves the definitions of jobs."""
+    return cluster.resource(*DEFINITION_KINDS[JobType.ONE_OFF]) is not None
+
+
+def refuse_without_store(cluster: Cluster, *, check_mode: bool) -> list[str]:
+    """Warnings about a job store that is not installed; in check mode an earlier task may install it.
+
+    Raises:
+        LifecycleError: it is not installed, and not in check mode.
+    """
+    if is_installed(cluster):
+        return []
+    if not check_mode:
+        raise LifecycleError(f"the cluster has no job store, and nothing was written. {INSTALL_HINT}")
+    return [f"the cluster has no job store. {INSTALL_HINT}"]
+
+
+def read_jobs(
+    cluster: Cluster,
+    namespaces: Sequence[str],
+    label_selectors: Sequence[str] = (),
+    role: Mapping[str, Any] = MANAGER_ROLE,
+) -> StoreSnapshot:
+    """All jobs of some namespaces, or of all.
+
+    Args:
+        cluster: where to read.
+        namespaces: to read; empty for all.
+        label_selectors: labels that jobs must have.
+        role: the ClusterRole that it takes, for the message.
+
+    Raises:
+        LifecycleError: the user may not read them, or the cluster does not answer.
+    """
+    try:
+        return read_snapshot(cluster, namespaces, ",".join(label_selectors))
+    except Forbidden as refusal:
+        narrower = "" if namespaces else ", or set namespaces to those where you have it"
+        raise LifecycleError(
+            f"cannot read the jobs of the store: {one_line(refusal.api_message)}. Have the ClusterRole"
+            f" {role['metadata']['name']} granted to you{narrower}"
+        ) from refusal
+
+
+def counter_rows(counters: Mapping[str, JobCounter]) -> list[dict[str, Any]]:
+    """The counters as results have them, by namespace."""
+    return [
+        {
+            "namespace": namespace,
+            "only_in_kubernetes": one.only_in_kubernetes,
+            "only_in_storage": one.only_in_storage,
+        }
+        for namespace, one in sorted(counters.items())
+    ]
+
+
+def write_metrics(path: str | None, counters: Mapping[str, JobCounter], *, check_mode: bool) -> list[str]:
+    """Write the counters to a file, if there is a path; warnings."""
+    if not path or check_mode:
+        return []
+    try:
+        write_textfile(path, store_metrics(counters))
+    except OSError as error:
+        return [f"cannot write metrics_file {path}: {error.strerror}"]
+    return []

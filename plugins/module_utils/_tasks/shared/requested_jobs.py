@@ -1,0 +1,112 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The jobs that a task asks for, from its options: pure. All that is wrong with them is found at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..._carrier.options import ArgumentSpec
+from ..._errors import LifecycleError
+from ..._job_models.core_job import CoreJob, JobKey, JobType
+from ..._job_models.job_fields import core_job
+from ..._job_models.validation import job_problems
+from ..._text import one_line
+
+FIELDS_SPEC: ArgumentSpec = {
+    "image": {"type": "str"},
+    "command": {"type": "str"},
+    "memory": {"type": "str"},
+    "cpu": {"type": "str"},
+    "env": {"type": "dict"},
+    "mount": {
+        "type": "dict",
+        "options": {"claim": {"type": "str", "required": True}, "path": {"type": "str"}},
+    },
+    "retry": {"type": "int"},
+    "schedule": {"type": "str"},
+    "timezone": {"type": "str"},
+    "suspend": {"type": "bool"},
+    "timeout": {"type": "int"},
+    "replicas": {"type": "int"},
+    "port": {"type": "int"},
+    "port_protocol": {"type": "str"},
+    "health_check": {"type": "dict", "options": {"script": {"type": "str"}, "path": {"type": "str"}}},
+    "logs": {"type": "dict", "options": {"stdout": {"type": "str"}, "stderr": {"type": "str"}}},
+    "emails": {"type": "str"},
+    "extra": {"type": "dict"},
+}
+"""The fields of a job, as options."""
+PRESENT, ABSENT, RESTARTED, SUSPENDED = "present", "absent", "restarted", "suspended"
+
+
+@dataclass(frozen=True)
+class RequestedJob:
+    """A job that a task asks for.
+
+    Attributes:
+        key: what names it.
+        job: what it shall be; None where only its name counts.
+    """
+
+    key: JobKey
+    job: CoreJob | None
+
+
+def requested_jobs(params: Mapping[str, Any]) -> list[RequestedJob]:
+    """The jobs that the options name.
+
+    Args:
+        params: plain options of the task ``stored_job``.
+
+    Raises:
+        LifecycleError: something is wrong with them.
+    """
+    _refuse_options(params)
+    entries = params["jobs"]
+    if entries is None:
+        entries = [{name: params[name] for name in ("name", "type", *FIELDS_SPEC)}]
+    is_present = params["state"] == PRESENT
+    requests: list[RequestedJob] = []
+    problems: list[str] = []
+    for place, entry in enumerate(entries, start=1):
+        fields = {name: value for name, value in entry.items() if value is not None}
+        name, type_ = fields.pop("name", ""), fields.pop("type", "")
+        namespace = fields.pop("namespace", "") or params["namespace"] or ""
+        found = job_problems(name, type_, fields) if is_present else _problems_of_name(name)
+        if not namespace:
+            found.append("namespace is not set; set it for the task or for the job")
+        if found:
+            title = one_line(
+                f"{namespace or '(no namespace)'}/{name}" if name else f"job {place} of the list"
+            )
+            problems += [f"{title}: {one}" for one in found]
+            continue
+        key = JobKey(namespace, name)
+        requests.append(RequestedJob(key, core_job(key, JobType(type_), fields) if is_present else None))
+    counts = Counter(one.key for one in requests)
+    problems += [f"{key}: the list has this name {count} times" for key, count in counts.items() if count > 1]
+    if problems:
+        listed = "\n".join(f"- {one}" for one in problems)
+        raise LifecycleError(f"the jobs are refused, and nothing was written:\n{listed}")
+    return requests
+
+
+def _refuse_options(params: Mapping[str, Any]) -> None:
+    if not params["prune"]:
+        return
+    if params["jobs"] is None or params["state"] != PRESENT:
+        raise LifecycleError("prune is set, and needs jobs and state=present. Set them, or remove prune")
+    if not params["jobs"]:
+        raise LifecycleError(
+            "jobs is an empty list, and prune would delete all stored jobs. Nothing was written. Delete them"
+            " with state=absent, or remove prune"
+        )
+
+
+def _problems_of_name(name: Any) -> list[str]:
+    return [] if isinstance(name, str) and name else ["name is not set; set the name of the job"]

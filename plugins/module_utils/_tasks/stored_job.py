@@ -1,0 +1,199 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``stored_job``: creates, updates, restarts, suspends and deletes jobs of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.errors import Unreachable
+from .._errors import LifecycleError
+from .._job_models.core_job import JobKey, JobType
+from .._job_models.storage.definition import DEFINITION_KINDS
+from .._objects.apply.diff import diff_of
+from .._store.changes.change_report import Action, ChangeReport, OnFailure
+from .._store.counters import JobCounter
+from .._store.counting import count_jobs
+from .._store.job_change import JobChanger
+from .._store.quotas import OUT_OF_QUOTA, quota_problems
+from .._store.snapshot import StoreSnapshot
+from .._store.unknown_jobs import unknown_jobs
+from .._text import one_line
+from .shared.job_store_access import counter_rows, read_jobs, refuse_without_store, write_metrics
+from .shared.plain_options import plain_options
+from .shared.requested_jobs import (
+    ABSENT,
+    FIELDS_SPEC,
+    PRESENT,
+    RESTARTED,
+    SUSPENDED,
+    RequestedJob,
+    requested_jobs,
+)
+
+_Call: TypeAlias = "tuple[JobKey, Callable[[], ChangeReport]]"
+"""A job, and what changes it."""
+
+
+def stored_job(task: Task) -> Result:
+    """Manage one job or some, one after the other."""
+    params = plain_options(task.params)
+    requests = requested_jobs(params)
+    warnings = refuse_without_store(task.cluster, check_mode=task.check_mode)
+    namespaces = dict.fromkeys(one.key.namespace for one in requests)
+    if not namespaces:
+        return _result([], {}, warnings)
+    snapshot = read_jobs(task.cluster, tuple(namespaces))
+    counters = count_jobs(task.cluster, snapshot, check_mode=task.check_mode)
+    changer = JobChanger(
+        task.cluster,
+        snapshot,
+        on_failure=OnFailure(params["on_failure"]),
+        check_mode=task.check_mode,
+        timeout=float(params["wait_timeout"]),
+    )
+    calls = _calls(changer, requests, params["state"])
+    if params["prune"]:
+        surplus, untouched = _surplus(snapshot, [one.key for one in requests])
+        calls += [(key, partial(changer.absent, key)) for key in surplus]
+        warnings += untouched
+    reports = _reports(calls, task.cancelled)
+    if any(one.changed for one in reports) and not task.check_mode:
+        snapshot = read_jobs(task.cluster, tuple(namespaces))
+    reports = _with_quotas(reports, quota_problems(task.cluster, snapshot))
+    warnings += [*snapshot.warnings, *(text for one in reports for text in one.warnings)]
+    warnings += write_metrics(params["metrics_file"], counters, check_mode=task.check_mode)
+    result = _result(reports, counters, warnings)
+    if len(reports) < len(calls):
+        result["failed"] = True
+        result["msg"] = f"stopped after {len(reports)} of {len(calls)} jobs. Run it again to do the rest"
+    if task.diff:
+        result["diff"] = [_diff(one) for one in reports if one.before != one.after]
+    return result
+
+
+def _calls(changer: JobChanger, requests: Sequence[RequestedJob], state: str) -> list[_Call]:
+    by_name = {
+        ABSENT: changer.absent,
+        RESTARTED: changer.restarted,
+        SUSPENDED: changer.suspended,
+    }
+    return [
+        (one.key, partial(changer.present, one.job) if one.job else partial(by_name[state], one.key))
+        for one in requests
+    ]
+
+
+def _surplus(snapshot: StoreSnapshot, requested: Sequence[JobKey]) -> tuple[list[JobKey], list[str]]:
+    """The stored jobs that nobody requests, and warnings about those that stay all the same."""
+    surplus = sorted(snapshot.definitions.keys() - set(requested))
+    read_only = [key for key in surplus if not snapshot.definitions[key].is_writable]
+    unknown = sorted({one.key for one in unknown_jobs(snapshot)} - set(requested))
+    warnings = [f"{key} is not pruned, as its definition is of a newer version" for key in read_only]
+    warnings += [f"{key} is not pruned, as it has no definition" for key in unknown]
+    return [key for key in surplus if key not in read_only], warnings
+
+
+def _reports(calls: Sequence[_Call], cancelled: Callable[[], bool]) -> list[ChangeReport]:
+    """Change the jobs. One that fails stops no other one, unless the cluster does not answer."""
+    reports: list[ChangeReport] = []
+    for key, change in calls:
+        if cancelled():
+            break
+        try:
+            reports.append(change())
+        except Unreachable:
+            raise
+        except LifecycleError as error:
+            reports.append(ChangeReport(key, Action.REFUSED, message=str(error)))
+    return reports
+
+
+def _with_quotas(reports: Sequence[ChangeReport], problems: Mapping[JobKey, str]) -> list[ChangeReport]:
+    """The reports, with a word about jobs whose pods a quota refuses."""
+    return [
+        replace(one, reason=OUT_OF_QUOTA, message=f"{OUT_OF_QUOTA}: {problems[one.key]}")
+        if one.key in problems and one.action is not Action.REFUSED
+        else one
+        for one in reports
+    ]
+
+
+def _result(
+    reports: Sequence[ChangeReport], counters: Mapping[str, JobCounter], warnings: Sequence[str]
+) -> Result:
+    lines = [_line(one) for one in reports]
+    result: Result = {
+        "changed": any(one.changed for one in reports),
+        "jobs": [
+            {
+                "namespace": one.key.namespace,
+                "name": one.key.name,
+                "action": str(one.action),
+                "changed": one.changed,
+                "message": one_line(one.message),
+                "reason": one.reason,
+            }
+            for one in reports
+        ],
+        "lines": lines,
+        "counters": counter_rows(counters),
+        "warnings": list(warnings),
+    }
+    problems = [line for line, one in zip(lines, reports, strict=True) if one.action is Action.REFUSED]
+    if problems:
+        listed = "\n".join(f"- {problem}" for problem in problems)
+        result["failed"] = True
+        result["msg"] = f"{len(problems)} of {len(reports)} jobs failed; all others are done:\n{listed}"
+    return result
+
+
+def _line(report: ChangeReport) -> str:
+    action = "up to date" if report.action is Action.UNCHANGED else report.action
+    return one_line(f"{report.key}: {action}" + (f": {report.message}" if report.message else ""))
+
+
+def _diff(report: ChangeReport) -> dict[str, str]:
+    before, after = (
+        {
+            **dict(zip(("apiVersion", "kind"), DEFINITION_KINDS[JobType(job["type"])], strict=True)),
+            "metadata": report.key._asdict(),
+            "spec": job,
+        }
+        if job
+        else None
+        for job in (report.before, report.after)
+    )
+    return diff_of(before, after)
+
+
+DEFINITION = TaskDefinition(
+    function=stored_job,
+    argument_spec={
+        "name": {"type": "str"},
+        "namespace": {"type": "str"},
+        "jobs": {"type": "list", "elements": "dict"},
+        "prune": {"type": "bool", "default": False},
+        "type": {"type": "str", "choices": [str(one) for one in JobType]},
+        "state": {
+            "type": "str",
+            "choices": [PRESENT, ABSENT, RESTARTED, SUSPENDED],
+            "default": PRESENT,
+        },
+        **FIELDS_SPEC,
+        "on_failure": {
+            "type": "str",
+            "choices": [str(one) for one in OnFailure],
+            "default": str(OnFailure.ROLLBACK),
+        },
+        "wait_timeout": {"type": "float", "default": 120},
+        "metrics_file": {"type": "path"},
+    },
+    mutually_exclusive=[("name", "jobs")],
+    required_one_of=[("name", "jobs")],
+)

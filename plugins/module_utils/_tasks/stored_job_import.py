@@ -1,0 +1,48 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task ``stored_job_import``: creates the definitions of all jobs that exist."""
+
+from __future__ import annotations
+
+from .._carrier.task import Result, Task, TaskDefinition
+from .._objects.apply.diff import diff_of
+from .._store.job_import import import_jobs
+from .shared.job_store_access import counter_rows, read_jobs, refuse_without_store, write_metrics
+
+
+def stored_job_import(task: Task) -> Result:
+    """Create the definitions that are missing, and rewrite old ones if that is asked for."""
+    params = task.params
+    warnings = refuse_without_store(task.cluster, check_mode=task.check_mode)
+    snapshot = read_jobs(task.cluster, params["namespaces"], params["label_selectors"])
+    done = import_jobs(task.cluster, snapshot, rewrite=params["rewrite"], check_mode=task.check_mode)
+    warnings += write_metrics(params["metrics_file"], done.counters, check_mode=task.check_mode)
+    result: Result = {
+        "changed": bool(done.imported or done.rewritten),
+        "imported": [str(one.key) for one in done.imported],
+        "rewritten": [str(one.key) for one in done.rewritten],
+        "unchanged": done.unchanged,
+        "unreadable": list(done.unreadable),
+        "lines": [
+            *(f"{one.key}: imported" for one in done.imported),
+            *(f"{one.key}: rewritten" for one in done.rewritten),
+            *done.unreadable,
+        ],
+        "counters": counter_rows(done.counters),
+        "warnings": [*warnings, *snapshot.warnings],
+    }
+    if task.diff:
+        result["diff"] = [diff_of(one.before, one.after) for one in (*done.imported, *done.rewritten)]
+    return result
+
+
+DEFINITION = TaskDefinition(
+    function=stored_job_import,
+    argument_spec={
+        "namespaces": {"type": "list", "elements": "str", "default": [], "aliases": ["namespace"]},
+        "label_selectors": {"type": "list", "elements": "str", "default": []},
+        "rewrite": {"type": "bool", "default": False},
+        "metrics_file": {"type": "path"},
+    },
+)

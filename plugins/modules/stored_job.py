@@ -1,0 +1,336 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module kyma.lifecycle.stored_job."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: stored_job
+short_description: Creates, updates, restarts, suspends and deletes jobs of the job store
+version_added: "0.1.0"
+author:
+  - the kyma.lifecycle authors (@kyma-project)
+description:
+  - A stored job is a command that runs in a container. Its definition is a custom resource in its namespace,
+    of the kind C(OneOffJob), C(ScheduledJob) or C(ContinuousJob). It runs as a Job, a CronJob or a
+    Deployment.
+  - The definition holds only the fields that were set. It is enough to build the runtime objects again.
+  - The task validates all jobs before the first write, and refuses with all problems at once.
+  - It writes the definition first, the runtime objects next and the status last. It updates runtime objects
+    in place where Kubernetes allows that, and replaces them otherwise.
+  - It also takes fields back that others have changed by hand. Replicas that an autoscaler has set stay.
+  - A job that is only in Kubernetes gets its definition first, and counts in RV(counters). With
+    O(kyma.lifecycle.job_store#module:unknown_jobs=ignore) it only counts.
+  - The job store must be installed, see M(kyma.lifecycle.job_store).
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.attributes
+attributes:
+  check_mode:
+    description: Can run in C(check_mode) without changing anything.
+    support: full
+  diff_mode:
+    description: Shows what changes in C(diff) mode.
+    support: full
+options:
+  name:
+    description:
+      - The name of the job, a DNS label of 52 characters at most. It is unique in the namespace among jobs of
+        all types.
+    type: str
+  namespace:
+    description:
+      - The namespace of the job, or of the O(jobs) that name none.
+    type: str
+  jobs:
+    description:
+      - Jobs to manage, in place of one job. Each entry has C(name), C(type), the fields of the job under the
+        names of the options of this module, and optionally C(namespace).
+      - RV(kyma.lifecycle.stored_job_info#module:dump) has this format. Loading a dump changes nothing.
+    type: list
+    elements: dict
+  prune:
+    description:
+      - Whether to delete the stored jobs of the namespaces of O(jobs) that O(jobs) does not name.
+      - Jobs without a definition, and definitions that the task can't read, stay.
+    type: bool
+    default: false
+  type:
+    description:
+      - V(one-off) runs the job once, as a Job. V(scheduled) runs it by a schedule, as a CronJob.
+        V(continuous) runs it all the time, as a Deployment, with a Service if it has a O(port).
+      - Required for O(state=present). Another type than before replaces the runtime objects.
+    type: str
+    choices: [one-off, scheduled, continuous]
+  state:
+    description:
+      - V(present) creates or updates the job. It does not run a one-off job again that has run, unless
+        a field changes that concerns its run.
+      - V(absent) deletes the definition and the runtime objects.
+      - V(restarted) runs a one-off job again, runs a scheduled job now, or restarts the pods of a continuous
+        job.
+      - V(suspended) suspends the job. O(suspend=false) with O(state=present) resumes it.
+    type: str
+    choices: [present, absent, restarted, suspended]
+    default: present
+  image:
+    description:
+      - The image of the container. Required for O(state=present), unless O(extra) gives the containers.
+    type: str
+  command:
+    description:
+      - One shell line. Without it, the image's own entry point runs.
+    type: str
+  memory:
+    description:
+      - The memory that the job requests, which is also its limit, such as V(512Mi).
+    type: str
+  cpu:
+    description:
+      - The CPU that the job requests, which is also its limit, such as V(500m).
+    type: str
+  env:
+    description:
+      - Environment variables of the container.
+      - They are no place for secrets. All who may view the namespace read them in the definition. Logs and
+        diffs of Ansible show them. Refer to a Secret by O(extra) instead.
+    type: dict
+  mount:
+    description:
+      - A volume of the job.
+    type: dict
+    suboptions:
+      claim:
+        description:
+          - The name of a PersistentVolumeClaim in the namespace of the job.
+        type: str
+        required: true
+      path:
+        description:
+          - The path of the volume in the container. Without it, C(/data).
+        type: str
+  retry:
+    description:
+      - How often Kubernetes tries a failed run again (one-off and scheduled).
+    type: int
+  schedule:
+    description:
+      - Five cron fields, or V(@hourly), V(@daily), V(@weekly), V(@monthly) or V(@yearly) (scheduled).
+      - Namespace and name of the job decide the minute of such a word, so that not all jobs run at once.
+    type: str
+  timezone:
+    description:
+      - The time zone of the schedule, such as V(Europe/Berlin) (scheduled). Without it, that of the cluster.
+    type: str
+  suspend:
+    description:
+      - Whether the job is suspended. A suspended continuous job has no pods.
+    type: bool
+  timeout:
+    description:
+      - Seconds that a run may take (one-off and scheduled). V(0) is no limit.
+    type: int
+  replicas:
+    description:
+      - How many pods run (continuous).
+    type: int
+  port:
+    description:
+      - The port of the container that a Service of the job's name offers (continuous).
+    type: int
+  port_protocol:
+    description:
+      - The protocol of the O(port), V(TCP), V(UDP) or V(SCTP).
+    type: str
+  health_check:
+    description:
+      - How Kubernetes checks whether a continuous job works.
+    type: dict
+    suboptions:
+      script:
+        description:
+          - A shell line that exits with 0 while the job works.
+        type: str
+      path:
+        description:
+          - The path of an HTTP request to the O(port).
+        type: str
+  logs:
+    description:
+      - Files in the container to which the command appends its output. Without one, the container's log has
+        the output.
+    type: dict
+    suboptions:
+      stdout:
+        description:
+          - The file for standard output, an absolute path.
+        type: str
+      stderr:
+        description:
+          - The file for standard error, an absolute path.
+        type: str
+  emails:
+    description:
+      - When to send an email, V(none), V(all), V(onfinish) or V(onfailure). The definition records it, and
+        this collection sends none.
+    type: str
+  extra:
+    description:
+      - What the other fields can't express. A dictionary of JSON merge patches (RFC 7386) by the kind of the
+        runtime object, C(Job), C(CronJob), C(Deployment) or C(Service).
+      - The container of the job has the name C(job).
+    type: dict
+  on_failure:
+    description:
+      - What happens to the definition if the API server refuses the runtime objects, for example by a quota.
+      - V(rollback) restores the previous definition and runtime objects, or deletes a new definition.
+      - V(keep) keeps the new definition, with the failure in its status. The next call tries again.
+    type: str
+    choices: [rollback, keep]
+    default: rollback
+  wait_timeout:
+    description:
+      - Seconds to wait for the deletion of a runtime object that must be replaced.
+    type: float
+    default: 120
+  metrics_file:
+    description:
+      - The file that gets the counters, in the text format of Prometheus. The textfile collector of the node
+        exporter reads such files if the name ends with C(.prom).
+      - The task replaces the whole file. It writes C(jobs_only_in_kubernetes_total) and
+        C(jobs_only_in_storage_total), each with the label C(namespace), for the namespaces that it has read.
+      - In check mode the task does not write it.
+    type: path
+notes:
+  - The user needs the rights of the ClusterRole C(kyma-lifecycle-job-store) in the namespace.
+  - Users of a namespace may read definitions, and must not write them. Only these modules write them.
+  - A definition of a newer storage version is read-only. Update this collection to change it.
+seealso:
+  - module: kyma.lifecycle.stored_job_info
+  - module: kyma.lifecycle.stored_job_import
+  - module: kyma.lifecycle.job_store
+"""
+
+EXAMPLES = r"""
+- name: Run a backup every night
+  kyma.lifecycle.stored_job:
+    name: backup
+    namespace: shop
+    type: scheduled
+    schedule: "@daily"
+    image: registry.example.com/shop/backup:1.4
+    command: backup --all
+    retry: 2
+    timeout: 3600
+
+- name: Run a web server with a Service and a volume
+  kyma.lifecycle.stored_job:
+    name: web
+    namespace: shop
+    type: continuous
+    image: registry.example.com/shop/web:2.0
+    port: 8080
+    health_check:
+      path: /healthz
+    mount:
+      claim: web-data
+    extra:
+      Deployment:
+        spec:
+          template:
+            spec:
+              priorityClassName: high
+
+- name: Run the backup now
+  kyma.lifecycle.stored_job:
+    name: backup
+    namespace: shop
+    state: restarted
+
+- name: Load a list of jobs, and delete all other stored jobs of the namespace
+  kyma.lifecycle.stored_job:
+    namespace: shop
+    jobs: "{{ lookup('ansible.builtin.file', 'jobs.yaml') | from_yaml }}"
+    prune: true
+  register: loaded
+
+- name: Show one line for each job
+  ansible.builtin.debug:
+    var: loaded.lines
+"""
+
+RETURN = r"""
+jobs:
+  description: The result for each job, in the order of O(jobs). Jobs that were pruned follow.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    namespace:
+      description: The namespace.
+      type: str
+      sample: shop
+    name:
+      description: The name.
+      type: str
+      sample: backup
+    action:
+      description:
+        - V(created), V(updated), V(unchanged), V(deleted), V(restarted), V(suspended) or V(refused). In
+          check mode, what would happen.
+      type: str
+      sample: updated
+    changed:
+      description: Whether the task changed the job, or would in check mode.
+      type: bool
+      sample: true
+    message:
+      description: What was written, or why the job was refused, or why its pods can't run. May be empty.
+      type: str
+      sample: updated Deployment shop/web
+    reason:
+      description:
+        - A word for a refusal, such as V(OutOfQuota) if a quota refuses the runtime objects or their pods.
+          Empty if nothing was refused.
+      type: str
+      sample: ""
+lines:
+  description: One line for each job, for people.
+  returned: success
+  type: list
+  elements: str
+  sample: ["shop/backup: updated", "shop/web: up to date"]
+counters:
+  description:
+    - The counters of each namespace that was read. They are stored in the cluster, in a C(JobCounter) of the
+      namespace. Each object counts once, by its uid.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    namespace:
+      description: The namespace.
+      type: str
+      sample: shop
+    only_in_kubernetes:
+      description: How many jobs were found that had no definition.
+      type: int
+      sample: 3
+    only_in_storage:
+      description: How many definitions were found whose runtime objects were missing.
+      type: int
+      sample: 0
+"""
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.stored_job import DEFINITION
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(DEFINITION)
+
+
+if __name__ == "__main__":
+    main()

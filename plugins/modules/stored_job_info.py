@@ -1,0 +1,264 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module kyma.lifecycle.stored_job_info."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: stored_job_info
+short_description: Shows jobs, their drift, and what a load would need to create them again
+version_added: "0.1.0"
+author:
+  - the kyma.lifecycle authors (@kyma-project)
+description:
+  - Lists jobs from the source of truth of the job store, which is Kubernetes or the definitions. See
+    M(kyma.lifecycle.job_store).
+  - The number of its requests depends on the number of kinds, not on the number of jobs.
+  - It writes nothing. It lists a job that has no definition as V(adoptable), or hides it, see
+    O(kyma.lifecycle.job_store#module:unknown_jobs).
+  - An object that it can't read is a warning, and does not hide other jobs.
+  - Jobs that have a controller are not listed. The Jobs of a CronJob are runs of a scheduled job.
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.attributes
+  - kyma.lifecycle.attributes.read
+options:
+  namespaces:
+    description:
+      - The namespaces to show. Without any, the task shows all but the system's.
+    type: list
+    elements: str
+    default: []
+    aliases: [namespace]
+  names:
+    description:
+      - The jobs to show. Without any, the task shows all.
+    type: list
+    elements: str
+    default: []
+    aliases: [name]
+  label_selectors:
+    description:
+      - Labels that definitions and runtime objects must have, such as C(app=shop). All of them count.
+    type: list
+    elements: str
+    default: []
+  drift:
+    description:
+      - Whether to show only jobs with drift, which are jobs whose runtime objects others have changed.
+    type: bool
+    default: false
+  dump:
+    description:
+      - Whether to return RV(dump) as well.
+    type: bool
+    default: false
+notes:
+  - Values of environment variables are in RV(jobs) and RV(dump), as they are in the definitions. Drift does
+    not show them.
+seealso:
+  - module: kyma.lifecycle.stored_job
+  - module: kyma.lifecycle.job_store
+"""
+
+EXAMPLES = r"""
+- name: Read the jobs of a namespace
+  kyma.lifecycle.stored_job_info:
+    namespace: shop
+  register: found
+
+- name: Show the jobs that others have changed
+  ansible.builtin.debug:
+    msg: "{{ found.jobs | selectattr('drift') | map(attribute='name') }}"
+
+- name: Read all jobs in the format of jobs.yaml
+  kyma.lifecycle.stored_job_info:
+    namespace: shop
+    dump: true
+  register: found
+
+- name: Write them to a file
+  ansible.builtin.copy:
+    content: "{{ found.dump | to_nice_yaml }}"
+    dest: jobs.yaml
+    mode: "0600"
+"""
+
+RETURN = r"""
+jobs:
+  description: The jobs, by namespace and name.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    namespace:
+      description: The namespace.
+      type: str
+      sample: shop
+    name:
+      description: The name.
+      type: str
+      sample: backup
+    type:
+      description: V(one-off), V(scheduled) or V(continuous).
+      type: str
+      sample: scheduled
+    fields:
+      description:
+        - The fields of the job that were set, under the names of the options of
+          M(kyma.lifecycle.stored_job). Empty if they can't be read.
+      type: dict
+      sample: {schedule: "@daily", image: "backup:1.4"}
+    state:
+      description:
+        - V(starting), V(running), V(finished), V(failed), V(suspended), V(scheduled), V(deleting),
+          V(missing) or V(unknown). V(missing) is a job with a definition of which nothing runs.
+      type: str
+      sample: scheduled
+    source:
+      description: Where the fields are from, V(kubernetes) or V(storage).
+      type: str
+      sample: storage
+    adoptable:
+      description: Whether the job has no definition, and M(kyma.lifecycle.stored_job) would create one.
+      type: bool
+      sample: false
+    outdated:
+      description:
+        - Whether the definition describes other runtime objects now than when it was rolled out, for example
+          because a default has changed.
+      type: bool
+      sample: false
+    read_only:
+      description: Whether the definition has a newer storage version, which this version can't write.
+      type: bool
+      sample: false
+    drift:
+      description: What others have changed in the runtime objects.
+      type: list
+      elements: dict
+      contains:
+        object:
+          description: The runtime object.
+          type: str
+          sample: Deployment shop/web
+        field:
+          description: The path of the field. Empty if the whole object is missing.
+          type: str
+          sample: spec.replicas
+        expected:
+          description: The value by the definition. Values of environment variables are not shown.
+          type: raw
+          sample: 1
+        actual:
+          description: The value in the cluster. Values of environment variables are not shown.
+          type: raw
+          sample: 3
+        manager:
+          description: The field manager that changed it. Empty if it is not known.
+          type: str
+          sample: kubectl-scale
+        time:
+          description: When it changed. Empty if that is not known.
+          type: str
+          sample: "2026-11-21T13:18:54Z"
+    outcome:
+      description: How the last run of a one-off job ended, as far as that is known.
+      type: dict
+      sample: {succeeded: true, reason: Completed}
+    storage_version:
+      description: The storage version of the definition. V(0) if there is none.
+      type: int
+      sample: 3
+    message:
+      description: What else there is to know. Empty if there is nothing.
+      type: str
+      sample: ""
+    reason:
+      description: A word for the message, such as V(OutOfQuota). Empty if there is none.
+      type: str
+      sample: ""
+dump:
+  description:
+    - The jobs in the format of O(kyma.lifecycle.stored_job#module:jobs), each with the fields that were set.
+      Loading it changes nothing.
+    - It has the jobs that the other options select, without those that can't be written.
+  returned: O(dump=true)
+  type: list
+  elements: dict
+  sample: [{name: backup, namespace: shop, type: scheduled, schedule: "@daily", image: "backup:1.4"}]
+counts:
+  description: How many of the jobs in RV(jobs) there are.
+  returned: success
+  type: dict
+  contains:
+    jobs:
+      description: All.
+      type: int
+      sample: 12
+    adoptable:
+      description: Those without a definition.
+      type: int
+      sample: 1
+    drifted:
+      description: Those with drift.
+      type: int
+      sample: 0
+    outdated:
+      description: Those that a new default would change.
+      type: int
+      sample: 0
+    read_only:
+      description: Those of a newer storage version.
+      type: int
+      sample: 0
+adoptable:
+  description: The jobs in RV(jobs) that have no definition, as NAMESPACE/NAME.
+  returned: success
+  type: list
+  elements: str
+  sample: [shop/by-hand]
+source_of_truth:
+  description: Where the list is from, V(kubernetes) or V(storage).
+  returned: success
+  type: str
+  sample: kubernetes
+unknown_jobs:
+  description: What happens to jobs without a definition, V(adopt) or V(ignore).
+  returned: success
+  type: str
+  sample: adopt
+counters:
+  description:
+    - The counters of each namespace that was read. They are stored in the cluster, in a C(JobCounter) of the
+      namespace. Each object counts once, by its uid.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    namespace:
+      description: The namespace.
+      type: str
+      sample: shop
+    only_in_kubernetes:
+      description: How many jobs were found that had no definition.
+      type: int
+      sample: 3
+    only_in_storage:
+      description: How many definitions were found whose runtime objects were missing.
+      type: int
+      sample: 0
+"""
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.stored_job_info import DEFINITION
+
+
+def main() -> None:
+    """Run the module."""
+    run_module(DEFINITION)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,455 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A stored job is the same, also in old versions; unknown fields survive; reading raises one error only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    apply_merge_patch,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models import defaults as defaults_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import (
+    CoreJob,
+    JobKey,
+    JobType,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.defaults import DEFAULTS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job, fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.patches import merge_patch
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
+    API_VERSION,
+    DEFINITION_KINDS,
+    STORAGE_VERSION_LABEL,
+    UnreadableDefinition,
+    definition_object,
+    read_definition,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.extent import examples
+
+KEY = JobKey("shop", "report")
+SPEC_V1 = {
+    "cmd": "./report --all 1>>/data/out 2>>'/data/the errors'",
+    "image": "busybox",
+    "memory": "1Gi",
+    "cpu": "1",
+    "env": {"A": "b"},
+    "mount": {"claim": "files", "path": "/data"},
+    "retry": 2,
+    "schedule": "@daily",
+    "timezone": "Europe/Berlin",
+    "suspend": True,
+    "timeout": 60,
+    "replicas": 2,
+    "port": 80,
+    "healthScript": "true",
+    "emails": "all",
+    "extra": {"CronJob": {"metadata": {"labels": {"a": "b"}}}},
+    "extraNulls": ["/CronJob/spec"],
+    "replaces": "one-off",
+}
+SPEC_V2 = {
+    **{name: value for name, value in SPEC_V1.items() if name != "cmd"},
+    "command": "./report --all",
+    "logs": {"stdout": "/data/out", "stderr": "/data/the errors"},
+}
+SPEC_V3 = {
+    **{name: value for name, value in SPEC_V2.items() if name not in ("memory", "cpu", "healthScript")},
+    "resources": {"memory": "1Gi", "cpu": "1"},
+    "healthCheck": {"script": "true"},
+}
+
+
+def stored(spec: Any, version: Any = "3", type_: JobType = JobType.SCHEDULED) -> dict[str, Any]:
+    labels = {"team": "a"} | ({} if version is None else {STORAGE_VERSION_LABEL: version})
+    return {
+        "apiVersion": API_VERSION,
+        "kind": DEFINITION_KINDS[type_][1],
+        "metadata": {
+            "name": "report",
+            "namespace": "shop",
+            "labels": labels,
+            "annotations": {"note": "x"},
+            "resourceVersion": "7",
+            "uid": "u",
+        },
+        "spec": spec,
+        "status": {"defaults": 1, "hasRun": True},
+    }
+
+
+def job(type_: JobType = JobType.SCHEDULED, **fields: Any) -> CoreJob:
+    return core_job(KEY, type_, fields)
+
+
+def test_the_versions_are_read_alike() -> None:
+    one, two, three = (
+        read_definition(stored(spec, str(version)))
+        for version, spec in enumerate((SPEC_V1, SPEC_V2, SPEC_V3), start=1)
+    )
+    assert one.job == two.job == three.job
+    assert fields_of(three.job) == {
+        "command": "./report --all",
+        "image": "busybox",
+        "memory": "1Gi",
+        "cpu": "1",
+        "env": {"A": "b"},
+        "mount": {"claim": "files", "path": "/data"},
+        "retry": 2,
+        "schedule": "@daily",
+        "timezone": "Europe/Berlin",
+        "suspend": True,
+        "timeout": 60,
+        "replicas": 2,
+        "port": 80,
+        "health_check": {"script": "true"},
+        "logs": {"stdout": "/data/out", "stderr": "/data/the errors"},
+        "emails": "all",
+        "extra": {"CronJob": {"metadata": {"labels": {"a": "b"}}, "spec": None}},
+    }
+    assert {one.replaces, two.replaces, three.replaces} == {JobType.ONE_OFF}
+    assert [one.storage_version, two.storage_version, three.storage_version] == [1, 2, 3]
+    assert one.is_writable
+    assert (one.key, one.type, one.status.has_run) == (KEY, JobType.SCHEDULED, True)
+
+
+@pytest.mark.parametrize(("spec", "version"), [(SPEC_V1, "1"), (SPEC_V2, "2"), (SPEC_V3, "3")])
+def test_an_old_version_is_written_as_the_current_one(spec: dict[str, Any], version: str) -> None:
+    existing = stored(spec, version)
+    before = deep_copy(existing)
+    made = definition_object(read_definition(existing).job, existing, JobType.ONE_OFF)
+    assert made == stored(SPEC_V3, "3")
+    assert existing == before
+
+
+def test_a_line_that_empties_its_log_files_first_stays_whole() -> None:
+    for line in ("./report 1>/data/out 2>/data/err", "./report 1>>/data/out 2>/data/err"):
+        fields = fields_of(read_definition(stored({"cmd": line}, "1")).job)
+        assert fields == {"command": line}
+
+
+def test_only_what_was_set_is_stored() -> None:
+    made = definition_object(job(JobType.ONE_OFF, image="a", memory="", logs={}, retry=0, env={}))
+    assert made == {
+        "apiVersion": API_VERSION,
+        "kind": "OneOffJob",
+        "metadata": {"name": "report", "namespace": "shop", "labels": {STORAGE_VERSION_LABEL: "3"}},
+        "spec": {
+            "image": "a",
+            "resources": {"memory": ""},
+            "env": {},
+            "retry": 0,
+            "logs": {"stdout": ""},
+        },
+    }
+    assert definition_object(job(), made | {"kind": "ScheduledJob"})["spec"] == {}
+
+
+def test_unknown_fields_survive_a_write() -> None:
+    spec = {
+        **SPEC_V3,
+        "mount": {"claim": "files", "path": "/data", "readOnly": True},
+        "resources": {"memory": "1Gi", "gpu": {"count": 1}},
+        "logs": {"rotate": [1]},
+        "healthCheck": {"script": "true", "seconds": 5},
+        "colour": {"of": "sky"},
+        "cmd": "not ours in version 3",
+    }
+    made = definition_object(job(image="b", cpu="2", mount={"claim": "other"}), stored(spec))
+    assert made["spec"] == {
+        "image": "b",
+        "mount": {"claim": "other", "path": "/data", "readOnly": True},
+        "resources": {"cpu": "2", "gpu": {"count": 1}},
+        "logs": {"rotate": [1]},
+        "healthCheck": {"seconds": 5},
+        "colour": {"of": "sky"},
+        "cmd": "not ours in version 3",
+    }
+    assert made["metadata"] == stored({})["metadata"]
+    assert fields_of(read_definition(made).job) == {
+        "image": "b",
+        "cpu": "2",
+        "mount": {"claim": "other", "path": "/data"},
+    }
+
+
+def test_unknown_fields_survive_a_migration_unless_their_name_has_a_meaning_now() -> None:
+    spec = {
+        **SPEC_V1,
+        "mount": {"claim": "files", "path": "/data", "readOnly": True},
+        "colour": "red",
+        "resources": {"gpu": 1, "memory": "unknown to version 1"},
+        "healthCheck": "unknown to version 1",
+        "portProtocol": "unknown to version 1",
+    }
+    existing = stored(spec, "1")
+    made = definition_object(read_definition(existing).job, existing, JobType.ONE_OFF)
+    assert made["spec"] == {
+        **SPEC_V3,
+        "mount": {"claim": "files", "path": "/data", "readOnly": True},
+        "colour": "red",
+        "resources": {"gpu": 1, "memory": "1Gi", "cpu": "1"},
+    }
+    assert read_definition(made).job == read_definition(existing).job
+
+
+def test_a_definition_of_another_type_gives_what_its_user_added_to_the_new_one() -> None:
+    made = definition_object(
+        job(JobType.CONTINUOUS, image="b"), stored({**SPEC_V1, "colour": 1}, "1"), JobType.SCHEDULED
+    )
+    assert made == {
+        "apiVersion": API_VERSION,
+        "kind": "ContinuousJob",
+        "metadata": {
+            "name": "report",
+            "namespace": "shop",
+            "labels": {"team": "a", STORAGE_VERSION_LABEL: "3"},
+            "annotations": {"note": "x"},
+        },
+        "spec": {"image": "b", "colour": 1, "replaces": "scheduled"},
+    }
+
+
+def test_a_newer_version_is_read_as_far_as_it_is_known_and_not_written() -> None:
+    existing = stored({"image": "a", "command": ["b"], "replaces": 3, "new": 1}, "99")
+    found = read_definition(existing)
+    assert (found.storage_version, found.is_writable, found.replaces) == (99, False, None)
+    assert fields_of(found.job) == {"image": "a"}
+    with pytest.raises(
+        UnreadableDefinition, match=r"storage version is 99, and this release writes at most 3"
+    ):
+        definition_object(job(), existing)
+
+
+BROKEN: Mapping[str, tuple[Any, str]] = {
+    "nothing": (None, "its kind is None"),
+    "another kind": ({**stored({}), "kind": "Job"}, "its kind is 'Job', not one of OneOffJob, Sched"),
+    "no namespace": ({**stored({}), "metadata": {"name": "a"}}, "no namespace"),
+    "no label": (stored({}, None), "its label lifecycle.kyma-project.io/storage-version is missing"),
+    "no number": (stored({}, "latest"), "is 'latest', not a number from 1 on"),
+    "version 0": (stored({}, "0"), "is '0', not a number"),
+    "no spec": (stored(None), "spec is None, not a mapping"),
+    "a list": (stored({"image": ["a"]}), "spec.image is a list, not a text"),
+    "a truth": (stored({"image": True}), "spec.image is True, not a text"),
+    "a word": (stored({"retry": "often"}), "spec.retry is 'often', not a whole number"),
+    "a number": (stored({"retry": True}), "spec.retry is True, not a whole number"),
+    "a fraction": (stored({"port": 1.5}), "spec.port is 1.5, not a whole number"),
+    "no switch": (stored({"suspend": "no"}), "spec.suspend is 'no', not true or false"),
+    "env": (stored({"env": {"A": {"secret": 1}}}), "spec.env has 'A', which is not a text"),
+    "env list": (stored({"env": [{"name": "A"}]}), "spec.env is not a mapping"),
+    "group": (stored({"resources": {"cpu": []}}), "spec.resources has cpu, which is a list, not a text"),
+    "extra": (stored({"extra": "x"}), "spec.extra is not a mapping"),
+    "nulls": (stored({"extraNulls": "/a"}), "spec.extraNulls is '/a', not a list of texts"),
+    "pointer": (stored({"extra": {}, "extraNulls": ["/a/b"]}), "'/a/b', which leads nowhere in extra"),
+    "type": (stored({"replaces": "daily"}), "spec.replaces is 'daily', not one of one-off, sched"),
+    "two": (stored({"retry": "a", "image": []}), "spec.image is a list, not a text; spec.retry"),
+    "old": (stored({"cmd": 1, "healthScript": {}}, "1"), "spec.healthScript is a mapping, not a text"),
+    "terminal": (stored({"retry": "\x1b[31m\u202e"}), "spec.retry is"),
+}
+
+
+@pytest.mark.parametrize(("obj", "problem"), BROKEN.values(), ids=BROKEN)
+def test_what_is_wrong_with_a_definition(obj: Any, problem: str) -> None:
+    with pytest.raises(UnreadableDefinition) as caught:
+        read_definition(obj)
+    assert problem in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_what_is_nested_too_deeply_is_unreadable() -> None:
+    deep: dict[str, Any] = {}
+    for _depth in range(100_000):
+        deep = {"a": deep}
+    with pytest.raises(UnreadableDefinition, match="nested too deeply"):
+        read_definition(stored({"extra": deep}))
+
+
+def test_a_broken_definition_is_mended_by_a_write() -> None:
+    made = definition_object(job(image="b"), stored({"image": [], "env": 3, "resources": "x", "a": 1}, None))
+    assert made["spec"] == {"image": "b", "a": 1}
+    assert fields_of(read_definition(made).job) == {"image": "b"}
+
+
+def test_numbers_that_yaml_reads_where_a_text_is_needed() -> None:
+    found = read_definition(stored({"resources": {"cpu": 1, "memory": 0.5}, "env": {"A": 2}}))
+    assert (found.job.cpu, found.job.memory, found.job.env) == ("1", "0.5", {"A": "2"})
+
+
+def test_the_defaults_are_those_of_the_status_unless_a_release_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(defaults_module, "DEFAULTS", {1: DEFAULTS[1], 2: {**DEFAULTS[1], "memory": "2Gi"}})
+    obj = stored({})
+    assert read_definition(obj).job.memory == "512Mi"
+    assert read_definition(obj, 2).job.memory == "2Gi"
+    obj["status"]["defaults"] = 2
+    assert read_definition(obj).job.memory == "2Gi"
+    del obj["status"]
+    assert read_definition(obj).job.memory == "512Mi"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["a", "b/c", "~", "~1", ""]) | st.text(max_size=3), inner, max_size=3
+        )
+    ),
+    max_leaves=10,
+)
+texts = {
+    name: st.text(max_size=8)
+    for name in ("command", "image", "memory", "cpu", "schedule", "timezone", "port_protocol", "emails")
+}
+numbers = {name: st.integers() for name in ("retry", "timeout", "replicas", "port")}
+fields = st.fixed_dictionaries(
+    {},
+    optional={
+        **texts,
+        **numbers,
+        "suspend": st.booleans(),
+        "env": st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3),
+        "mount": st.fixed_dictionaries(
+            {"claim": st.text(max_size=3)}, optional={"path": st.text(max_size=3)}
+        ),
+        "logs": st.fixed_dictionaries({}, optional={"stdout": st.text(max_size=3), "stderr": st.text()}),
+        "health_check": st.fixed_dictionaries(
+            {}, optional={"script": st.text(), "path": st.text(max_size=3)}
+        ),
+        "extra": st.dictionaries(st.sampled_from(["Job", "CronJob"]), json_values),
+    },
+)
+jobs = st.builds(core_job, st.just(KEY), st.sampled_from(JobType), fields)
+replacements = st.none() | st.sampled_from(JobType)
+unknown = st.dictionaries(st.sampled_from(["x", "y"]), json_values, max_size=2)
+GROUPS = ("resources", "mount", "healthCheck", "logs")
+
+
+def has_null(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(has_null, value.values()))
+    return any(map(has_null, value)) if isinstance(value, list) else value is None
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(jobs, replacements)
+def test_a_job_is_the_same_after_it_was_stored(made: CoreJob, replaces: JobType | None) -> None:
+    obj = definition_object(made, replaces=replaces)
+    found = read_definition(json.loads(json.dumps(obj)))
+    assert (found.job, found.replaces, found.is_writable) == (made, replaces, True)
+    assert not has_null(obj)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(jobs, jobs, unknown, st.dictionaries(st.sampled_from(GROUPS), unknown))
+def test_a_job_is_the_same_after_it_was_stored_over_another_one(
+    old: CoreJob, new: CoreJob, foreign: dict[str, Any], nested: dict[str, dict[str, Any]]
+) -> None:
+    existing = definition_object(old, replaces=JobType.ONE_OFF)
+    existing["spec"] |= foreign
+    for group, names in nested.items():
+        existing["spec"][group] = {**existing["spec"].get(group, {}), **names}
+    before = deep_copy(existing)
+    made = definition_object(new, existing)
+    assert existing == before
+    assert read_definition(made).job == new
+    assert foreign.items() <= made["spec"].items()
+    assert all(names.items() <= made["spec"][group].items() for group, names in nested.items() if names)
+    again = definition_object(new, made)
+    assert again == made
+    # As it is written, and without what a merge patch can't say: a null that was there before.
+    if old.type is new.type and not has_null(existing):
+        assert apply_merge_patch(existing, merge_patch(existing, made)) == made
+
+
+v1_specs = st.fixed_dictionaries(
+    {},
+    optional={
+        "cmd": st.text(max_size=20) | st.sampled_from([SPEC_V1["cmd"], "a 1>x", "a 1>>x 2>y", "exec 1>>a;b"]),
+        "memory": texts["memory"],
+        "cpu": texts["cpu"],
+        "healthScript": st.text(),
+        **{name: numbers[name] for name in ("retry", "port")},
+        "env": st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3),
+        "extra": st.dictionaries(st.sampled_from(["Job", "CronJob"]), json_values),
+        "x": json_values,
+        "replaces": st.sampled_from([str(one) for one in JobType]),
+        "mount": st.fixed_dictionaries({"claim": st.text(), "x": json_values}, optional={"path": st.text()}),
+    },
+)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(v1_specs)
+def test_nothing_is_lost_from_version_1_to_3(spec: dict[str, Any]) -> None:
+    existing = stored(spec, "1")
+    found = read_definition(existing)
+    made = definition_object(found.job, existing, found.replaces)
+    again = read_definition(made)
+    assert (again.job, again.replaces, again.storage_version) == (found.job, found.replaces, 3)
+    left = dict(made["spec"])
+    resources = left.pop("resources", {})
+    assert {name: spec[name] for name in ("memory", "cpu") if name in spec} == resources
+    assert left.pop("healthCheck", {}).get("script") == spec.get("healthScript")
+    command, logs = left.pop("command", None), left.pop("logs", {})
+    assert (command is None) == ("cmd" not in spec)
+    assert all(file in spec["cmd"] for file in [command, *logs.values()] if file)
+    for name in ("retry", "port", "env", "x", "replaces"):
+        assert left.get(name) == spec.get(name)
+    if "mount" in spec:
+        assert left["mount"] == {"path": "/data", **spec["mount"]}
+    if "extra" in spec:
+        assert found.job.extra == spec["extra"]
+
+
+WORDS = [
+    *({*SPEC_V1, *SPEC_V2, *SPEC_V3}),
+    *("kind", "metadata", "labels", "spec", "status", "objects", "conditions", "outcome", "history"),
+    *("name", "namespace", "stdout", "claim", "script", "defaults", STORAGE_VERSION_LABEL),
+]
+names = st.sampled_from(WORDS) | st.text(max_size=3)
+leaves = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["ScheduledJob", "1", "2", "3", "4", "/a", "\ud800"])
+)
+anything = st.recursive(
+    leaves,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=4),
+    max_leaves=15,
+)
+any_spec = anything | st.fixed_dictionaries({}, optional=dict.fromkeys(WORDS[:20], anything))
+
+
+@settings(max_examples=examples(500), deadline=None)
+@given(any_spec, st.sampled_from(["1", "2", "3", "4"]) | anything, anything, st.sampled_from(JobType))
+def test_nothing_but_the_one_error_is_raised_for_a_spec_and_a_status(
+    spec: Any, version: Any, status: Any, type_: JobType
+) -> None:
+    obj = {**stored(spec, version, type_), "status": status}
+    with suppress(UnreadableDefinition):
+        found = read_definition(obj)
+        if found.is_writable:
+            assert read_definition(definition_object(found.job, obj, found.replaces)).job == found.job
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(anything, st.dictionaries(st.sampled_from(["kind", "metadata", "spec", "status"]), anything))
+def test_nothing_but_the_one_error_is_raised_for_any_object(whole: Any, parts: dict[str, Any]) -> None:
+    for obj in (whole, parts, {**stored({}), **parts}):
+        with suppress(UnreadableDefinition):
+            read_definition(obj)

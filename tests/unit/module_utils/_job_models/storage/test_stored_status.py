@@ -1,0 +1,103 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The status of a definition is read as it was written, and never fails to be read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
+    KnownObject,
+    StoredStatus,
+    object_digest,
+    status_fields,
+    status_from,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.extent import examples
+
+STATUS = StoredStatus(
+    objects=(KnownObject("Job", "report", "u", "7", "d"), KnownObject("Service", "report")),
+    has_run=True,
+    defaults=1,
+    outcome={"succeeded": False, "exitCode": 3},
+    history=({"succeeded": True},),
+    message="m",
+    reason="OutOfQuota",
+    conditions=({"type": "Ready", "status": "False"},),
+    observed_generation=4,
+)
+
+
+def test_a_status_as_an_object_has_it() -> None:
+    fields = status_fields(STATUS)
+    assert fields == {
+        "objects": [
+            {"kind": "Job", "name": "report", "uid": "u", "resourceVersion": "7", "digest": "d"},
+            {"kind": "Service", "name": "report", "uid": "", "resourceVersion": "", "digest": ""},
+        ],
+        "hasRun": True,
+        "defaults": 1,
+        "outcome": {"succeeded": False, "exitCode": 3},
+        "history": [{"succeeded": True}],
+        "message": "m",
+        "reason": "OutOfQuota",
+        "conditions": [{"type": "Ready", "status": "False"}],
+        "observedGeneration": 4,
+    }
+    assert status_from(json.loads(json.dumps(fields))) == STATUS
+
+
+def test_a_status_shares_nothing_with_its_object() -> None:
+    fields = status_fields(STATUS)
+    found = status_from(fields)
+    fields["outcome"].clear()
+    fields["conditions"][0].clear()
+    fields["history"][0].clear()
+    assert found == STATUS
+
+
+def test_what_does_not_fit_counts_as_empty() -> None:
+    empty = StoredStatus()
+    assert status_from(None) == status_from([]) == status_from({}) == empty
+    wrong: dict[str, Any] = {name: "x" for name in status_fields(empty) if name not in ("message", "reason")}
+    assert status_from(wrong | {"message": 3, "reason": []}) == empty
+    assert status_from({"objects": [3, {"kind": 1, "name": "a"}]}).objects == (KnownObject("", "a"),)
+
+
+def test_the_digest_is_that_of_equal_objects() -> None:
+    assert object_digest({"a": 1, "b": {"c": 2, "d": "é"}}) == object_digest(
+        {"b": {"d": "é", "c": 2}, "a": 1}
+    )
+    assert object_digest({"a": 1}) != object_digest({"a": 2})
+    assert object_digest({}) == "44136fa355b3678a1146ad16f7e8649e"
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
+mappings = st.dictionaries(st.text(), values)
+statuses = st.builds(
+    StoredStatus,
+    objects=st.lists(st.builds(KnownObject, *[st.text()] * 5)).map(tuple),
+    has_run=st.booleans(),
+    defaults=st.integers(),
+    outcome=mappings,
+    history=st.lists(mappings).map(tuple),
+    message=st.text(),
+    reason=st.text(),
+    conditions=st.lists(mappings).map(tuple),
+    observed_generation=st.integers(),
+)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(statuses)
+def test_a_status_is_read_as_it_was_written(status: StoredStatus) -> None:
+    assert status_from(json.loads(json.dumps(status_fields(status)))) == status

@@ -1,0 +1,185 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What others have changed in a runtime object is found, by field and by field manager."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobKey, JobType
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.drift import (
+    HIDDEN,
+    DriftedField,
+    find_drift,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
+    STORE,
+    runtime_objects,
+)
+
+SECRET = "hunter2"
+FIELDS = {"image": "web:1", "command": "serve", "replicas": 2, "env": {"A": SECRET}, "port": 80}
+POD = ("spec", "template", "spec")
+
+
+def meant() -> Object:
+    return runtime_objects(core_job(JobKey("shop", "web"), JobType.CONTINUOUS, FIELDS))[0]
+
+
+def live(**fields: Any) -> Object:
+    obj = deep_copy(meant()) | fields
+    obj["metadata"] |= {"uid": "u", "resourceVersion": "7", "generation": 2}
+    return obj
+
+
+def entry(manager: str, fields: Object, time: str = "2026-11-25T10:00:00Z", **more: Any) -> Object:
+    return {"manager": manager, "operation": "Update", "time": time, "fieldsV1": fields, **more}
+
+
+def container_of(obj: Object) -> Object:
+    found: Object = obj["spec"]["template"]["spec"]["containers"][0]
+    return found
+
+
+def only(found: list[DriftedField]) -> DriftedField:
+    [one] = found
+    return one
+
+
+def test_an_object_as_the_server_returns_it_has_no_drift() -> None:
+    obj = live(status={"replicas": 1})
+    obj["spec"]["progressDeadlineSeconds"] = 600
+    obj["metadata"]["annotations"] = {"deployment.kubernetes.io/revision": "4"}
+    assert not find_drift(meant(), obj)
+
+
+def test_a_field_and_who_changed_it() -> None:
+    obj = live()
+    obj["spec"]["replicas"] = 5
+    fields = {"f:spec": {"f:replicas": {}}}
+    obj["metadata"]["managedFields"] = [
+        entry(STORE, {"f:spec": {"f:template": {}}}),
+        entry("kubectl", fields, subresource="scale"),
+        entry("kube-controller-manager", {"f:status": {}}, subresource="status"),
+    ]
+    found = only(find_drift(meant(), obj))
+    assert (found.field, found.expected, found.actual) == ("spec.replicas", 2, 5)
+    assert (found.manager, found.time) == ("kubectl (scale)", "2026-11-25T10:00:00Z")
+
+
+@pytest.mark.parametrize(
+    ("manager", "wanted", "running", "drifts"),
+    [
+        ("kube-controller-manager", 2, 5, False),
+        ("keda-operator", 2, 5, False),
+        ("kubectl", 2, 5, True),
+        # An autoscaler never scales to 0 or from 0.
+        ("kube-controller-manager", 2, 0, True),
+        ("kube-controller-manager", 0, 5, True),
+    ],
+)
+def test_the_number_of_pods_is_an_autoscalers(manager: str, wanted: int, running: int, drifts: bool) -> None:
+    expected, obj = meant(), live()
+    expected["spec"]["replicas"], obj["spec"]["replicas"] = wanted, running
+    fields = {"f:spec": {"f:replicas": {}}}
+    obj["metadata"]["managedFields"] = [entry(manager, fields, subresource="scale")]
+    assert bool(find_drift(expected, obj)) is drifts
+
+
+def test_a_field_of_a_container_has_its_name() -> None:
+    obj = live()
+    container_of(obj)["image"] = "web:2"
+    item = {'k:{"name":"job"}': {".": {}, "f:image": {}}}
+    fields = {"f:spec": {"f:template": {"f:spec": {"f:containers": item}}}}
+    obj["metadata"]["managedFields"] = [entry(STORE, fields), entry("kubectl-edit", fields)]
+    found = only(find_drift(meant(), obj))
+    assert found.field == "spec.template.spec.containers[job].image"
+    assert found.manager == "kubectl-edit"
+
+
+def test_the_newest_of_several_owners_counts() -> None:
+    obj = live()
+    obj["spec"]["replicas"] = 5
+    fields = {"f:spec": {"f:replicas": {}}}
+    obj["metadata"]["managedFields"] = [
+        entry("b", fields, "2026-11-25T11:00:00Z"),
+        entry("a", fields, "2026-11-25T10:00:00Z"),
+        entry(STORE, fields, "2026-11-25T12:00:00Z"),
+    ]
+    assert only(find_drift(meant(), obj)).manager == "b"
+
+
+def test_a_field_that_was_removed_has_no_manager() -> None:
+    obj = live()
+    del container_of(obj)["resources"]["limits"]["memory"]
+    obj["metadata"]["managedFields"] = [entry("kubectl", {"f:spec": {"f:replicas": {}}})]
+    found = only(find_drift(meant(), obj))
+    assert (found.field, found.actual, found.manager) == (
+        "spec.template.spec.containers[job].resources.limits.memory",
+        None,
+        "",
+    )
+
+
+def test_a_field_that_was_added_is_drift_in_the_spec_alone() -> None:
+    obj = live()
+    obj["metadata"]["labels"]["team"] = "a"
+    obj["metadata"]["annotations"] = {"note": "x"}
+    obj["metadata"]["finalizers"] = ["a/b"]
+    assert not find_drift(meant(), obj)
+    obj["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "ssd"}
+    assert only(find_drift(meant(), obj)).field == "spec.template.spec.nodeSelector"
+
+
+def test_a_label_of_ours_that_was_changed_is_drift() -> None:
+    obj = live()
+    obj["metadata"]["labels"]["app.kubernetes.io/managed-by"] = "me"
+    found = only(find_drift(meant(), obj))
+    assert found.field == 'metadata.labels["app.kubernetes.io/managed-by"]'
+
+
+def test_items_in_another_order_are_drift() -> None:
+    expected, obj = meant(), live()
+    for one, names in ((expected, "ab"), (obj, "ba")):
+        container_of(one)["env"] = [{"name": name, "value": name} for name in names]
+    assert only(find_drift(expected, obj)).field == "spec.template.spec.containers[job].env"
+
+
+def test_a_word_of_a_command_has_its_place() -> None:
+    obj = live()
+    container_of(obj)["command"][3] = "other"
+    found = only(find_drift(meant(), obj))
+    assert (found.field, found.actual) == ("spec.template.spec.containers[job].command[3]", "other")
+
+
+def test_true_is_no_number() -> None:
+    expected, obj = meant(), live()
+    expected["spec"]["paused"], obj["spec"]["paused"] = True, 1
+    assert only(find_drift(expected, obj)).field == "spec.paused"
+
+
+@pytest.mark.parametrize("how", ["changed", "variable added", "container added", "all removed", "all added"])
+def test_no_value_of_a_variable_is_shown(how: str) -> None:
+    expected, obj = meant(), live()
+    env = container_of(obj)["env"]
+    if how == "changed":
+        env[0]["value"] = SECRET + "!"
+    elif how == "variable added":
+        env.append({"name": "B", "value": SECRET})
+    elif how == "container added":
+        container = {"name": "b", "image": "b", "env": [{"name": "B", "value": SECRET}]}
+        obj["spec"]["template"]["spec"]["containers"].append(container)
+    elif how == "all removed":
+        del container_of(obj)["env"]
+    else:
+        del container_of(expected)["env"]
+    found = only(find_drift(expected, obj))
+    text = json.dumps([found.expected, found.actual])
+    assert SECRET not in text
+    assert HIDDEN in text

@@ -1,0 +1,376 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Changes of single jobs: what is created, changed in place, replaced, left alone, restarted and deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import CoreJob, JobType
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
+    RESTARTED_AT,
+    normal_form,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
+    KINDS_OF,
+    runtime_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
+    DEFINITION_KINDS,
+    STORAGE_VERSION_LABEL,
+    StoredDefinition,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_change import (
+    Action,
+    ChangeReport,
+    JobChanger,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_list import listed_jobs
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
+    StoreSwitches,
+    UnknownJobs,
+    write_switches,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+    namespace_named,
+)
+
+from tests.support.job_store import create_definition, create_runtime, delete_runtime, job_of, patch_runtime
+from tests.support.job_store import store_cluster as new_cluster
+
+ONE_OFF, SCHEDULED, CONTINUOUS = JobType.ONE_OFF, JobType.SCHEDULED, JobType.CONTINUOUS
+FINISHED = {
+    "status": {
+        "conditions": [{"type": "Complete", "status": "True"}],
+        "startTime": "2026-11-01T00:00:00Z",
+        "completionTime": "2026-11-01T00:01:00Z",
+    }
+}
+
+
+@pytest.fixture
+def cluster() -> MemoryCluster:
+    return new_cluster(namespace_named("shop"))
+
+
+def changer(cluster: MemoryCluster, **options: Any) -> JobChanger:
+    return JobChanger(cluster, read_snapshot(cluster), timeout=1, **options)
+
+
+def present(cluster: MemoryCluster, job: CoreJob, **options: Any) -> ChangeReport:
+    return changer(cluster, **options).present(job)
+
+
+def live(cluster: MemoryCluster, job: CoreJob) -> list[Object]:
+    """The runtime objects of a job."""
+    found = [cluster.get(*kind, job.key.name, job.key.namespace) for kind in KINDS_OF[job.type]]
+    return [obj for obj in found if obj]
+
+
+def forms(objects: list[Object]) -> list[Object]:
+    return [normal_form(obj) for obj in objects]
+
+
+def uids(objects: list[Object]) -> list[str]:
+    return [obj["metadata"]["uid"] for obj in objects]
+
+
+def definition(cluster: MemoryCluster, job: CoreJob) -> StoredDefinition:
+    return read_snapshot(cluster).definitions[job.key]
+
+
+def finish(cluster: MemoryCluster, job: CoreJob) -> None:
+    patch_runtime(cluster, job, FINISHED, "kube-controller-manager")
+
+
+@pytest.mark.parametrize("type_", JobType)
+def test_a_new_job_is_created(cluster: MemoryCluster, type_: JobType) -> None:
+    job = job_of("web", type_)
+    report = present(cluster, job)
+    assert (report.action, report.changed) == (Action.CREATED, True)
+    assert (report.before, report.after) == (None, {"type": str(type_), **fields_of(job)})
+    assert forms(live(cluster, job)) == forms(runtime_objects(job))
+    [listed] = listed_jobs(read_snapshot(cluster))
+    assert (listed.fields, listed.drift, listed.is_outdated) == (fields_of(job), (), False)
+    status = definition(cluster, job).status
+    assert [one["status"] for one in status.conditions if one["type"] == "Ready"] == ["True"]
+
+
+@pytest.mark.parametrize("type_", JobType)
+def test_the_same_job_is_up_to_date(cluster: MemoryCluster, type_: JobType) -> None:
+    job = job_of("web", type_)
+    present(cluster, job)
+    found = changer(cluster)
+    cluster.requests.clear()
+    assert found.present(job).action is Action.UNCHANGED
+    assert cluster.requests == []
+
+
+@pytest.mark.parametrize("type_", JobType)
+def test_deleted_runtime_objects_are_rebuilt_equal(cluster: MemoryCluster, type_: JobType) -> None:
+    """Case 1."""
+    job = job_of("web", type_, env={"A": "1"}, mount={"claim": "files"}, memory="1Gi")
+    present(cluster, job)
+    assert fields_of(definition(cluster, job).job) == fields_of(job)
+    before = live(cluster, job)
+    delete_runtime(cluster, job)
+    if type_ is ONE_OFF:
+        assert present(cluster, job).action is Action.UNCHANGED
+        assert live(cluster, job) == []
+        assert changer(cluster).restarted(job.key).action is Action.RESTARTED
+    else:
+        assert present(cluster, job).action is Action.UPDATED
+    assert forms(live(cluster, job)) == forms(before)
+
+
+def test_check_mode_writes_nothing(cluster: MemoryCluster) -> None:
+    job = job_of("web")
+    cluster.requests.clear()
+    report = present(cluster, job, check_mode=True)
+    assert (report.action, report.changed) == (Action.CREATED, True)
+    assert not [one for one in cluster.requests if one.writes]
+    present(cluster, job)
+    cluster.requests.clear()
+    for check in (
+        lambda one: one.present(job_of("web", image="nginx:2")),
+        lambda one: one.present(job_of("web", SCHEDULED)),
+        lambda one: one.absent(job.key),
+        lambda one: one.suspended(job.key),
+        lambda one: one.restarted(job.key),
+    ):
+        assert check(changer(cluster, check_mode=True)).changed
+    assert not [one for one in cluster.requests if one.writes]
+
+
+def test_a_change_is_made_in_place(cluster: MemoryCluster) -> None:
+    present(cluster, job_of("web"))
+    before = live(cluster, job_of("web"))
+    job = job_of("web", image="nginx:2", env={"A": "1"}, port=9090)
+    assert present(cluster, job).action is Action.UPDATED
+    assert forms(live(cluster, job)) == forms(runtime_objects(job))
+    assert uids(live(cluster, job)) == uids(before)
+
+
+def test_a_job_without_its_port_has_no_service(cluster: MemoryCluster) -> None:
+    present(cluster, job_of("web"))
+    job = job_of("web", port=None)
+    present(cluster, job)
+    assert [obj["kind"] for obj in live(cluster, job)] == ["Deployment"]
+
+
+def test_a_one_off_job_is_replaced_and_runs_again_if_its_fields_change(cluster: MemoryCluster) -> None:
+    present(cluster, job_of("once", ONE_OFF))
+    before = live(cluster, job_of("once", ONE_OFF))
+    job = job_of("once", ONE_OFF, image="busybox:2")
+    assert present(cluster, job).action is Action.UPDATED
+    after = live(cluster, job)
+    assert uids(after) != uids(before)
+    assert forms(after) == forms(runtime_objects(job))
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_a_finished_one_off_job_runs_again_only_for_fields_that_matter(
+    cluster: MemoryCluster, is_gone: bool
+) -> None:
+    job = job_of("once", ONE_OFF)
+    present(cluster, job)
+    finish(cluster, job)
+    before = live(cluster, job)
+    assert present(cluster, job).action is Action.UNCHANGED
+    if is_gone:
+        delete_runtime(cluster, job)
+    present(cluster, job_of("once", ONE_OFF, emails="all", retry=3))
+    assert uids(live(cluster, job)) == ([] if is_gone else uids(before))
+    new = job_of("once", ONE_OFF, emails="all", retry=3, command="false")
+    assert present(cluster, new).changed
+    [after] = live(cluster, job)
+    assert after["metadata"]["uid"] not in uids(before)
+    [entry] = definition(cluster, job).status.history
+    assert entry["succeeded"] is True
+
+
+def test_an_adopted_job_that_has_finished_does_not_run_again_for_its_emails(cluster: MemoryCluster) -> None:
+    job = job_of("once", ONE_OFF)
+    create_runtime(cluster, job)
+    finish(cluster, job)
+    before = live(cluster, job)
+    adopted = listed_jobs(read_snapshot(cluster))[0].fields
+    report = present(cluster, job_of("once", ONE_OFF, **{**adopted, "retry": 2, "emails": "all"}))
+    assert (report.action, uids(live(cluster, job))) == (Action.UPDATED, uids(before))
+
+
+def test_drift_is_put_back(cluster: MemoryCluster) -> None:
+    job = job_of("web")
+    present(cluster, job)
+    patch_runtime(cluster, job, {"spec": {"replicas": 5}})
+    assert present(cluster, job).action is Action.UPDATED
+    assert forms(live(cluster, job)) == forms(runtime_objects(job))
+    assert present(cluster, job).action is Action.UNCHANGED
+
+
+def test_labels_of_others_and_scaled_replicas_stay(cluster: MemoryCluster) -> None:
+    job = job_of("web")
+    present(cluster, job)
+    patch_runtime(cluster, job, {"metadata": {"annotations": {"team": "blue"}}})
+    [deployment, _service] = live(cluster, job)
+    fields = [*deployment["metadata"]["managedFields"]]
+    fields.append(
+        {
+            "manager": "kube-controller-manager",
+            "operation": "Update",
+            "apiVersion": "apps/v1",
+            "subresource": "scale",
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:spec": {"f:replicas": {}}},
+        }
+    )
+    for one in fields[:-1]:
+        one.get("fieldsV1", {}).get("f:spec", {}).pop("f:replicas", None)
+    scaled = {**deployment, "spec": {**deployment["spec"], "replicas": 7}}
+    scaled["metadata"] = {**deployment["metadata"], "managedFields": fields}
+    cluster.delete("apps/v1", "Deployment", "web", "shop")
+    cluster.seed(scaled)
+    assert present(cluster, job_of("web", image="nginx:2")).changed
+    [deployment, _service] = live(cluster, job)
+    assert deployment["spec"]["replicas"] == 7
+    assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == "nginx:2"
+    assert deployment["metadata"]["annotations"] == {"team": "blue"}
+    changer(cluster).suspended(job.key)
+    assert live(cluster, job)[0]["spec"]["replicas"] == 0
+
+
+def test_a_selector_that_changes_replaces_the_deployment(cluster: MemoryCluster) -> None:
+    present(cluster, job_of("web"))
+    before = live(cluster, job_of("web"))
+    labels = {"app": "web"}
+    extra = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
+    job = job_of("web", extra={"Deployment": {"spec": extra}})
+    assert present(cluster, job).action is Action.UPDATED
+    after = live(cluster, job)
+    assert forms(after) == forms(runtime_objects(job))
+    assert (after[0]["metadata"]["uid"] != uids(before)[0], uids(after)[1:]) == (True, uids(before)[1:])
+
+
+@pytest.mark.parametrize("type_", JobType)
+def test_a_job_is_suspended_and_goes_on(cluster: MemoryCluster, type_: JobType) -> None:
+    job = job_of("web", type_)
+    present(cluster, job)
+    assert changer(cluster).suspended(job.key).action is Action.SUSPENDED
+    suspended = job_of("web", type_, suspend=True)
+    assert forms(live(cluster, job)) == forms(runtime_objects(suspended))
+    assert fields_of(definition(cluster, job).job) == fields_of(suspended)
+    assert changer(cluster).suspended(job.key).action is Action.UNCHANGED
+    assert changer(cluster).suspended(job.key, False).action is Action.UPDATED
+    assert forms(live(cluster, job)) == forms(runtime_objects(job))
+
+
+def test_a_continuous_job_is_restarted_without_drift(cluster: MemoryCluster) -> None:
+    job = job_of("web")
+    present(cluster, job)
+    assert changer(cluster).restarted(job.key).action is Action.RESTARTED
+    template = live(cluster, job)[0]["spec"]["template"]
+    assert RESTARTED_AT in template["metadata"]["annotations"]
+    assert present(cluster, job).action is Action.UNCHANGED
+    present(cluster, job_of("web", image="nginx:2"))
+    assert live(cluster, job)[0]["spec"]["template"]["metadata"] == template["metadata"]
+
+
+def test_a_scheduled_job_is_run_now_instead_of_what_still_runs(cluster: MemoryCluster) -> None:
+    job = job_of("nightly", SCHEDULED)
+    present(cluster, job)
+    for _time in range(2):
+        assert changer(cluster).restarted(job.key).action is Action.RESTARTED
+    [run] = cluster.list("batch/v1", "Job", "shop").items
+    [cron_job] = live(cluster, job)
+    owner = run["metadata"]["ownerReferences"][0]
+    assert (owner["uid"], owner["controller"]) == (cron_job["metadata"]["uid"], True)
+    assert run["metadata"]["name"].startswith("nightly-")
+    assert run["metadata"]["annotations"] == {"cronjob.kubernetes.io/instantiate": "manual"}
+    assert run["spec"] == cron_job["spec"]["jobTemplate"]["spec"]
+    assert len(listed_jobs(read_snapshot(cluster))) == 1
+
+
+def test_a_one_off_job_is_restarted_once_more(cluster: MemoryCluster) -> None:
+    job = job_of("once", ONE_OFF)
+    present(cluster, job)
+    before = live(cluster, job)
+    assert changer(cluster).restarted(job.key).action is Action.RESTARTED
+    after = live(cluster, job)
+    assert (forms(after), uids(after) != uids(before)) == (forms(before), True)
+    assert present(cluster, job).action is Action.UNCHANGED
+
+
+@pytest.mark.parametrize("type_", JobType)
+def test_an_absent_job_leaves_nothing(cluster: MemoryCluster, type_: JobType) -> None:
+    job = job_of("web", type_)
+    present(cluster, job)
+    report = changer(cluster).absent(job.key)
+    assert (report.action, report.after) == (Action.DELETED, None)
+    assert live(cluster, job) == []
+    assert not read_snapshot(cluster).definitions
+    assert changer(cluster).absent(job.key).action is Action.UNCHANGED
+
+
+@pytest.mark.parametrize("type_", JobType)
+def test_a_job_made_by_hand_is_adopted_and_then_changed(cluster: MemoryCluster, type_: JobType) -> None:
+    create_runtime(cluster, job_of("web", type_))
+    job = job_of("web", type_, image="other:1")
+    report = present(cluster, job)
+    assert report.action is Action.UPDATED
+    assert report.before
+    assert report.before["image"] == job_of("web", type_).image
+    assert forms(live(cluster, job)) == forms(runtime_objects(job))
+
+
+def test_a_job_of_another_type_that_is_unknown_becomes_the_job(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web", SCHEDULED))
+    assert present(cluster, job_of("web")).changed
+    assert live(cluster, job_of("web", SCHEDULED)) == []
+    assert len(live(cluster, job_of("web"))) == 2
+
+
+def test_an_unknown_job_is_not_adopted_where_it_is_ignored(cluster: MemoryCluster) -> None:
+    write_switches(cluster, StoreSwitches(unknown_jobs=UnknownJobs.IGNORE))
+    create_runtime(cluster, job_of("web"))
+    for change in (changer(cluster).restarted, changer(cluster).suspended):
+        assert change(job_of("web").key).action is Action.REFUSED
+    assert present(cluster, job_of("web", SCHEDULED)).action is Action.REFUSED
+    assert not read_snapshot(cluster).definitions
+    assert present(cluster, job_of("web", image="nginx:2")).action is Action.CREATED
+
+
+def test_a_definition_of_a_newer_version_is_refused(cluster: MemoryCluster) -> None:
+    job = job_of("web")
+    create_definition(cluster, job)
+    label = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "99"}}}
+    cluster.patch(*DEFINITION_KINDS[CONTINUOUS], "web", "shop", label)
+    cluster.requests.clear()
+    found = changer(cluster)
+    for report in (found.present(job), found.absent(job.key), found.restarted(job.key)):
+        assert report.action is Action.REFUSED
+        assert "99" in report.message
+    assert not [one for one in cluster.requests if one.writes]
+
+
+def test_what_has_a_controller_is_refused(cluster: MemoryCluster) -> None:
+    [job] = runtime_objects(job_of("once", ONE_OFF))
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "x", "uid": "1", "controller": True}
+    job["metadata"]["ownerReferences"] = [owner]
+    cluster.seed(job)
+    found = changer(cluster)
+    key = job_of("once").key
+    for report in (found.present(job_of("once", ONE_OFF)), found.absent(key), found.restarted(key)):
+        assert report.action is Action.REFUSED
+        assert "CronJob x" in report.message
+
+
+def test_what_is_not_there_can_be_neither_restarted_nor_suspended(cluster: MemoryCluster) -> None:
+    for change in (changer(cluster).restarted, changer(cluster).suspended):
+        report = change(job_of("web").key)
+        assert (report.action, report.message) == (Action.REFUSED, "There is no job shop/web.")

@@ -1,0 +1,696 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tasks of the job store on the in-memory cluster: what they write, refuse and answer."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
+    ShippedMaterials,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
+    DEFINITION_KINDS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
+    SourceOfTruth,
+    StoreSwitches,
+    UnknownJobs,
+    read_switches,
+    write_switches,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
+    job_store,
+    stored_job,
+    stored_job_import,
+    stored_job_info,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+    Request,
+)
+
+from tests.support.job_store import (
+    create_runtime,
+    ensure_namespace,
+    job_of,
+    note_status,
+    patch_runtime,
+    roll_out,
+    store_cluster,
+)
+
+FORBIDDEN = api_error("do it", 403, {"reason": "Forbidden", "message": "you may not do it"})
+WEB: dict[str, Any] = {"name": "web", "type": "continuous", "image": "nginx:1", "port": 8080}
+BACKUP: dict[str, Any] = {"name": "backup", "type": "scheduled", "image": "busybox:1", "schedule": "@daily"}
+
+
+def call(
+    cluster: Cluster,
+    definition: TaskDefinition = stored_job.DEFINITION,
+    *,
+    check: bool = False,
+    diff: bool = False,
+    stops_after: int = 1000,
+    **options: Any,
+) -> Result:
+    arguments = validate(definition, options, definition.function.__name__)
+    assert not arguments.problem, arguments.problem
+    asked: list[int] = []
+
+    def cancelled() -> bool:
+        asked.append(1)
+        return len(asked) > stops_after
+
+    return call_task_function(
+        definition,
+        arguments.params,
+        materials=ShippedMaterials(None),
+        progress=lambda _subject, _state, _detail="": None,
+        cancelled=cancelled,
+        check_mode=check,
+        diff=diff,
+        connect=lambda _params, _warn: cluster,
+    )
+
+
+def establish(cluster: Cluster, event: Event) -> None:
+    """What the API server does once it serves a definition."""
+    obj = event.object
+    if obj["kind"] == CRD_KIND[1] and event.type != "DELETED" and "conditions" not in obj.get("status", {}):
+        conditions = [{"type": "Established", "status": "True"}, {"type": "NamesAccepted", "status": "True"}]
+        status = {"conditions": conditions, "acceptedNames": obj["spec"]["names"]}
+        cluster.patch(*CRD_KIND, obj["metadata"]["name"], None, {"status": status}, subresource="status")
+
+
+@pytest.fixture
+def empty() -> MemoryCluster:
+    """A cluster without the job store."""
+    cluster = MemoryCluster()
+    cluster.on_write(establish)
+    ensure_namespace(cluster, "shop")
+    return cluster
+
+
+@pytest.fixture
+def cluster() -> MemoryCluster:
+    """A cluster with the job store."""
+    cluster = store_cluster()
+    ensure_namespace(cluster, "shop")
+    cluster.requests.clear()
+    return cluster
+
+
+def writes(cluster: MemoryCluster) -> list[Request]:
+    return [one for one in cluster.requests if one.writes]
+
+
+def definition_of(cluster: MemoryCluster, name: str, type_: JobType = JobType.CONTINUOUS) -> Object | None:
+    return cluster.get(*DEFINITION_KINDS[type_], name, "shop")
+
+
+def actions(result: Result) -> dict[str, str]:
+    return {one["name"]: one["action"] for one in result["jobs"]}
+
+
+# The store and its switches.
+
+
+def test_the_store_is_installed_once(empty: MemoryCluster) -> None:
+    rehearsed = call(empty, job_store.DEFINITION, check=True)
+    assert (rehearsed["changed"], rehearsed["definition_installed"]) == (True, True)
+    assert empty.resource(*DEFINITION_KINDS[JobType.ONE_OFF]) is None
+    done = call(empty, job_store.DEFINITION)
+    assert (done["changed"], done["definition_installed"]) == (True, True), done
+    again = call(empty, job_store.DEFINITION)
+    assert (again["changed"], again["definition_installed"]) == (False, False)
+    assert (again["source_of_truth"], again["unknown_jobs"]) == ("kubernetes", "adopt")
+
+
+def test_the_switches_can_be_set_by_the_call_that_installs_the_store(empty: MemoryCluster) -> None:
+    call(empty, job_store.DEFINITION, source_of_truth="storage")
+    assert read_switches(empty) == StoreSwitches(SourceOfTruth.STORAGE, UnknownJobs.ADOPT)
+
+
+def test_without_the_rights_to_install_it_the_task_says_which(empty: MemoryCluster) -> None:
+    empty.fail_when(lambda request: request.verb == "apply", FORBIDDEN)
+    failed = call(empty, job_store.DEFINITION)
+    assert failed["failed"]
+    assert "customresourcedefinitions" in failed["msg"]
+
+
+def test_a_flip_shows_its_diff_and_is_done_once(cluster: MemoryCluster) -> None:
+    roll_out(cluster, job_of("web"))
+    cluster.requests.clear()
+    options = {"source_of_truth": "storage", "diff": True}
+    rehearsed = call(cluster, job_store.DEFINITION, check=True, **options)
+    assert rehearsed["changed"]
+    assert rehearsed["differences"] == []
+    (diff,) = rehearsed["diff"]
+    assert ("kubernetes" in diff["before"], "storage" in diff["after"]) == (True, True)
+    assert read_switches(cluster).source_of_truth == "kubernetes"
+    assert call(cluster, job_store.DEFINITION, **options)["changed"]
+    assert read_switches(cluster) == StoreSwitches(SourceOfTruth.STORAGE, UnknownJobs.ADOPT)
+    again = call(cluster, job_store.DEFINITION, **options)
+    assert (again["changed"], again["diff"]) == (False, [])
+
+
+def test_a_flip_is_refused_while_a_job_has_drifted_unless_it_is_forced(cluster: MemoryCluster) -> None:
+    web = job_of("web")
+    roll_out(cluster, web)
+    patch_runtime(cluster, web, {"spec": {"replicas": 5}}, "kubectl-scale")
+    refused = call(cluster, job_store.DEFINITION, source_of_truth="storage")
+    assert refused["failed"]
+    (line,) = refused["differences"]
+    assert f"- {line}" in refused["msg"]
+    assert "shop/web" in line
+    assert read_switches(cluster).source_of_truth == "kubernetes"
+    forced = call(cluster, job_store.DEFINITION, source_of_truth="storage", force=True)
+    assert (forced.get("failed"), forced["differences"]) == (None, [line])
+    assert read_switches(cluster).source_of_truth == "storage"
+
+
+def test_unknown_jobs_are_not_hidden_before_they_are_imported(cluster: MemoryCluster) -> None:
+    write_switches(cluster, StoreSwitches(SourceOfTruth.STORAGE, UnknownJobs.ADOPT))
+    create_runtime(cluster, job_of("by-hand"))
+    refused = call(cluster, job_store.DEFINITION, unknown_jobs="ignore")
+    assert "shop/by-hand would be hidden" in refused["msg"]
+    call(cluster, stored_job_import.DEFINITION)
+    assert call(cluster, job_store.DEFINITION, unknown_jobs="ignore")["changed"]
+
+
+# One job, or some.
+
+
+def test_a_job_is_created_then_up_to_date_then_updated_then_deleted(cluster: MemoryCluster) -> None:
+    job = {**WEB, "namespace": "shop"}
+    rehearsed = call(cluster, check=True, diff=True, **job)
+    assert (rehearsed["changed"], actions(rehearsed)) == (True, {"web": "created"})
+    assert (rehearsed["diff"][0]["before"], "nginx:1" in rehearsed["diff"][0]["after"]) == ("", True)
+    assert writes(cluster) == []
+    created = call(cluster, **job)
+    assert (created["changed"], actions(created)) == (True, {"web": "created"}), created
+    assert definition_of(cluster, "web")
+    assert cluster.get("apps/v1", "Deployment", "web", "shop")
+    assert cluster.get("v1", "Service", "web", "shop")
+    cluster.requests.clear()
+    same = call(cluster, diff=True, **job)
+    assert (same["changed"], same["lines"], same["diff"]) == (False, ["shop/web: up to date"], [])
+    assert writes(cluster) == []
+    newer = {**job, "image": "nginx:2"}
+    planned = call(cluster, check=True, diff=True, **newer)
+    assert actions(planned) == {"web": "updated"}
+    assert "nginx:1" in planned["diff"][0]["before"]
+    assert writes(cluster) == []
+    assert call(cluster, **newer)["lines"][0].startswith("shop/web: updated")
+    deleted = call(cluster, name="web", namespace="shop", state="absent", diff=True)
+    assert actions(deleted) == {"web": "deleted"}
+    assert deleted["diff"][0]["after"] == ""
+    assert definition_of(cluster, "web") is None
+    assert cluster.get("apps/v1", "Deployment", "web", "shop") is None
+
+
+def test_a_job_is_suspended_and_resumed(cluster: MemoryCluster) -> None:
+    call(cluster, namespace="shop", **BACKUP)
+    assert actions(call(cluster, name="backup", namespace="shop", state="suspended")) == {
+        "backup": "suspended"
+    }
+    found = cluster.get("batch/v1", "CronJob", "backup", "shop")
+    assert found is not None
+    assert found["spec"]["suspend"] is True
+    call(cluster, namespace="shop", suspend=False, **BACKUP)
+    found = cluster.get("batch/v1", "CronJob", "backup", "shop")
+    assert found is not None
+    assert not found["spec"].get("suspend")
+
+
+def test_a_continuous_job_is_restarted(cluster: MemoryCluster) -> None:
+    call(cluster, namespace="shop", **WEB)
+    restarted = call(cluster, name="web", namespace="shop", state="restarted")
+    assert (restarted["changed"], actions(restarted)) == (True, {"web": "restarted"})
+
+
+def test_all_that_is_wrong_is_refused_at_once_and_nothing_is_written(cluster: MemoryCluster) -> None:
+    jobs = [WEB, {**WEB, "name": "other"}, {**WEB, "name": "other"}, {**BACKUP, "schedule": "never"}, {}]
+    jobs += [{**WEB, "name": "bad", "imgae": "x", "port": 0}]
+    failed = call(cluster, namespace="shop", jobs=jobs)
+    assert failed["failed"]
+    assert failed["msg"].startswith("the jobs are refused, and nothing was written:\n")
+    for part in (
+        "- shop/other: the list has this name 2 times",
+        "- shop/backup: schedule",
+        "- job 5 of the list: name",
+        "- shop/bad: imgae",
+        "- shop/bad: port",
+    ):
+        assert part in failed["msg"]
+    assert cluster.requests == []
+
+
+def test_each_job_needs_a_namespace(cluster: MemoryCluster) -> None:
+    failed = call(cluster, jobs=[{**WEB, "namespace": "shop"}, BACKUP])
+    assert failed["msg"].endswith(
+        "- (no namespace)/backup: namespace is not set; set it for the task or for the job"
+    )
+
+
+def test_the_options_of_one_job_are_its_fields(cluster: MemoryCluster) -> None:
+    options = {"health_check": {"path": "/healthz"}, "mount": {"claim": "data"}, "logs": {"stdout": "/l"}}
+    done = call(cluster, namespace="shop", command="serve", timeout=None, env={"LEVEL": 1}, **WEB, **options)
+    assert done["changed"], done
+    (found,) = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"])["jobs"]
+    assert found["fields"]["health_check"] == {"path": "/healthz"}
+    assert found["fields"]["mount"]["claim"] == "data"
+    assert found["fields"]["env"] == {"LEVEL": "1"}
+    assert "timeout" not in found["fields"]
+
+
+def test_no_limit_of_time_may_be_said_of_a_run(cluster: MemoryCluster) -> None:
+    assert call(cluster, namespace="shop", timeout=0, **BACKUP)["changed"]
+
+
+def test_without_the_store_nothing_is_written(empty: MemoryCluster) -> None:
+    refused = call(empty, namespace="shop", **WEB)
+    assert "the cluster has no job store, and nothing was written" in refused["msg"]
+    assert "kyma.lifecycle.job_store" in refused["msg"]
+    rehearsed = call(empty, check=True, namespace="shop", **WEB)
+    assert actions(rehearsed) == {"web": "created"}
+    assert "the cluster has no job store" in rehearsed["warnings"][0]
+
+
+def test_a_list_is_loaded_with_a_line_for_each_job(cluster: MemoryCluster) -> None:
+    call(cluster, namespace="shop", **WEB)
+    loaded = call(cluster, namespace="shop", jobs=[BACKUP, WEB])
+    assert loaded["lines"][0].startswith("shop/backup: created")
+    assert loaded["lines"][1] == "shop/web: up to date"
+
+
+def test_pruning_deletes_stored_jobs_alone(cluster: MemoryCluster) -> None:
+    call(cluster, namespace="shop", jobs=[WEB, BACKUP])
+    create_runtime(cluster, job_of("by-hand"))
+    options = {"namespace": "shop", "jobs": [WEB]}
+    assert actions(call(cluster, **options)) == {"web": "unchanged"}
+    assert definition_of(cluster, "backup", JobType.SCHEDULED)
+    pruned = call(cluster, prune=True, **options)
+    assert actions(pruned) == {"web": "unchanged", "backup": "deleted"}
+    assert "shop/by-hand is not pruned, as it has no definition" in pruned["warnings"]
+    assert cluster.get("apps/v1", "Deployment", "by-hand", "shop")
+    assert cluster.get("batch/v1", "CronJob", "backup", "shop") is None
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"jobs": []}, "would delete all stored jobs"),
+        ({"jobs": [WEB], "state": "absent"}, "state=present"),
+        (WEB, "needs jobs"),
+    ],
+)
+def test_pruning_by_mistake_is_refused(cluster: MemoryCluster, options: dict[str, Any], part: str) -> None:
+    assert part in call(cluster, namespace="shop", prune=True, **options)["msg"]
+    assert cluster.requests == []
+
+
+def test_a_job_that_fails_stops_no_other_one(cluster: MemoryCluster) -> None:
+    cluster.fail_when(lambda one: one.ref.kind == "Deployment" and one.verb == "create", FORBIDDEN)
+    failed = call(cluster, namespace="shop", jobs=[WEB, BACKUP])
+    assert actions(failed) == {"web": "refused", "backup": "created"}
+    assert failed["msg"].startswith("1 of 2 jobs failed; all others are done:\n- shop/web: refused: ")
+    assert "you may not do it" in failed["msg"]
+    assert definition_of(cluster, "web") is None
+    cluster.requests.clear()
+
+
+def test_a_definition_is_kept_if_that_is_asked_for(cluster: MemoryCluster) -> None:
+    cluster.fail_when(lambda one: one.ref.kind == "Deployment" and one.verb == "create", FORBIDDEN, times=1)
+    assert call(cluster, namespace="shop", on_failure="keep", **WEB)["failed"]
+    assert definition_of(cluster, "web")
+    assert not call(cluster, namespace="shop", on_failure="keep", **WEB).get("failed")
+
+
+def test_a_cluster_that_does_not_answer_ends_the_task(cluster: MemoryCluster) -> None:
+    cluster.fail_when(lambda one: one.writes, Unreachable("no answer"))
+    failed = call(cluster, namespace="shop", jobs=[WEB, BACKUP])
+    assert failed["msg"] == "no answer"
+
+
+def test_a_cancellation_lets_a_job_finish_and_leaves_the_rest(cluster: MemoryCluster) -> None:
+    stopped = call(cluster, stops_after=1, namespace="shop", jobs=[WEB, BACKUP])
+    assert stopped["failed"]
+    assert actions(stopped) == {"web": "created"}
+    assert stopped["msg"] == "stopped after 1 of 2 jobs. Run it again to do the rest"
+
+
+def test_a_job_only_in_kubernetes_is_adopted_and_counted_once(cluster: MemoryCluster, tmp_path: Path) -> None:
+    create_runtime(cluster, job_of("web", replicas=None))
+    metrics = tmp_path / "jobs.prom"
+    job = {**WEB, "command": "serve", "namespace": "shop", "metrics_file": str(metrics)}
+    assert call(cluster, check=True, **job)["counters"][0]["only_in_kubernetes"] == 1
+    assert not metrics.exists()
+    for _time in range(2):
+        done = call(cluster, **job)
+        assert done["counters"] == [{"namespace": "shop", "only_in_kubernetes": 1, "only_in_storage": 0}]
+    assert 'jobs_only_in_kubernetes_total{namespace="shop"} 1\n' in metrics.read_text()
+    assert definition_of(cluster, "web")
+
+
+def test_metrics_that_can_not_be_written_are_a_warning(cluster: MemoryCluster, tmp_path: Path) -> None:
+    path = tmp_path / "none" / "jobs.prom"
+    done = call(cluster, namespace="shop", metrics_file=str(path), **WEB)
+    assert done["changed"]
+    assert f"cannot write metrics_file {path}: No such file or directory" in done["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("definition", "role"),
+    [
+        (stored_job_import.DEFINITION, "kyma-lifecycle-job-store"),
+        (stored_job_info.DEFINITION, "view"),
+    ],
+)
+def test_who_may_not_list_reads_which_role_to_ask_for(
+    cluster: MemoryCluster, definition: TaskDefinition, role: str
+) -> None:
+    cluster.fail_when(lambda one: one.verb == "list", FORBIDDEN)
+    everywhere = call(cluster, definition)["msg"]
+    assert "you may not do it" in everywhere
+    assert role in everywhere
+    assert "set namespaces" in everywhere
+    assert "set namespaces" not in call(cluster, definition, namespaces=["shop"])["msg"]
+
+
+# What there is.
+
+
+def test_the_list_counts_adoptable_and_drifted_jobs(cluster: MemoryCluster) -> None:
+    web = job_of("web")
+    roll_out(cluster, web)
+    roll_out(cluster, job_of("quiet"))
+    create_runtime(cluster, job_of("by-hand", JobType.SCHEDULED))
+    patch_runtime(cluster, web, {"spec": {"replicas": 5}}, "kubectl-scale")
+    cluster.requests.clear()
+    found = call(cluster, stored_job_info.DEFINITION)
+    assert [one["name"] for one in found["jobs"]] == ["by-hand", "quiet", "web"]
+    assert found["adoptable"] == ["shop/by-hand"]
+    assert found["counts"] == {"jobs": 3, "adoptable": 1, "drifted": 1, "outdated": 0, "read_only": 0}
+    (drifted,) = call(cluster, stored_job_info.DEFINITION, drift=True)["jobs"]
+    (drift,) = drifted["drift"]
+    assert (drift["field"], drift["actual"], drift["manager"]) == ("spec.replicas", 5, "kubectl-scale")
+    named = call(cluster, stored_job_info.DEFINITION, names=["quiet"], dump=True)
+    assert [one["name"] for one in named["jobs"]] == ["quiet"]
+    assert [one["name"] for one in named["dump"]] == ["quiet"]
+    assert writes(cluster) == []
+
+
+@pytest.mark.parametrize("namespaces", [[], ["shop"]])
+def test_loading_a_dump_changes_nothing(cluster: MemoryCluster, namespaces: list[str]) -> None:
+    jobs = [{**WEB, "namespace": "shop", "env": {"A": "b"}}, {**BACKUP, "namespace": "shop", "retry": 2}]
+    call(cluster, jobs=jobs)
+    dumped = call(cluster, stored_job_info.DEFINITION, namespaces=namespaces, dump=True)["dump"]
+    assert len(dumped) == 2
+    text = yaml.safe_dump(dumped)
+    loaded = call(cluster, namespace="shop", jobs=yaml.safe_load(text), prune=True)
+    assert (loaded["changed"], len(loaded["lines"])) == (False, 2), loaded
+    assert "dump" not in call(cluster, stored_job_info.DEFINITION)
+
+
+# The import.
+
+
+def runtime_versions(cluster: MemoryCluster) -> dict[str, str]:
+    kinds = (("batch/v1", "Job"), ("batch/v1", "CronJob"), ("apps/v1", "Deployment"), ("v1", "Service"))
+    objects = [obj for kind in kinds for obj in cluster.list(*kind).items]
+    return {obj["metadata"]["uid"]: obj["metadata"]["resourceVersion"] for obj in objects}
+
+
+def test_an_import_writes_definitions_alone_and_nothing_the_second_time(
+    cluster: MemoryCluster, tmp_path: Path
+) -> None:
+    for type_ in JobType:
+        create_runtime(cluster, job_of(f"a-{type_}", type_))
+    before = runtime_versions(cluster)
+    metrics = tmp_path / "jobs.prom"
+    cluster.requests.clear()
+    rehearsed = call(cluster, stored_job_import.DEFINITION, check=True, diff=True)
+    assert (rehearsed["changed"], len(rehearsed["diff"])) == (True, 3)
+    assert writes(cluster) == []
+    done = call(cluster, stored_job_import.DEFINITION, metrics_file=str(metrics))
+    assert done["imported"] == rehearsed["imported"]
+    assert done["imported"] == ["shop/a-continuous", "shop/a-one-off", "shop/a-scheduled"]
+    assert done["lines"] == [f"{one}: imported" for one in done["imported"]]
+    assert len(writes(cluster)) == 2 * 3 + 1
+    assert runtime_versions(cluster) == before
+    assert 'jobs_only_in_kubernetes_total{namespace="shop"} 3\n' in metrics.read_text()
+    cluster.requests.clear()
+    again = call(cluster, stored_job_import.DEFINITION)
+    assert (again["changed"], again["unchanged"], again["lines"]) == (False, 3, [])
+    assert again["counters"] == done["counters"]
+    assert writes(cluster) == []
+    counts = call(cluster, stored_job_info.DEFINITION)["counts"]
+    assert counts == {"jobs": 3, "adoptable": 0, "drifted": 0, "outdated": 0, "read_only": 0}
+
+
+def test_a_one_off_job_that_was_imported_does_not_run_again(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("once", JobType.ONE_OFF))
+    call(cluster, stored_job_import.DEFINITION)
+    cluster.delete("batch/v1", "Job", "once", "shop")
+    (found,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert found["state"] == "finished"
+    job = {"name": found["name"], "type": found["type"], **found["fields"]}
+    assert actions(call(cluster, namespace="shop", jobs=[job])) == {"once": "unchanged"}
+
+
+def test_an_import_that_was_stopped_goes_on(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web"))
+    cluster.fail_when(
+        lambda one: one.verb == "patch" and one.ref.kind == "ContinuousJob", Unreachable("gone"), times=1
+    )
+    assert call(cluster, stored_job_import.DEFINITION)["msg"] == "gone"
+    assert call(cluster, stored_job_import.DEFINITION)["imported"] == ["shop/web"]
+    assert not call(cluster, stored_job_import.DEFINITION)["changed"]
+    (definition,) = read_snapshot(cluster).definitions.values()
+    assert len(definition.status.objects) == 2
+
+
+def test_what_can_not_be_imported_is_a_line_and_stops_no_other_job(cluster: MemoryCluster) -> None:
+    name = "n" * 60
+    create_runtime(cluster, job_of(name))
+    create_runtime(cluster, job_of("web"))
+    done = call(cluster, stored_job_import.DEFINITION)
+    assert not done.get("failed")
+    assert done["imported"] == ["shop/web"]
+    (line,) = done["unreadable"]
+    assert line.startswith(f"apps/Deployment shop/{name}: ") or name in line
+    assert line in done["lines"]
+
+
+def test_a_refused_definition_is_a_line(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web"))
+    create_runtime(cluster, job_of("backup", JobType.SCHEDULED))
+    cluster.fail_when(lambda one: one.verb == "create" and one.ref.kind == "ContinuousJob", FORBIDDEN)
+    done = call(cluster, stored_job_import.DEFINITION)
+    assert done["imported"] == ["shop/backup"]
+    assert "you may not do it" in done["unreadable"][0]
+
+
+def test_an_import_takes_unknown_jobs_in_every_stage(cluster: MemoryCluster) -> None:
+    write_switches(cluster, StoreSwitches(SourceOfTruth.STORAGE, UnknownJobs.IGNORE))
+    create_runtime(cluster, job_of("web"))
+    assert call(cluster, stored_job_info.DEFINITION)["jobs"] == []
+    assert call(cluster, stored_job_import.DEFINITION)["imported"] == ["shop/web"]
+    assert [one["name"] for one in call(cluster, stored_job_info.DEFINITION)["jobs"]] == ["web"]
+
+
+def test_an_import_can_be_limited_to_namespaces_and_labels(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web"))
+    create_runtime(cluster, job_of("web", namespace="cart"))
+    labelled = {"metadata": {"labels": {"app": "shop"}}}
+    create_runtime(cluster, job_of("chosen", extra={"Deployment": labelled}))
+    chosen = call(cluster, stored_job_import.DEFINITION, check=True, label_selectors=["app=shop"])
+    assert chosen["imported"] == ["shop/chosen"]
+    assert call(cluster, stored_job_import.DEFINITION, namespaces=["cart"])["imported"] == ["cart/web"]
+    assert [one["namespace"] for one in call(cluster, stored_job_import.DEFINITION)["counters"]] == [
+        "cart",
+        "shop",
+    ]
+
+
+def test_old_definitions_are_rewritten_only_if_that_is_asked_for(cluster: MemoryCluster) -> None:
+    web = job_of("web")
+    live = roll_out(cluster, web)
+    note_status(cluster, web, live)
+    api_version, kind = DEFINITION_KINDS[JobType.CONTINUOUS]
+    old = {
+        "metadata": {"labels": {"lifecycle.kyma-project.io/storage-version": "2"}},
+        "spec": {"resources": None, "healthCheck": None, "memory": "256Mi", "stranger": {"a": 1}},
+    }
+    cluster.patch(api_version, kind, "web", "shop", old)
+    cluster.requests.clear()
+    assert not call(cluster, stored_job_import.DEFINITION)["changed"]
+    assert call(cluster, stored_job_import.DEFINITION, check=True, rewrite=True)["rewritten"] == ["shop/web"]
+    assert writes(cluster) == []
+    done = call(cluster, stored_job_import.DEFINITION, rewrite=True, diff=True)
+    assert (done["rewritten"], done["unchanged"], len(done["diff"])) == (["shop/web"], 0, 1)
+    found = definition_of(cluster, "web")
+    assert found is not None
+    assert found["metadata"]["labels"]["lifecycle.kyma-project.io/storage-version"] == "3"
+    assert found["spec"]["resources"] == {"memory": "256Mi"}
+    assert found["spec"]["stranger"] == {"a": 1}
+    assert not call(cluster, stored_job_import.DEFINITION, rewrite=True)["changed"]
+
+
+TOOLFORGE_CRD: Object = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "scheduledjobs.jobs-api.toolforge.org"},
+    "spec": {
+        "group": "jobs-api.toolforge.org",
+        "scope": "Namespaced",
+        "names": {"kind": "ScheduledJob", "plural": "scheduledjobs"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+                },
+            }
+        ],
+    },
+}
+
+
+def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> None:
+    cluster.seed(TOOLFORGE_CRD)
+    spec = {"cmd": "./nightly.sh", "image": "tools/python:3.13", "schedule": "36 6 * * *", "retry": 1}
+    for name, image in (("nightly", "tools/python:3.13"), ("corrupt", ["?"])):
+        cluster.create(
+            {
+                "apiVersion": "jobs-api.toolforge.org/v1",
+                "kind": "ScheduledJob",
+                "metadata": {"name": name, "namespace": "shop"},
+                "spec": {**spec, "image": image},
+            }
+        )
+    create_runtime(cluster, job_of("nightly", JobType.SCHEDULED, namespace="cart"))
+    rehearsed = call(cluster, stored_job_import.DEFINITION, check=True)
+    done = call(cluster, stored_job_import.DEFINITION)
+    assert done["imported"] == rehearsed["imported"] == ["cart/nightly", "shop/nightly"]
+    (line,) = done["unreadable"]
+    assert "corrupt" in line
+    (found,) = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"])["jobs"]
+    assert (found["fields"]["schedule"], found["fields"]["retry"]) == ("36 6 * * *", 1)
+    assert not call(cluster, stored_job_import.DEFINITION)["changed"]
+    loaded = call(
+        cluster, namespace="shop", jobs=[{"name": "nightly", "type": "scheduled", **found["fields"]}]
+    )
+    assert loaded["lines"][0].startswith("shop/nightly: ")
+    assert cluster.get("batch/v1", "CronJob", "nightly", "shop")
+
+
+# Their documentation.
+
+
+def test_what_others_rely_on_in_results_is_documented(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("by-hand"))
+    web = job_of("web")
+    roll_out(cluster, web)
+    patch_runtime(cluster, web, {"spec": {"replicas": 5}}, "kubectl-scale")
+    for definition, options in (
+        (stored_job_info.DEFINITION, {"dump": True}),
+        (stored_job.DEFINITION, {**BACKUP, "namespace": "shop"}),
+        (stored_job_import.DEFINITION, {}),
+        (job_store.DEFINITION, {}),
+    ):
+        name = definition.function.__name__
+        module = import_module(f"ansible_collections.kyma.lifecycle.plugins.modules.{name}")
+        documented = yaml.safe_load(module.RETURN)
+        result = call(cluster, definition, **options)
+        assert result.keys() - {"changed", "warnings"} == documented.keys()
+        for key, one in documented.items():
+            for row in result[key] if isinstance(result[key], list) else [result[key]]:
+                assert not one.get("contains") or row.keys() == one["contains"].keys()
+            if name == "stored_job_info" and key == "jobs":
+                (drift,) = (drift for row in result["jobs"] for drift in row["drift"])
+                assert drift.keys() == one["contains"]["drift"]["contains"].keys()
+
+
+# Quotas.
+
+QUOTA = 'pods "web-1" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=0, limited: pods=0'
+
+
+def failed_creation(kind: str, obj: Object) -> Object:
+    """What the controller of a Job tells of a pod that was refused."""
+    meta = obj["metadata"]
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"{meta['name']}.1", "namespace": meta["namespace"]},
+        "involvedObject": {"kind": kind, "name": meta["name"], "uid": meta["uid"]},
+        "reason": "FailedCreate",
+        "message": f"Error creating: {QUOTA}",
+    }
+
+
+def test_pods_that_a_quota_refuses_are_shown_with_the_job(cluster: MemoryCluster) -> None:
+    web, once = job_of("web"), job_of("once", JobType.ONE_OFF)
+    roll_out(cluster, web)
+    (main,) = roll_out(cluster, once)
+    failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": QUOTA}
+    patch_runtime(cluster, web, {"status": {"conditions": [failure]}}, "kube-controller-manager")
+    cluster.create(failed_creation("Job", main))
+    found = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert [(one["reason"], QUOTA in one["message"]) for one in found] == [("OutOfQuota", True)] * 2
+    told = call(cluster, namespace="shop", jobs=[{"name": "once", "type": "one-off", **found[0]["fields"]}])
+    assert told["jobs"][0]["reason"] == "OutOfQuota"
+    assert told["lines"] == [f"shop/once: up to date: OutOfQuota: Error creating: {QUOTA}"]
+    patch_runtime(cluster, once, {"status": {"active": 1}}, "kube-controller-manager")
+    (found_once, _web) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert found_once["reason"] == ""
+
+
+def test_a_run_of_a_schedule_that_has_a_pod_by_now_is_not_out_of_quota(cluster: MemoryCluster) -> None:
+    backup = job_of("backup", JobType.SCHEDULED)
+    (main,) = roll_out(cluster, backup)
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "backup", "uid": main["metadata"]["uid"]}
+    run = cluster.create(
+        {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {
+                "name": "backup-1",
+                "namespace": "shop",
+                "ownerReferences": [{**owner, "controller": True}],
+            },
+            "spec": main["spec"]["jobTemplate"]["spec"],
+        }
+    )
+    active = [{"kind": "Job", "name": "backup-1", "uid": run["metadata"]["uid"]}]
+    patch_runtime(cluster, backup, {"status": {"active": active}}, "kube-controller-manager")
+    cluster.create(failed_creation("Job", run))
+    (found,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert found["reason"] == "OutOfQuota"
+    cluster.patch("batch/v1", "Job", "backup-1", "shop", {"status": {"active": 1}}, subresource="status")
+    (found,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert found["reason"] == ""
+
+
+def test_who_may_not_read_events_lists_the_jobs_all_the_same(cluster: MemoryCluster) -> None:
+    roll_out(cluster, job_of("once", JobType.ONE_OFF))
+    cluster.fail_when(lambda one: one.ref.kind == "Event", FORBIDDEN)
+    assert len(call(cluster, stored_job_info.DEFINITION)["jobs"]) == 1
