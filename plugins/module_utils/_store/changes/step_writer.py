@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from ..._cluster.cluster import Cluster, Object, ref_of
 from ..._cluster.errors import AlreadyExists, ApiError, Conflict, NotFound, is_answer
 from ..._errors import LifecycleError
-from ..._job_models.core_job import JobType
+from ..._job_models.core_job import JobKey, JobType
 from ..._job_models.runtime.patches import apply_patch, merge_patch
-from ..._job_models.storage.definition import definition_object, read_definition
-from ..._job_models.storage.stored_status import status_fields
+from ..._job_models.runtime.runtime_objects import JOB_LABEL, SERVICE
+from ..._job_models.storage.definition import StoredDefinition, definition_object, read_definition
+from ..._job_models.storage.stored_status import KnownObject, status_fields
 from ..._objects.apply.refusals import is_immutable
 from ..._objects.health.wait import wait_until_gone
 from ..job_state import runtime_outcome
@@ -104,6 +105,8 @@ class StepWriter:
         return replace(view, definition=definition, replaced=replaced, adoptable=None)
 
     def _delete_definition(self, view: JobView, step: DeleteDefinition) -> JobView:
+        if step.definition.type is JobType.CONTINUOUS and JobType.CONTINUOUS not in view.runtime:
+            self._delete_left_service(step.definition)
         self._delete(step.definition.obj, is_exact=True)
         if view.replaced is step.definition:
             return replace(view, replaced=None)
@@ -131,7 +134,13 @@ class StepWriter:
         try:
             answer = self._written_runtime(step)
         except AlreadyExists as error:
-            raise StaleView(str(error), RuntimeRefused(view, error)) from error
+            found = (
+                self._own_service(view.key, view.known(SERVICE)) if step.meant["kind"] == SERVICE else None
+            )
+            if found is None or step.type not in view.runtime:
+                raise StaleView(str(error), RuntimeRefused(view, error)) from error
+            runtime = {**view.runtime, step.type: replace(view.runtime[step.type], service=found)}
+            return replace(view, runtime=runtime)
         except (Conflict, NotFound):
             if step.live is None:
                 raise
@@ -168,6 +177,20 @@ class StepWriter:
         is_main = stale["kind"] == runtime.main["kind"]
         new = RuntimeJob(type_, live, runtime.service) if is_main else replace(runtime, service=live)
         return replace(view, runtime={**view.runtime, type_: new})
+
+    def _delete_left_service(self, definition: StoredDefinition) -> None:
+        """Delete a Service whose Deployment others have deleted: no snapshot has it."""
+        known = next((one for one in definition.status.objects if one.kind == SERVICE), None)
+        service = self._own_service(definition.key, known)
+        if service:
+            self._delete(service)
+
+    def _own_service(self, key: JobKey, known: KnownObject | None) -> Object | None:
+        """The Service of the name of a job, if it is the job's."""
+        found = self.cluster.get("v1", SERVICE, key.name, key.namespace)
+        meta = found["metadata"] if found else {}
+        is_own = (meta.get("labels") or {}).get(JOB_LABEL) == key.name
+        return found if is_own or (known and known.uid and known.uid == meta.get("uid")) else None
 
     def _patch(self, live: Object, patch: Object, subresource: str = "") -> Object:
         meta = {

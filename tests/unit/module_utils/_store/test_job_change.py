@@ -317,6 +317,19 @@ def test_an_absent_job_leaves_nothing(cluster: MemoryCluster, type_: JobType) ->
     assert changer(cluster).absent(job.key).action is Action.UNCHANGED
 
 
+def test_a_service_whose_deployment_others_have_deleted_is_taken_over_or_deleted(
+    cluster: MemoryCluster,
+) -> None:
+    job = job_of("web")
+    present(cluster, job)
+    cluster.delete("apps/v1", "Deployment", "web", "shop")
+    assert present(cluster, job).changed
+    assert forms(live(cluster, job)) == forms(runtime_objects(job))
+    cluster.delete("apps/v1", "Deployment", "web", "shop")
+    assert changer(cluster).absent(job.key).action is Action.DELETED
+    assert live(cluster, job) == []
+
+
 @pytest.mark.parametrize("type_", JobType)
 def test_a_job_made_by_hand_is_adopted_and_then_changed(cluster: MemoryCluster, type_: JobType) -> None:
     create_runtime(cluster, job_of("web", type_))
