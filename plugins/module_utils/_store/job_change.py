@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from .._cluster.cluster import Cluster, Object, ref_of
+from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import ApiError, ClusterError, Conflict, NotFound
 from .._errors import LifecycleError
 from .._job_models.core_job import CoreJob, JobKey, JobType
@@ -18,19 +18,19 @@ from .._job_models.job_fields import core_job, fields_of
 from .._job_models.runtime.runtime_objects import STORE
 from .._text import one_line
 from .changes.change_report import Action, ChangeReport, OnFailure
+from .changes.descriptions import fields_after, fields_before, step_note
 from .changes.job_view import JobView, view_of
 from .changes.rollback import next_step_back
-from .changes.runs import OUT_OF_QUOTA, QUOTA_MARK, quota_problem, restart_pods, start_run
+from .changes.runs import OUT_OF_QUOTA, QUOTA_MARK, restart_pods, start_run
 from .changes.statuses import failed_status, run_digest
 from .changes.step_writer import RuntimeRefused, StaleView, StepWriter
 from .changes.steps import (
-    DeleteDefinition,
     DeleteRuntime,
     Goal,
     Step,
-    WriteDefinition,
     WriteRuntime,
     WriteStatus,
+    is_preparation,
     meant_objects,
     next_step,
     next_step_to_absence,
@@ -39,7 +39,7 @@ from .changes.steps import (
 )
 from .snapshot import StoreSnapshot, read_snapshot
 
-__all__ = ["Action", "ChangeReport", "JobChanger", "OnFailure", "quota_problem"]
+__all__ = ["Action", "ChangeReport", "JobChanger", "OnFailure"]
 
 MOST_ATTEMPTS = 10
 """How often a change is decided again because others change the same job."""
@@ -178,8 +178,8 @@ class JobChanger:
             key,
             Action.REFUSED if reason else self._action(change, action),
             change.is_changed,
-            _fields_before(change.first),
-            _fields(change.view),
+            fields_before(change.first),
+            fields_after(change.view),
             message or "; ".join(change.notes),
             reason,
         )
@@ -206,12 +206,12 @@ class JobChanger:
 
     def _take(self, change: _Change, decide: Callable[[JobView], Step | None]) -> None:
         while step := decide(change.view):
-            if change.base is None and not _is_preparation(change.view, step):
+            if change.base is None and not is_preparation(change.view, step):
                 change.base = change.view
             change.view = self._writer.write(change.view, step)
             if not isinstance(step, WriteStatus):
                 change.is_changed = True
-                change.notes.append(_note(step))
+                change.notes.append(step_note(step))
 
     def _restart(self, change: _Change, goal: Goal) -> None:
         """Run a job that is rolled out; one that is not is rolled out instead, and so runs."""
@@ -259,7 +259,10 @@ class JobChanger:
                 self._repeat(change, self._roll_back)
             except LifecycleError as failure:
                 return reason, f"{message}. The change could not be rolled back: {one_line(failure)}"
-            change.is_changed = _fields_before(change.first) != _fields(change.view)
+            was_stored, is_stored = (bool(one.definition) for one in (change.first, change.view))
+            change.is_changed = was_stored is not is_stored or (
+                fields_before(change.first) != fields_after(change.view)
+            )
             return reason, f"{message}. The change was rolled back."
         definition = change.view.definition
         if definition and not self._check_mode:
@@ -303,35 +306,3 @@ def _existing_job(view: JobView) -> CoreJob:
 def _refuse(problem: str) -> None:
     if problem:
         raise Refusal(one_line(problem))
-
-
-def _is_preparation(view: JobView, step: Step) -> bool:
-    """Whether a step comes before the change itself: an adoption, a status, or the end of another change."""
-    if isinstance(step, WriteDefinition):
-        return step.is_adoption or (step.existing is not None and step.job == step.existing.job)
-    return isinstance(step, WriteStatus) or bool(view.definition and view.definition.replaces)
-
-
-def _note(step: Step) -> str:
-    if isinstance(step, WriteDefinition):
-        if step.existing:
-            return "definition updated"
-        return "definition created from what runs" if step.is_adoption else "definition created"
-    if isinstance(step, DeleteDefinition):
-        return f"{ref_of(step.definition.obj)} deleted"
-    if isinstance(step, DeleteRuntime):
-        return f"{ref_of(step.live)} deleted"
-    if not isinstance(step, WriteRuntime):
-        raise AssertionError
-    return f"{ref_of(step.meant)} {'updated' if step.live else 'created'}"
-
-
-def _fields(view: JobView) -> Object | None:
-    job = view.definition.job if view.definition else None
-    return {"type": str(job.type), **fields_of(job)} if job else None
-
-
-def _fields_before(view: JobView) -> Object | None:
-    if view.definition or view.adoptable is None:
-        return _fields(view)
-    return {"type": str(view.adoptable.type), **fields_of(view.adoptable)}

@@ -1,24 +1,21 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs jobs again, and finds pods that a quota refuses."""
+"""Runs jobs again."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, ref_of
 from ..._cluster.timestamp import timestamp
 from ..._errors import LifecycleError
-from ..._job_models.core_job import JobKey, JobType
+from ..._job_models.core_job import JobType
 from ..._job_models.runtime.normal_form import RESTARTED_AT
 from ..._job_models.runtime.runtime_objects import KINDS_OF
 from ..._jobs.job_template import controller_reference
-from ..._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
+from ..._jobs.loose_json import mapping_of, mappings_in
 from ..._objects.health.wait import wait_until_gone
-from ..._text import one_line
 
 JOB = KINDS_OF[JobType.ONE_OFF][0]
 INSTANTIATE = "cronjob.kubernetes.io/instantiate"
@@ -94,51 +91,7 @@ def run_of(cron_job: Object, minute: int) -> Object:
     }
 
 
-def quota_problem(cluster: Cluster, key: JobKey, type: JobType) -> str:
-    """Why a quota keeps the pods of a job from running, on one line; empty if none does.
-
-    Args:
-        cluster: where to read.
-        key, type: of the job.
-    """
-    kind = KINDS_OF[type][0]
-    main = cluster.get(*kind, key.name, key.namespace)
-    if main is None:
-        return ""
-    if type is JobType.CONTINUOUS:
-        conditions = mappings_in(mapping_of(main.get("status")).get("conditions"))
-        failures = (
-            one for one in conditions if (one.get("type"), one.get("status")) == ("ReplicaFailure", "True")
-        )
-        return next((_message(one) for one in failures if _is_quota(one)), "")
-    owners = [main]
-    if type is JobType.SCHEDULED:
-        active = {
-            text_of(one.get("uid")) for one in mappings_in(mapping_of(main.get("status")).get("active"))
-        }
-        jobs = cluster.list(*JOB, key.namespace).items if active else []
-        owners += [one for one in jobs if one["metadata"].get("uid") in active]
-    waiting = {one["metadata"].get("uid") for one in owners if one["kind"] != JOB[1] or _has_no_pod(one)}
-    for event in cluster.list("v1", "Event", key.namespace, field_selector="reason=FailedCreate").items:
-        if mapping_of(event.get("involvedObject")).get("uid") in waiting and _is_quota(event):
-            return _message(event)
-    return ""
-
-
-def _has_no_pod(job: Object) -> bool:
-    status = mapping_of(job.get("status"))
-    return not _has_ended(job) and not number_of(status.get("active"))
-
-
 def _has_ended(job: Object) -> bool:
     ends = ("Complete", "Failed")
     conditions = mappings_in(mapping_of(job.get("status")).get("conditions"))
     return any(one.get("type") in ends and one.get("status") == "True" for one in conditions)
-
-
-def _is_quota(told: Mapping[str, Any]) -> bool:
-    return QUOTA_MARK in text_of(told.get("message"))
-
-
-def _message(told: Mapping[str, Any]) -> str:
-    return one_line(text_of(told.get("message")))

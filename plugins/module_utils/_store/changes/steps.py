@@ -160,6 +160,13 @@ def next_step(view: JobView, goal: Goal) -> Step | None:
     )
 
 
+def is_preparation(view: JobView, step: Step) -> bool:
+    """Whether a step comes before the change itself: an adoption, a status, or the end of another change."""
+    if isinstance(step, WriteDefinition):
+        return step.is_adoption or (step.existing is not None and step.job == step.existing.job)
+    return isinstance(step, WriteStatus) or bool(view.definition and view.definition.replaces)
+
+
 def next_step_to_absence(view: JobView) -> Step | None:
     """The next step until nothing of a job is left; None if nothing is.
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Thread
 from typing import Any
 
@@ -33,8 +33,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_change i
     Action,
     JobChanger,
     OnFailure,
-    quota_problem,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.quotas import quota_problems
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -210,6 +210,15 @@ def test_a_killed_change_of_type_can_be_followed_by_another_one(type_: JobType) 
             return
 
 
+def test_a_definition_that_was_made_of_what_runs_outlives_a_rollback(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web", SCHEDULED))
+    refuse(cluster, "Deployment", QUOTA)
+    report = changer(cluster).present(job_of("web"))
+    assert (report.action, report.changed) == (Action.REFUSED, True)
+    definitions, runtime = objects(cluster)
+    assert [one["kind"] for one in definitions + runtime] == ["ScheduledJob", "CronJob"]
+
+
 def refuse(cluster: MemoryCluster, kind: str, error: Exception, verb: str = "create") -> None:
     def matches(request: Request) -> bool:
         return request.verb == verb and request.ref.kind == kind
@@ -289,6 +298,38 @@ def test_a_deployment_that_was_deleted_to_be_replaced_is_restored(cluster: Memor
     assert end_state(cluster) == before
 
 
+def test_a_deployment_that_was_changed_before_its_service_is_refused_is_as_before(
+    cluster: MemoryCluster,
+) -> None:
+    changer(cluster).present(job_of("web"))
+    before = end_state(cluster)
+    refuse(cluster, "Service", DENIED, "patch")
+    report = changer(cluster).present(job_of("web", port=9090))
+    assert (report.action, report.changed) == (Action.REFUSED, False)
+    assert end_state(cluster) == before
+
+
+@pytest.mark.parametrize("has_ended", [True, False])
+def test_a_rollback_runs_no_one_off_job_again_that_has_ended(
+    cluster: MemoryCluster, *, has_ended: bool
+) -> None:
+    changer(cluster).present(job_of("web", ONE_OFF))
+    if has_ended:
+        status = {"conditions": [{"type": "Complete", "status": "True"}]}
+        cluster.patch("batch/v1", "Job", "web", "shop", {"status": status}, subresource="status")
+    failed = []
+
+    def refuse_once(_number: int, call: Call) -> None:
+        if (call.verb, call.kind) == ("create", "Job") and not failed:
+            failed.append(call)
+            raise DENIED
+
+    hooked = HookedCluster(cluster, before=refuse_once)
+    assert changer(hooked).present(job_of("web", ONE_OFF, command="false")).action is Action.REFUSED
+    definitions, runtime = objects(cluster)
+    assert (definitions[0]["spec"]["command"], len(runtime)) == ("true", 0 if has_ended else 1)
+
+
 def test_a_service_of_others_is_not_overwritten(cluster: MemoryCluster) -> None:
     spec = {"selector": {"app": "other"}, "ports": [{"port": 1}]}
     cluster.seed(
@@ -354,16 +395,20 @@ def test_two_who_declare_one_job_at_once_end_with_one_of_both(cluster: MemoryClu
     assert [normal_form(one) for one in runtime] == [normal_form(one) for one in runtime_objects(stored)]
 
 
+def problems(cluster: MemoryCluster) -> Mapping[JobKey, str]:
+    return quota_problems(cluster, read_snapshot(cluster))
+
+
 def test_pods_that_a_quota_refuses_are_reported(cluster: MemoryCluster) -> None:
     """Case 7."""
     message = 'pods "web-x" is forbidden: exceeded quota: small, requested: cpu=500m'
     changer(cluster).present(job_of("web"))
-    assert quota_problem(cluster, KEY, CONTINUOUS) == ""
+    assert problems(cluster).get(KEY, "") == ""
     failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message}
     cluster.patch(
         "apps/v1", "Deployment", "web", "shop", {"status": {"conditions": [failure]}}, subresource="status"
     )
-    assert quota_problem(cluster, KEY, CONTINUOUS) == message
+    assert problems(cluster).get(KEY, "") == message
     changer(cluster).present(job_of("once", ONE_OFF))
     once = cluster.get("batch/v1", "Job", "once", "shop")
     assert once
@@ -377,7 +422,6 @@ def test_pods_that_a_quota_refuses_are_reported(cluster: MemoryCluster) -> None:
             "message": message,
         }
     )
-    assert quota_problem(cluster, JobKey("shop", "once"), ONE_OFF) == message
+    assert problems(cluster).get(JobKey("shop", "once"), "") == message
     cluster.patch("batch/v1", "Job", "once", "shop", {"status": {"active": 1}}, subresource="status")
-    assert quota_problem(cluster, JobKey("shop", "once"), ONE_OFF) == ""
-    assert quota_problem(cluster, JobKey("shop", "gone"), ONE_OFF) == ""
+    assert problems(cluster).get(JobKey("shop", "once"), "") == ""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import CoreJob, JobType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
@@ -41,7 +42,14 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     namespace_named,
 )
 
-from tests.support.job_store import create_definition, create_runtime, delete_runtime, job_of, patch_runtime
+from tests.support.job_store import (
+    create_definition,
+    create_runtime,
+    delete_runtime,
+    job_of,
+    patch_runtime,
+    roll_out,
+)
 from tests.support.job_store import store_cluster as new_cluster
 
 ONE_OFF, SCHEDULED, CONTINUOUS = JobType.ONE_OFF, JobType.SCHEDULED, JobType.CONTINUOUS
@@ -193,6 +201,47 @@ def test_a_finished_one_off_job_runs_again_only_for_fields_that_matter(
     assert after["metadata"]["uid"] not in uids(before)
     [entry] = definition(cluster, job).status.history
     assert entry["succeeded"] is True
+
+
+def test_a_finished_one_off_job_runs_again_for_a_field_that_could_be_changed_in_place(
+    cluster: MemoryCluster,
+) -> None:
+    present(cluster, job_of("once", ONE_OFF))
+    finish(cluster, job_of("once", ONE_OFF))
+    [before] = live(cluster, job_of("once", ONE_OFF))
+    job = job_of("once", ONE_OFF, timeout=60)
+    assert present(cluster, job).changed
+    [after] = live(cluster, job)
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+
+
+def test_a_job_whose_status_does_not_say_what_ran_runs_again_only_if_it_changes(
+    cluster: MemoryCluster,
+) -> None:
+    job = job_of("once", ONE_OFF)
+    roll_out(cluster, job)
+    delete_runtime(cluster, job)
+    assert not present(cluster, job).changed
+    assert live(cluster, job) == []
+    assert present(cluster, job_of("once", ONE_OFF, command="false")).changed
+    assert len(live(cluster, job)) == 1
+
+
+def test_one_changer_reads_again_what_it_has_changed(cluster: MemoryCluster) -> None:
+    job = job_of("web")
+    one = changer(cluster)
+    changes = (one.present, one.present, lambda _job: one.absent(job.key), lambda _job: one.absent(job.key))
+    actions = [change(job).action for change in changes]
+    assert actions == [Action.CREATED, Action.UNCHANGED, Action.DELETED, Action.UNCHANGED]
+
+
+def test_an_object_that_a_finalizer_holds_is_named(cluster: MemoryCluster) -> None:
+    job = job_of("once", ONE_OFF)
+    present(cluster, job)
+    patch_runtime(cluster, job, {"metadata": {"finalizers": ["example.com/hold"]}})
+    found = JobChanger(cluster, read_snapshot(cluster), timeout=0.1)
+    with pytest.raises(LifecycleError, match="Job shop/once still exists"):
+        found.present(job_of("once", ONE_OFF, command="false"))
 
 
 def test_an_adopted_job_that_has_finished_does_not_run_again_for_its_emails(cluster: MemoryCluster) -> None:

@@ -1,0 +1,41 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a change of a job is described: its steps in words, and the fields before and after. Pure."""
+
+from __future__ import annotations
+
+from ..._cluster.cluster import Object, ref_of
+from ..._job_models.core_job import CoreJob
+from ..._job_models.job_fields import fields_of
+from .job_view import JobView
+from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime
+
+
+def step_note(step: Step) -> str:
+    """What a step has done, in a clause."""
+    if isinstance(step, WriteDefinition):
+        if step.existing:
+            return "definition updated"
+        return "definition created from what runs" if step.is_adoption else "definition created"
+    if isinstance(step, DeleteDefinition):
+        return f"{ref_of(step.definition.obj)} deleted"
+    if isinstance(step, DeleteRuntime):
+        return f"{ref_of(step.live)} deleted"
+    if not isinstance(step, WriteRuntime):
+        raise AssertionError
+    return f"{ref_of(step.meant)} {'updated' if step.live else 'created'}"
+
+
+def fields_after(view: JobView) -> Object | None:
+    """The type and the fields of a job by its definition; None without one."""
+    return _described(view.definition.job) if view.definition else None
+
+
+def fields_before(view: JobView) -> Object | None:
+    """The type and the fields of a job by its definition, or by what runs if that becomes its definition."""
+    return _described(view.adoptable) if view.adoptable and not view.definition else fields_after(view)
+
+
+def _described(job: CoreJob) -> Object:
+    return {"type": str(job.type), **fields_of(job)}
