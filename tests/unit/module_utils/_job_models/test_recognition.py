@@ -265,7 +265,7 @@ PODS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(60), deadline=None)
 @given(PODS, st.integers(0, 3), st.sampled_from([None, [80], [80, 81]]))
 def test_any_deployment_is_rebuilt_as_it_was(pod: Object, replicas: int, ports: list[int] | None) -> None:
     obj = deployment(*pod["containers"], **{name: one for name, one in pod.items() if name != "containers"})
