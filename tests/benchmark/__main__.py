@@ -22,9 +22,10 @@ from tests.cluster.paths import ROOT
 from .bounds import bounds
 from .errands import measure_errands
 from .measurements import Measurements
-from .names import CASES, ERRANDS, OURS, SIZES
+from .names import CASES, ERRANDS, OURS, PARTS, SIZES
 from .page import limits, page, workloads
 from .running import BenchmarkError, Place
+from .store import measure_store
 from .tables import report
 from .trial import TOOLS, Trial, rounds_of
 from .versions import versions
@@ -37,7 +38,7 @@ OURS_TOOL = "ours"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what the command line asks for; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmark", description=__doc__)
-    parser.add_argument("cases", nargs="*", choices=[*CASES, ERRANDS, []], help="default: all of them")
+    parser.add_argument("cases", nargs="*", choices=[*CASES, *PARTS, []], help="default: all of them")
     parser.add_argument("--objects", type=int, choices=SIZES, action="append", help="default: both")
     parser.add_argument("--tool", choices=TOOLS, action="append", help="default: all; bounds need both sides")
     parser.add_argument("--rounds", type=int, help="at most so many of everything, at least 1")
@@ -54,8 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 # After each tool, so that what was measured outlives whoever is cut off.
                 if options.write:
                     _write(options.write, measurements, counts, options.limit)
-    if ERRANDS in (options.cases or [ERRANDS]) and OURS_TOOL in (options.tool or [OURS_TOOL]):
-        _measure_errands(options, measurements)
+    for part in _parts(options):
+        _measure_part(part, options, measurements)
         if options.write:
             _write(options.write, measurements, counts, options.limit)
     found = bounds(measurements)
@@ -70,13 +71,21 @@ def _deployments(options: argparse.Namespace) -> list[str]:
     return [case for case in options.cases or CASES if case in CASES]
 
 
-def _measure_errands(options: argparse.Namespace, measurements: Measurements) -> None:
-    with timed("errands"), tempfile.TemporaryDirectory(prefix="kyma-bench-") as folder:
+def _parts(options: argparse.Namespace) -> list[str]:
+    """The cases without a release that are to be measured."""
+    if OURS_TOOL not in (options.tool or [OURS_TOOL]):
+        return []
+    return [part for part in PARTS if part in (options.cases or PARTS)]
+
+
+def _measure_part(part: str, options: argparse.Namespace, measurements: Measurements) -> None:
+    measure = measure_errands if part == ERRANDS else measure_store
+    with timed(part), tempfile.TemporaryDirectory(prefix="kyma-bench-") as folder:
         try:
-            measure_errands(Place(Path(folder)), measurements, options.rounds)
+            measure(Place(Path(folder)), measurements, options.rounds)
         except (BenchmarkError, ClusterError) as error:
-            measurements.failures.append("errands to their end")
-            print(f"errands: {error}", file=sys.stderr)
+            measurements.failures.append(f"{part} to the end")
+            print(f"{part}: {error}", file=sys.stderr)
 
 
 def _measure(objects: int, options: argparse.Namespace, measurements: Measurements) -> Iterator[int]:

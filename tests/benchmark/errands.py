@@ -39,7 +39,7 @@ from .audit import end_of
 from .bounds import MB
 from .measurements import Figure, Measurements, Sample
 from .names import PING
-from .running import ANSIBLE_PLAYBOOK, BenchmarkError, Cluster, Place
+from .running import ANSIBLE_PLAYBOOK, BenchmarkError, Cluster, Place, eventually
 from .tools.ours import AGENT, PING_PLAYBOOK
 
 SPACE = "errands"
@@ -279,11 +279,7 @@ def _errand(name: str, config_map: str, strategy: str = "once") -> Object:
 
 
 def _eventually(is_so: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not is_so():
-        if time.monotonic() > end:
-            raise BenchmarkError(f"The engine has not done its work within {PATIENCE:.0f} s")
-        time.sleep(0.25)
+    eventually(is_so, "The engine has not done its work", PATIENCE)
 
 
 def answer_seconds(log: Path, position: int, count: int) -> float:

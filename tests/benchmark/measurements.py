@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
+from .names import ERRANDS
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -67,12 +69,14 @@ class Figure:
         value: that it came to.
         unit: of it; empty for a ratio or a count.
         limit: that it may come to at most; None where it is not bounded.
+        part: one of `PARTS`.
     """
 
     what: str
     value: float
     unit: str = ""
     limit: float | None = None
+    part: str = ERRANDS
 
     @property
     def kept(self) -> bool:

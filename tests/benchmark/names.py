@@ -16,7 +16,9 @@ CASES = {
 """In the order in which they come on a cluster, with their headings."""
 
 ERRANDS = "errands"
-"""A case of its own, on a cluster without a release."""
+STORE = "store"
+PARTS = {ERRANDS: "Errands", STORE: "The job store"}
+"""Cases on clusters without a release, with the headings of their figures."""
 
 SIZES = (360, 3600)
 """Roughly how many objects there are: one copy, and ten, of what a release of Kyma has."""

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,6 +164,19 @@ class Place:
             "KUBECACHEDIR": str(self.folder / "kube-cache"),
             "KUBECONFIG": str(kubeconfig),
         }
+
+
+def eventually(is_so: Callable[[], object], problem: str, seconds: float) -> None:
+    """Wait until something is so.
+
+    Raises:
+        BenchmarkError: it is not, after so many seconds.
+    """
+    end = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > end:
+            raise BenchmarkError(f"{problem} within {seconds:.0f} s")
+        time.sleep(0.25)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from .bounds import MB, Bound
 from .measurements import Figure, Measurements, Sample, Setting
-from .names import CASES, OURS, PING, ROLLOUT
+from .names import CASES, OURS, PARTS, PING, ROLLOUT
 
 HEAD = ("", "time", "times ours", "requests", "CPU", "times ours", "memory")
 PLAIN = (PING, ROLLOUT)
@@ -18,10 +18,8 @@ PLAIN = (PING, ROLLOUT)
 
 def report(measurements: Measurements, bounds: Sequence[Bound]) -> str:
     """All tables with their headings, case by case, and the bounds."""
-    errands = (
-        ["## Errands", "", *_table(_figure_rows(measurements.figures)), ""] if measurements.figures else []
-    )
-    return "\n".join([*_cases(measurements), *errands, "## Bounds", "", *_table(_bound_rows(bounds)), ""])
+    found = [*_cases(measurements), *_parts(measurements.figures)]
+    return "\n".join([*found, "## Bounds", "", *_table(_bound_rows(bounds)), ""])
 
 
 def _cases(measurements: Measurements) -> Iterator[str]:
@@ -31,6 +29,13 @@ def _cases(measurements: Measurements) -> Iterator[str]:
             yield from (f"## {heading}, {setting.objects:,} objects", "", *_table(rows), "")
     if measurements.failures:
         yield from (f"Not measured: {', '.join(measurements.failures)}.", "")
+
+
+def _parts(figures: Sequence[Figure]) -> Iterator[str]:
+    for part, heading in PARTS.items():
+        found = [one for one in figures if one.part == part]
+        if found:
+            yield from (f"## {heading}", "", *_table(_figure_rows(found)), "")
 
 
 def _rows(found: Mapping[str, Sample], beyond: Mapping[str, float]) -> Iterator[Sequence[str]]:

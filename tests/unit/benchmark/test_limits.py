@@ -122,6 +122,7 @@ def two_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         benchmark, "measure_errands", lambda _place, found, _most: found.figures.append(figure)
     )
+    monkeypatch.setattr(benchmark, "measure_store", lambda *_given: None)
     for module in (trial, benchmark):
         monkeypatch.setattr(module, "TOOLS", {"helm": Slow, "ours": Fine})
 
