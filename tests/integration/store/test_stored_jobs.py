@@ -1,0 +1,266 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One job from its definition to what runs and back, on a real API server, by the shipped role alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
+    DEFINITION_KINDS,
+    STORAGE_VERSION_LABEL,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+
+from tests.support.eventually import eventually
+
+from .conftest import User
+
+pytestmark = pytest.mark.cluster
+
+JOBS: list[dict[str, Any]] = [
+    {"name": "once", "type": "one-off", "image": "busybox:1.37", "command": "true", "retry": 1},
+    {
+        "name": "backup",
+        "type": "scheduled",
+        "image": "busybox:1.37",
+        "command": "tar c /data",
+        "schedule": "@daily",
+        "env": {"LEVEL": "9"},
+        "mount": {"claim": "files", "path": "/data"},
+    },
+    {
+        "name": "web",
+        "type": "continuous",
+        "image": "nginx:1.29",
+        "port": 8080,
+        "health_check": {"path": "/"},
+        "memory": "256Mi",
+        "extra": {"Deployment": {"spec": {"minReadySeconds": 1}}},
+    },
+]
+ONCE, BACKUP, WEB = JOBS
+STORED = {
+    "once": {"image": "busybox:1.37", "command": "true", "retry": 1},
+    "backup": {name: BACKUP[name] for name in ("image", "command", "schedule", "env", "mount")},
+    "web": {
+        "image": "nginx:1.29",
+        "port": 8080,
+        "healthCheck": {"path": "/"},
+        "resources": {"memory": "256Mi"},
+        "extra": {"Deployment": {"spec": {"minReadySeconds": 1}}},
+    },
+}
+
+
+class KilledError(BaseException):
+    """The process ends here."""
+
+
+def state(user: User, name: str) -> str:
+    return str(user.listed()[name]["state"])
+
+
+def test_jobs_are_rebuilt_from_definitions_that_hold_only_what_was_set(deployer: User) -> None:
+    """Case 1."""
+    assert set(deployer.jobs(jobs=JOBS).succeeded().actions.values()) == {"created"}
+    assert {one["metadata"]["name"]: one["spec"] for one in deployer.definitions()} == STORED
+    deployer.jobs(jobs=JOBS).unchanged()
+    eventually(lambda: state(deployer, "once") == "finished")
+    before = {name: deployer.forms(name) for name in STORED}
+    assert [len(forms) for forms in before.values()] == [1, 1, 2]
+    for name in STORED:
+        deployer.delete_runtime(name)
+    assert {name: state(deployer, name) for name in STORED} == {
+        "once": "finished",
+        "backup": "missing",
+        "web": "missing",
+    }
+    again = deployer.jobs(jobs=JOBS).succeeded()
+    assert again.actions == {"once": "unchanged", "backup": "updated", "web": "updated"}
+    assert again.counts == (0, 2)
+    assert {name: deployer.forms(name) for name in STORED} == {**before, "once": []}
+    deployer.jobs(jobs=JOBS).unchanged()
+
+    assert deployer.jobs(name="once", state="restarted").succeeded().actions == {"once": "restarted"}
+    assert deployer.forms("once") == before["once"]
+    eventually(lambda: state(deployer, "once") == "finished")
+
+
+def test_generation_counts_the_changes_of_users_alone(deployer: User) -> None:
+    deployer.jobs(jobs=[WEB]).succeeded()
+    eventually(lambda: state(deployer, "web") == "running")
+    deployer.jobs(jobs=[WEB]).succeeded()
+    found = deployer.definition("web", "continuous")
+    assert found
+    assert (found["metadata"]["generation"], found["status"]["conditions"][0]["status"]) == (1, "True")
+
+
+def test_jobs_are_suspended_restarted_and_deleted(deployer: User) -> None:
+    deployer.jobs(jobs=JOBS[1:]).succeeded()
+    names = [{"name": one["name"]} for one in JOBS[1:]]
+    restarted = deployer.jobs(jobs=names, state="restarted").succeeded()
+    assert restarted.actions == {"backup": "restarted", "web": "restarted"}
+    runs = deployer.admin.list("batch/v1", "Job", deployer.namespace).items
+    assert [one["metadata"]["annotations"]["cronjob.kubernetes.io/instantiate"] for one in runs] == ["manual"]
+    assert {name: one["drift"] for name, one in deployer.listed().items()} == {"backup": [], "web": []}
+    deployer.jobs(jobs=JOBS[1:]).succeeded()
+    deployment = deployer.runtime("web")[0]
+    annotations = deployment["spec"]["template"]["metadata"]["annotations"]
+    assert "kubectl.kubernetes.io/restartedAt" in annotations
+
+    suspended = deployer.jobs(jobs=names, state="suspended").succeeded()
+    assert suspended.actions == {"backup": "suspended", "web": "suspended"}
+    assert deployer.runtime("web")[0]["spec"]["replicas"] == 0
+    assert deployer.runtime("backup")[0]["spec"]["suspend"] is True
+    deployer.jobs(jobs=names, state="absent").succeeded()
+    assert (deployer.definitions(), deployer.runtime("web"), deployer.runtime("backup")) == ([], [], [])
+
+
+def set_replicas(
+    api: LiveCluster, namespace: str, manager: str, replicas: int, subresource: str = ""
+) -> None:
+    kind, patch = ("apps/v1", "Deployment"), {"spec": {"replicas": replicas}}
+    api.with_field_manager(manager).patch(*kind, "web", namespace, patch, subresource=subresource)
+
+
+def test_what_others_change_is_drift_unless_an_autoscaler_does(deployer: User) -> None:
+    """Case 5."""
+    deployer.jobs(jobs=[WEB]).succeeded()
+    eventually(lambda: state(deployer, "web") == "running")
+    # The controller has written its status, so the resourceVersion has moved.
+    assert deployer.listed()["web"]["drift"] == []
+    set_replicas(deployer.admin, deployer.namespace, "kube-controller-manager", 3, "scale")
+    assert deployer.listed()["web"]["drift"] == []
+    deployer.jobs(jobs=[WEB]).succeeded()
+    assert deployer.runtime("web")[0]["spec"]["replicas"] == 3
+
+    set_replicas(deployer.admin, deployer.namespace, "kubectl-scale", 4)
+    (drift,) = deployer.listed()["web"]["drift"]
+    assert (drift["field"], drift["expected"], drift["actual"]) == ("spec.replicas", 1, 4)
+    assert drift["manager"] == "kubectl-scale"
+    uid = deployer.runtime("web")[0]["metadata"]["uid"]
+    assert deployer.jobs(jobs=[WEB]).succeeded().actions == {"web": "updated"}
+    deployment = deployer.runtime("web")[0]
+    assert (deployment["spec"]["replicas"], deployment["metadata"]["uid"]) == (1, uid)
+    assert deployer.listed()["web"]["drift"] == []
+
+
+def test_a_change_of_type_leaves_no_orphan(deployer: User) -> None:
+    """Case 8."""
+    deployer.jobs(jobs=[BACKUP]).succeeded()
+    changed = deployer.jobs(jobs=[{**WEB, "name": "backup"}]).succeeded()
+    assert changed.actions == {"backup": "updated"}
+    assert [one["kind"] for one in deployer.runtime("backup")] == ["Deployment", "Service"]
+    (definition,) = deployer.definitions()
+    assert (definition["kind"], definition["spec"]) == ("ContinuousJob", STORED["web"])
+
+
+def test_a_change_of_type_that_is_killed_after_any_write_ends_the_same(deployer: User) -> None:
+    """Case 8."""
+    wanted = {**WEB, "name": "backup"}
+
+    def kill_after(last: int) -> bool:
+        """Change the type until a write, and then run it again; whether there was such a write."""
+        deployer.jobs(jobs=[{"name": "backup"}], state="absent").succeeded()
+        deployer.jobs(jobs=[BACKUP]).succeeded()
+        writes = 0
+
+        def hook(_number: int, call: Call) -> None:
+            nonlocal writes
+            writes += call.writes
+            if call.writes and writes == last:
+                raise KilledError
+
+        try:
+            deployer.hooked(after=hook).jobs(jobs=[wanted])
+        except KilledError:
+            assert deployer.definitions()
+            deployer.jobs(jobs=[wanted]).succeeded()
+        assert [one["kind"] for one in deployer.runtime("backup")] == ["Deployment", "Service"]
+        (definition,) = deployer.definitions()
+        assert (definition["kind"], definition["spec"]) == ("ContinuousJob", STORED["web"])
+        deployer.jobs(jobs=[wanted]).unchanged()
+        return writes >= last
+
+    last = 1
+    while kill_after(last):
+        last += 1
+    assert last > 5
+
+
+def with_stranger(api: LiveCluster, namespace: str, spec: Object) -> None:
+    kind = DEFINITION_KINDS[JobType.CONTINUOUS]
+    api.with_field_manager("kubectl-edit").patch(*kind, "web", namespace, {"spec": spec})
+
+
+def test_fields_by_hand_survive_a_write(deployer: User) -> None:
+    """Case 10."""
+    deployer.jobs(jobs=[WEB]).succeeded()
+    with_stranger(deployer.admin, deployer.namespace, {"colour": "blue", "resources": {"gpu": "1"}})
+    changed = {**WEB, "memory": "1Gi", "cpu": "1"}
+    assert deployer.jobs(jobs=[changed]).succeeded().actions == {"web": "updated"}
+    found = deployer.definition("web", "continuous")
+    assert found
+    assert found["spec"]["colour"] == "blue"
+    assert found["spec"]["resources"] == {"gpu": "1", "memory": "1Gi", "cpu": "1"}
+    # A field of ours goes, and the stranger beside it stays.
+    del changed["memory"], changed["cpu"]
+    deployer.jobs(jobs=[changed]).succeeded()
+    found = deployer.definition("web", "continuous")
+    assert found
+    assert found["spec"]["resources"] == {"gpu": "1"}
+    deployer.jobs(jobs=[changed]).unchanged()
+
+
+def test_fields_by_hand_survive_a_migration(deployer: User) -> None:
+    """Case 10."""
+    spec = {"image": "nginx:1.29", "command": "serve", "memory": "256Mi", "env": {"A": "1"}}
+    deployer.write_definition("web", 2, **spec, colour="blue", logs={"stdout": "/log", "level": "all"})
+    assert deployer.imported(rewrite=True).succeeded().result["rewritten"] == [f"{deployer.namespace}/web"]
+    found = deployer.definition("web", "continuous")
+    assert found
+    assert found["metadata"]["labels"][STORAGE_VERSION_LABEL] == "3"
+    assert found["spec"]["colour"] == "blue"
+    assert found["spec"]["logs"] == {"stdout": "/log", "level": "all"}
+    assert found["spec"]["resources"] == {"memory": "256Mi"}
+    assert "memory" not in found["spec"]
+
+
+def test_writers_at_once_lose_no_field(deployer: User) -> None:
+    deployer.jobs(jobs=[WEB]).succeeded()
+
+    def write(number: int) -> None:
+        if number % 4:
+            with_stranger(
+                deployer.admin, deployer.namespace, {f"field{number}": number, "env": {f"X{number}": ""}}
+            )
+        else:
+            deployer.jobs(name="web", state="suspended").succeeded()
+
+    map_in_threads(write, range(16))
+    found = deployer.definition("web", "continuous")
+    assert found
+    strangers = [number for number in range(16) if number % 4]
+    assert {f"field{number}" for number in strangers} <= found["spec"].keys()
+    assert found["spec"]["env"].keys() == {f"X{number}" for number in strangers}
+    assert found["spec"]["suspend"] is True
+
+
+def test_two_who_declare_one_job_at_once_end_with_one_of_both(deployer: User) -> None:
+    images = [f"nginx:1.{number}" for number in range(4)]
+    wanted = [{**WEB, "image": image} for image in images]
+    for done in map_in_threads(lambda one: deployer.jobs(jobs=[one]), wanted):
+        done.succeeded()
+    found = deployer.definition("web", "continuous")
+    assert found
+    assert found["spec"]["image"] in images
+    container = deployer.runtime("web")[0]["spec"]["template"]["spec"]["containers"][0]
+    assert container["image"] == found["spec"]["image"]
+    assert deployer.listed()["web"]["drift"] == []
