@@ -123,6 +123,12 @@ class User:
         """Call the task ``stored_job``."""
         return self._call(stored_job.DEFINITION, {"namespace": self.namespace, "wait_timeout": 30, **options})
 
+    def record_ends(self, jobs: list[dict[str, Any]]) -> None:
+        """Wait until the one-off jobs have ended, and declare the jobs again, which records how."""
+        one_offs = [one["name"] for one in jobs if one["type"] == "one-off"]
+        eventually(lambda: {self.listed()[name]["state"] for name in one_offs} <= {"finished"})
+        self.jobs(jobs=jobs).succeeded()
+
     def imported(self, **options: Any) -> Done:
         """Call the task ``stored_job_import`` for the namespace."""
         return self._call(stored_job_import.DEFINITION, {"namespaces": [self.namespace], **options})

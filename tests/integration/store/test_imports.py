@@ -203,6 +203,7 @@ def test_a_flip_is_refused_while_a_job_has_drifted_unless_it_is_forced(deployer:
 @pytest.mark.parametrize("stage", [("kubernetes", "adopt"), ("storage", "adopt"), ("storage", "ignore")])
 def test_any_dump_loads_to_no_change(deployer: User, stage: tuple[str, str]) -> None:
     deployer.jobs(jobs=JOBS).succeeded()
+    deployer.record_ends(JOBS)
     by_hand(deployer)
     labels = {"app": "two"}
     two = [{"name": name, "image": "nginx:1.29", "args": ["a"]} for name in ("one", "two")]

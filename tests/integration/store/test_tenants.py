@@ -154,6 +154,7 @@ def test_a_quota_that_refuses_the_job(deployer: User, on_failure: str, job: dict
     quota(deployer, {counted[job["name"]]: "5"})
     retry(deployer, job)
     assert deployer.listed()[job["name"]]["reason"] == ""
+    deployer.record_ends([job])
     deployer.jobs(jobs=[job]).unchanged()
 
 
