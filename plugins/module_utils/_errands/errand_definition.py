@@ -9,6 +9,7 @@ from typing import Any
 
 from .._cluster.cluster import GROUP, Cluster, Object
 from .._objects.installed_kinds import CRD_KIND, has_hash, hash_of, install_kinds
+from .._runs.records.conditions import CONDITIONS_SCHEMA
 from .._runs.records.record_schema import BOOLEAN, INTEGER, OPEN, STRING, STRINGS, object_schema
 from .errand import API_VERSION, KIND, OutputSource, Strategy
 
@@ -122,20 +123,7 @@ _STATUS = _described(
             "The run that goes on, or the last one.",
         ),
         history={"type": "array", "items": OPEN, "description": "Runs that have ended, the newest first."},
-        conditions={
-            "type": "array",
-            "x-kubernetes-list-type": "map",
-            "x-kubernetes-list-map-keys": ["type"],
-            "items": object_schema(
-                type=STRING,
-                status=STRING,
-                reason=STRING,
-                message=STRING,
-                lastTransitionTime=_TIME,
-                observedGeneration=INTEGER,
-            )
-            | {"required": ["type", "status"]},
-        },
+        conditions=CONDITIONS_SCHEMA,
     ),
     "What is known of the runs.",
 )

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from .._cluster.timestamp import timestamp
+from .._runs.records.conditions import new_condition
 from .due_run import has_run_now
 from .errand import RUN_REQUEST, Errand, ErrandStatus, Phase, Strategy
 from .errand_view import ErrandView
@@ -106,33 +106,11 @@ def _conditions(
             " when its configuration changes. Set updateOnConfigChange: false for one of them"
         )
         found.append((CYCLIC, "True", "Cycle", text))
-    before = {one["type"]: one for one in errand.status.conditions}
+    before, now = errand.status.conditions, timestamp(view.now)
     return tuple(
-        _condition(*one, before=before.get(one[0]), now=view.now, generation=errand.generation)
+        new_condition(*one, before=before, now=now) | {"observedGeneration": errand.generation}
         for one in found
     )
-
-
-def _condition(
-    type_: str,
-    status: str,
-    reason: str,
-    message: str,
-    *,
-    before: Mapping[str, Any] | None,
-    now: datetime,
-    generation: int,
-) -> Mapping[str, Any]:
-    same = before is not None and before.get("status") == status
-    since = before.get("lastTransitionTime") if before is not None and same else None
-    return {
-        "type": type_,
-        "status": status,
-        "reason": reason,
-        "message": message,
-        "lastTransitionTime": since or timestamp(now),
-        "observedGeneration": generation,
-    }
 
 
 def _accepted(problems: Sequence[str], warnings: Sequence[str]) -> tuple[str, str, str, str]:

@@ -9,7 +9,7 @@ Only fields decide. ``managedFields`` (KEP-555) says who owns a field; a field t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -17,6 +17,7 @@ from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
 from .._jobs.loose_json import mapping_of, mappings_in, text_of
 from .._objects.ownership.findings import PLATFORM_MANAGERS, name_of
 from .runtime.normal_form import normal_form
+from .runtime.patches import items_by_name
 
 HIDDEN = "(not shown)"
 """Takes the place of values that may be secrets."""
@@ -91,7 +92,7 @@ def _differences(expected: Any, actual: Any, path: Path) -> Iterator[Path]:
 
 
 def _differences_of_lists(expected: list[Any], actual: list[Any], path: Path) -> Iterator[Path]:
-    old, new = _by_name(expected), _by_name(actual)
+    old, new = items_by_name(expected), items_by_name(actual)
     if old is not None and new is not None and ([*old] == [*new] or old.keys() != new.keys()):
         for name in sorted(old.keys() | new.keys()):
             yield from _differences(old.get(name), new.get(name), (*path, ("name", name)))
@@ -100,12 +101,6 @@ def _differences_of_lists(expected: list[Any], actual: list[Any], path: Path) ->
             yield from _differences(one, other, (*path, index))
     elif expected != actual:
         yield path
-
-
-def _by_name(items: Sequence[Any]) -> dict[str, Any] | None:
-    """Items by their names, if each has one and no two have the same."""
-    named = {text_of(mapping_of(item).get("name")): item for item in items}
-    return named if len(named) == len(items) and "" not in named else None
 
 
 def _value_at(value: Any, path: Path) -> Any:

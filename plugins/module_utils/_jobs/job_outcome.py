@@ -162,7 +162,7 @@ def job_outcome(
         message = "The Job was deleted before its end was seen, so its outcome is unknown."
         return RunPhase.ENDED, JobOutcome(is_success=False, reason=RUN_LOST, message=message)
     pod = pod_of(job, pods)
-    conditions = _true_conditions(job)
+    conditions = true_conditions(job)
     if "Complete" in conditions:
         return RunPhase.ENDED, _success(job, pod, ignored_containers)
     if "Failed" in conditions:
@@ -187,7 +187,7 @@ def pod_outcome(
     if not has_failed_early and not set(_counted_names(pod, ignored_containers)) <= ends.keys():
         return None
     # The Job controller ends a pod beyond the deadline; until the pod has ended, it says so by FailureTarget.
-    conditions = _true_conditions(job or {}) if any(end.exit_code for end in ends.values()) else {}
+    conditions = true_conditions(job or {}) if any(end.exit_code for end in ends.values()) else {}
     condition = conditions.get("Failed") or conditions.get("FailureTarget") or {}
     return _end_of_failed_job(job or {}, condition, pod, ignored_containers)
 
@@ -248,7 +248,7 @@ def _disruption(
     pod: Mapping[str, Any], counted: Sequence[ContainerEnd], ignored_containers: Container[str]
 ) -> str:
     """What ended the pod before its containers had ended by themselves; empty if nothing did."""
-    target = _true_conditions(pod).get("DisruptionTarget")
+    target = true_conditions(pod).get("DisruptionTarget")
     reason = text_of(_status(pod).get("reason"))
     if target is None and reason not in _DISRUPTIONS:
         return ""
@@ -281,7 +281,7 @@ def _times(
     ends = [end for end in _ends(pod or {}) if end.name not in ignored_containers]
     has_all = pod is not None and len(ends) == len(_counted_names(pod, ignored_containers))
     finished = max((end.finished for end in ends), default="") if has_all else ""
-    failed = _true_conditions(job).get("Failed") or {}
+    failed = true_conditions(job).get("Failed") or {}
     of_job = text_of(_status(job).get("completionTime")) or text_of(failed.get("lastTransitionTime"))
     # A quick pod may have ended before the Job's own time is known.
     started = text_of(_status(job).get("startTime")) or text_of(_status(pod or {}).get("startTime"))
@@ -336,7 +336,8 @@ def _has_started(pod: Mapping[str, Any]) -> bool:
     )
 
 
-def _true_conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def true_conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The conditions of an object that are true, by type."""
     conditions = mappings_in(_status(obj).get("conditions"))
     return {text_of(one.get("type")): one for one in conditions if one.get("status") == "True"}
 

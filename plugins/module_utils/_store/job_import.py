@@ -32,6 +32,7 @@ from .changes.job_view import JobView
 from .changes.statuses import rolled_out_status
 from .counters import JobCounter
 from .counting import count_jobs
+from .exact_patch import patch_exactly
 from .job_state import job_drift
 from .snapshot import RuntimeJob, StoreSnapshot
 from .stored_definitions import UNREADABLE, problem_of
@@ -196,7 +197,7 @@ class _Writer:
         lacks_status = _lacks_status(self._snapshot, definition)
 
         def write() -> Object:
-            after = self._replaced(obj, meant)
+            after = patch_exactly(self._cluster, obj, merge_patch(obj, meant))
             runtime = self._snapshot.runtime_of(definition)
             return self._with_status(after, runtime) if lacks_status else after
 
@@ -221,13 +222,6 @@ class _Writer:
         return self._cluster.patch(
             obj["apiVersion"], obj["kind"], meta["name"], meta["namespace"], status, subresource="status"
         )
-
-    def _replaced(self, obj: Object, meant: Object) -> Object:
-        meta = obj["metadata"]
-        version = {"resourceVersion": meta["resourceVersion"]}
-        patch = merge_patch(obj, meant)
-        patch["metadata"] = {**patch.get("metadata", {}), **version}
-        return self._cluster.patch(obj["apiVersion"], obj["kind"], meta["name"], meta["namespace"], patch)
 
 
 def _imported_status(definition: StoredDefinition, runtime: RuntimeJob | None) -> StoredStatus:

@@ -19,8 +19,8 @@ from .._job_models.runtime.runtime_objects import runtime_objects
 from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import object_digest
 from .._job_models.toolforge import toolforge_job
-from .._jobs.job_outcome import COMPLETED, JobOutcome
-from .._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
+from .._jobs.job_outcome import COMPLETED, JobOutcome, true_conditions
+from .._jobs.loose_json import mapping_of, number_of, text_of
 from .._objects.health.status import CURRENT, FAILED, assess_health
 from .snapshot import RuntimeJob
 
@@ -129,7 +129,7 @@ def runtime_outcome(runtime: RuntimeJob) -> Mapping[str, Any]:
     if runtime.type is not JobType.ONE_OFF:
         return {}
     status = mapping_of(runtime.main.get("status"))
-    ends = {text_of(one.get("type")): one for one in _true_conditions(status)}
+    ends = true_conditions(runtime.main)
     started = text_of(status.get("startTime"))
     if "Complete" in ends:
         finished = text_of(status.get("completionTime"))
@@ -146,10 +146,6 @@ def definition_state(definition: StoredDefinition) -> JobState:
     if is_missing(definition, None):
         return JobState.MISSING
     return JobState.FAILED if definition.status.outcome.get("succeeded") is False else JobState.FINISHED
-
-
-def _true_conditions(status: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [one for one in mappings_in(status.get("conditions")) if one.get("status") == "True"]
 
 
 def _is_as_rolled_out(definition: StoredDefinition, meant: Object) -> bool:

@@ -73,7 +73,7 @@ def _patch_of_value(old: Any, new: Any) -> Any:
 
 def _patch_of_items(old: Sequence[Any], new: Sequence[Any]) -> Object | None:
     """By name, the patches of items; None if names don't tell the items apart, or if none is left."""
-    before, after = _by_name(old), _by_name(new)
+    before, after = items_by_name(old), items_by_name(new)
     if before is None or after is None or not before or not after:
         return None
     if len(before) == 1 and not before.keys() & after.keys():
@@ -88,7 +88,7 @@ def _patch_of_items(old: Sequence[Any], new: Sequence[Any]) -> Object | None:
 def _patched(value: Any, patch: Any) -> Any:
     if not isinstance(patch, Mapping):
         return patch
-    items = _by_name(value) if isinstance(value, list) else None
+    items = items_by_name(value) if isinstance(value, list) else None
     if items:
         return [*_patched(items, patch).values()]
     fields = dict(value) if isinstance(value, Mapping) else {}
@@ -100,7 +100,7 @@ def _patched(value: Any, patch: Any) -> Any:
     return fields
 
 
-def _by_name(items: Sequence[Any]) -> dict[str, Any] | None:
+def items_by_name(items: Sequence[Any]) -> dict[str, Any] | None:
     """Items by their names, if each has one and no two have the same."""
     named = {text_of(mapping_of(item).get("name")): item for item in items}
     return named if len(named) == len(items) and "" not in named else None

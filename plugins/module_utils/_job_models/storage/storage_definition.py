@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._cluster.cluster import GROUP, Object
+from ..._runs.records.conditions import CONDITIONS_SCHEMA
 from ..._runs.records.record_schema import (
     BOOLEAN,
     INTEGER,
@@ -20,7 +21,6 @@ from ..._runs.records.record_schema import (
 from ..core_job import JobType
 from .definition import DEFINITION_KINDS, STORAGE_VERSION_LABEL
 
-_TIME = {"type": "string", "format": "date-time"}
 _STATUS = object_schema(
     objects={
         "type": "array",
@@ -33,22 +33,7 @@ _STATUS = object_schema(
     history={"type": "array", "items": OPEN, "description": "How earlier runs ended, the newest first."},
     message=STRING,
     reason=STRING,
-    conditions={
-        "type": "array",
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["type"],
-        "items": {
-            **object_schema(
-                type=STRING,
-                status=STRING,
-                reason=STRING,
-                message=STRING,
-                lastTransitionTime=_TIME,
-                observedGeneration=INTEGER,
-            ),
-            "required": ["type", "status"],
-        },
-    },
+    conditions=CONDITIONS_SCHEMA,
     observedGeneration=INTEGER,
 )
 _LABEL_PATH = f".metadata.labels.{STORAGE_VERSION_LABEL}".replace(GROUP, GROUP.replace(".", "\\."))

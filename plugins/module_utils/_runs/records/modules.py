@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..._cluster.cluster import Cluster, Object, Ref, group_of
 from ..._cluster.timestamp import timestamp
+from .conditions import new_condition
 from .record_schema import API_VERSION, BOOLEAN, STRING, STRINGS, object_schema, record_definition
 from .record_writer import apply_record
 
@@ -233,15 +234,8 @@ def _ready_condition(record: ModuleRecord, now: str) -> dict[str, Any]:
     """The condition ``Ready``, for ``kubectl wait --for=condition=Ready``."""
     state = record.status.state
     status = {READY: "True", PROCESSING: "Unknown", "": "Unknown"}.get(state, "False")
-    before = next((one for one in record.conditions if one.get("type") == "Ready"), {})
-    since = before.get("lastTransitionTime") if before.get("status") == status else None
-    return {
-        "type": "Ready",
-        "status": status,
-        "reason": state or "Unknown",
-        "message": record.status.message,
-        "lastTransitionTime": since or now,
-    }
+    message = record.status.message
+    return new_condition("Ready", status, state or "Unknown", message, before=record.conditions, now=now)
 
 
 def _known_object(fields: Mapping[str, Any] | None) -> KnownObject | None:

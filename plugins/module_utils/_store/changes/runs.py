@@ -13,11 +13,14 @@ from ..._errors import LifecycleError
 from ..._job_models.core_job import JobType
 from ..._job_models.runtime.normal_form import RESTARTED_AT
 from ..._job_models.runtime.runtime_objects import KINDS_OF
+from ..._jobs.job_outcome import true_conditions
 from ..._jobs.job_template import controller_reference
 from ..._jobs.loose_json import mapping_of, mappings_in
 from ..._objects.health.wait import wait_until_gone
 
 JOB = KINDS_OF[JobType.ONE_OFF][0]
+ENDS = ("Complete", "Failed")
+"""The conditions of a Job that has ended."""
 INSTANTIATE = "cronjob.kubernetes.io/instantiate"
 """The annotation of a Job that was created from a CronJob by hand, as kubectl sets it."""
 QUOTA_MARK = "exceeded quota"
@@ -53,7 +56,7 @@ def start_run(cluster: Cluster, cron_job: Object, timeout: float) -> Object:
         one
         for one in cluster.list(*JOB, namespace).items
         if any(owner.get("uid") == uid for owner in mappings_in(one["metadata"].get("ownerReferences")))
-        and (not _has_ended(one) or one["metadata"]["name"] == name)
+        and (true_conditions(one).keys().isdisjoint(ENDS) or one["metadata"]["name"] == name)
     ]
     for one in old:
         cluster.delete(
@@ -89,9 +92,3 @@ def run_of(cron_job: Object, minute: int) -> Object:
         },
         "spec": dict(mapping_of(template.get("spec"))),
     }
-
-
-def _has_ended(job: Object) -> bool:
-    ends = ("Complete", "Failed")
-    conditions = mappings_in(mapping_of(job.get("status")).get("conditions"))
-    return any(one.get("type") in ends and one.get("status") == "True" for one in conditions)

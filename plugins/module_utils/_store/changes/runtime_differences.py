@@ -5,14 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ..._cluster.cluster import FIELD_MANAGER, Object
 from ..._cluster.deep_copy import deep_copy
 from ..._job_models.drift import find_drift
 from ..._job_models.runtime.normal_form import normal_form
 from ..._job_models.runtime.patches import merge_patch
+from ..._job_models.runtime.plain_fields import fields_at
 from ..._job_models.storage.stored_status import KnownObject, object_digest
 from ..._jobs.loose_json import mapping_of, mappings_in, text_of
 
@@ -50,10 +48,10 @@ def with_carried_fields(meant: Object, live: Object) -> Object:
     found = normal_form(live)
     for name in ("labels", "annotations"):
         own = _own_names(live, name)
-        values = _at(found, "metadata", name)
+        values = fields_at(found, "metadata", name)
         kept = {one: value for one, value in values.items() if own is not None and one not in own}
         if kept:
-            new["metadata"][name] = {**kept, **_at(new, "metadata", name)}
+            new["metadata"][name] = {**kept, **fields_at(new, "metadata", name)}
     for name in ("finalizers", "ownerReferences"):
         if live["metadata"].get(name):
             new["metadata"][name] = live["metadata"][name]
@@ -63,7 +61,7 @@ def with_carried_fields(meant: Object, live: Object) -> Object:
 
 
 def _carry_replicas(new: Object, meant: Object, live: Object) -> None:
-    running, wanted = (_at(obj, "spec").get("replicas", 1) for obj in (live, meant))
+    running, wanted = (fields_at(obj, "spec").get("replicas", 1) for obj in (live, meant))
     is_drift = any(one.field == "spec.replicas" for one in find_drift(meant, live))
     if running and wanted and not is_drift:
         new["spec"]["replicas"] = running
@@ -76,12 +74,5 @@ def _own_names(live: Object, field: str) -> set[str] | None:
         for one in mappings_in(live["metadata"].get("managedFields"))
         if text_of(one.get("manager")).startswith(FIELD_MANAGER)
     ]
-    names = [_at(one, "f:metadata", f"f:{field}") for one in written]
+    names = [fields_at(one, "f:metadata", f"f:{field}") for one in written]
     return {name.removeprefix("f:") for one in names for name in one} if written else None
-
-
-def _at(obj: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = obj
-    for name in path:
-        found = mapping_of(found.get(name))
-    return found

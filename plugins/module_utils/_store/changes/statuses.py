@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from ..._cluster.cluster import Object
 from ..._cluster.timestamp import timestamp
@@ -19,6 +17,7 @@ from ..._job_models.job_fields import fields_of
 from ..._job_models.storage.definition import StoredDefinition
 from ..._job_models.storage.stored_status import KnownObject, StoredStatus, object_digest
 from ..._jobs.run_history import MOST_RUNS
+from ..._runs.records.conditions import new_condition
 from ..._text import one_line
 from ..job_state import runtime_outcome
 from .job_view import JobView
@@ -93,17 +92,10 @@ def _with_outcome(view: JobView, definition: StoredDefinition) -> StoredStatus:
 
 def _ready(status: StoredStatus, definition: StoredDefinition, reason: str, message: str) -> StoredStatus:
     generation = definition.obj["metadata"].get("generation") or status.observed_generation
-    before: Mapping[str, Any] = next((one for one in status.conditions if one.get("type") == "Ready"), {})
     state = "False" if reason else "True"
-    is_same = before.get("status") == state and before.get("lastTransitionTime")
-    condition = {
-        "type": "Ready",
-        "status": state,
-        "reason": reason or "RolledOut",
-        "message": message,
-        "lastTransitionTime": before["lastTransitionTime"] if is_same else timestamp(),
-        "observedGeneration": generation,
-    }
+    why = reason or "RolledOut"
+    ready = new_condition("Ready", state, why, message, before=status.conditions, now=timestamp())
+    condition = ready | {"observedGeneration": generation}
     others = [one for one in status.conditions if one.get("type") != "Ready"]
     return replace(
         status,

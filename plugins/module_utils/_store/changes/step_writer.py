@@ -18,6 +18,7 @@ from ..._job_models.storage.definition import StoredDefinition, definition_objec
 from ..._job_models.storage.stored_status import KnownObject, status_fields
 from ..._objects.apply.refusals import is_immutable
 from ..._objects.health.wait import wait_until_gone
+from ..exact_patch import patch_exactly
 from ..job_state import runtime_outcome
 from ..snapshot import RuntimeJob
 from .job_view import JobView
@@ -99,7 +100,7 @@ class StepWriter:
         elif existing is None:
             answer = self.cluster.create(obj)
         else:
-            answer = self._patch(existing.obj, merge_patch(existing.obj, obj))
+            answer = patch_exactly(self.cluster, existing.obj, merge_patch(existing.obj, obj))
         definition = read_definition(answer)
         replaced = view.definition if existing is None else view.replaced
         return replace(view, definition=definition, replaced=replaced, adoptable=None)
@@ -118,7 +119,7 @@ class StepWriter:
             definition = replace(step.definition, status=step.status)
         else:
             patch = {"status": merge_patch(obj.get("status") or {}, fields)}
-            definition = read_definition(self._patch(obj, patch, subresource="status"))
+            definition = read_definition(patch_exactly(self.cluster, obj, patch, subresource="status"))
             # What the API server answers may be in another order, or without empty fields.
             definition = replace(definition, status=step.status)
         return replace(view, definition=definition)
@@ -158,7 +159,7 @@ class StepWriter:
         if self.check_mode:
             return apply_patch(step.live, step.patch)
         try:
-            return self._patch(step.live, step.patch)
+            return patch_exactly(self.cluster, step.live, step.patch)
         except ApiError as error:
             if not is_immutable(error):
                 raise
@@ -191,13 +192,6 @@ class StepWriter:
         meta = found["metadata"] if found else {}
         is_own = (meta.get("labels") or {}).get(JOB_LABEL) == key.name
         return found if is_own or (known and known.uid and known.uid == meta.get("uid")) else None
-
-    def _patch(self, live: Object, patch: Object, subresource: str = "") -> Object:
-        meta = {
-            name: live["metadata"][name] for name in ("uid", "resourceVersion") if name in live["metadata"]
-        }
-        whole = {**patch, "metadata": {**(patch.get("metadata") or {}), **meta}}
-        return self.cluster.patch(*_kind(live), *_place(live), whole, subresource=subresource)
 
     def _delete(self, live: Object, *, is_exact: bool = False) -> None:
         meta = live["metadata"]
