@@ -163,10 +163,43 @@ jobs:
           description: When it changed. Empty if that is not known.
           type: str
           sample: "2026-11-21T13:18:54Z"
-    outcome:
-      description: How the last run of a one-off job ended, as far as that is known.
-      type: dict
-      sample: {succeeded: true, reason: Completed}
+    history:
+      description: The last runs of a one-off job that have ended, the newest first, at most ten.
+      type: list
+      elements: dict
+      contains:
+        run:
+          description: The number of the run.
+          type: int
+          sample: 7
+        state:
+          description: V(succeeded) or V(failed).
+          type: str
+          sample: succeeded
+        outcome:
+          description: V(Completed), or why it failed, such as V(BackoffLimitExceeded).
+          type: str
+          sample: Completed
+        message:
+          description: What failed. Empty if nothing did.
+          type: str
+          sample: ""
+        exit_code:
+          description: V(0) for a success, else none.
+          type: int
+          sample: 0
+        started:
+          description: When it began. Empty if that is not known.
+          type: str
+          sample: "2026-11-21T13:18:54Z"
+        finished:
+          description: When it ended. Empty if that is not known.
+          type: str
+          sample: "2026-11-21T13:19:06Z"
+        seconds:
+          description: How long it took. None if that is not known.
+          type: float
+          sample: 12.0
     storage_version:
       description: The storage version of the definition. V(0) if there is none.
       type: int

@@ -76,11 +76,11 @@ def create_definition(cluster: MemoryCluster, job: CoreJob, replaces: JobType | 
     return cluster.with_field_manager(STORE).create(definition_object(job, replaces=replaces))
 
 
-def roll_out(cluster: MemoryCluster, job: CoreJob, *, has_run: bool = True, **status: Any) -> list[Object]:
+def roll_out(cluster: MemoryCluster, job: CoreJob, *, run: int = 1, **status: Any) -> list[Object]:
     """Make a job as the store does: its definition, its runtime objects, its status; the runtime objects."""
     create_definition(cluster, job)
     live = create_runtime(cluster, job, STORE)
-    note_status(cluster, job, live, has_run=has_run, **status)
+    note_status(cluster, job, live, run=run if job.type is JobType.ONE_OFF else 0, **status)
     return live
 
 

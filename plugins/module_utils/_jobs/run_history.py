@@ -1,7 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The runs that a status remembers: pure. The newest is the first, and their number is bounded."""
+"""The runs that a status remembers: pure. The newest is the first, and their number is bounded.
+
+Errands and one-off jobs have the same history.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from .loose_json import number_of
 
 MOST_RUNS = 10
 """How many runs a status remembers."""
+RUNNING, SUCCEEDED, FAILED, UNKNOWN = "running", "succeeded", "failed", "unknown"
+"""States of a run. Unknown is a run that the history no longer has."""
 
 
 def history_entry(run: int, outcome: JobOutcome, **more: Any) -> Object:
@@ -40,3 +45,31 @@ def with_run(
     others = [dict(one) for one in history if one.get("run") != entry.get("run")]
     runs = sorted([dict(entry), *others], key=lambda one: number_of(one.get("run")), reverse=True)
     return runs[:most]
+
+
+def run_report(run: int, outcome: JobOutcome | None, state: str = "") -> Object:
+    """What people and playbooks read of a run.
+
+    Args:
+        run: its number.
+        outcome: how it ended; None if it has not, or if that is unknown.
+        state: how it stands, if it has no outcome.
+    """
+    if outcome is not None:
+        state = SUCCEEDED if outcome.is_success else FAILED
+    told = outcome or JobOutcome(False, "")
+    return {
+        "run": run,
+        "state": state,
+        "outcome": told.reason,
+        "message": told.message,
+        "exit_code": told.exit_code,
+        "started": told.started,
+        "finished": told.finished,
+        "seconds": told.seconds,
+    }
+
+
+def entry_report(entry: Mapping[str, Any]) -> Object:
+    """What people and playbooks read of a run that the history has."""
+    return run_report(number_of(entry.get("run")), JobOutcome.from_dict(entry))

@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import ApiError, ClusterError, Conflict, NotFound
@@ -18,9 +19,9 @@ from .._job_models.job_fields import core_job, fields_of
 from .._job_models.runtime.runtime_objects import STORE
 from .._text import one_line
 from .changes.change_report import Action, ChangeReport, OnFailure
-from .changes.descriptions import fields_after, fields_before, step_note
+from .changes.descriptions import fields_after, fields_before, hidden_field_warnings, step_note
 from .changes.job_view import JobView, view_of
-from .changes.rollback import next_step_back
+from .changes.rollback import changed_by_others, next_step_back
 from .changes.runs import OUT_OF_QUOTA, QUOTA_MARK, restart_pods, start_run
 from .changes.statuses import failed_status, run_digest
 from .changes.step_writer import RuntimeRefused, StaleView, StepWriter
@@ -182,6 +183,7 @@ class JobChanger:
             fields_after(change.view),
             message or "; ".join(change.notes),
             reason,
+            hidden_field_warnings(change.first, change.view),
         )
 
     def _repeat(self, change: _Change, work: Callable[[_Change], None]) -> None:
@@ -256,7 +258,7 @@ class JobChanger:
         message = one_line(error)
         if self._on_failure is OnFailure.ROLLBACK:
             try:
-                self._repeat(change, self._roll_back)
+                self._repeat(change, partial(self._roll_back, ours=refused.view))
             except LifecycleError as failure:
                 return reason, f"{message}. The change could not be rolled back: {one_line(failure)}"
             was_stored, is_stored = (bool(one.definition) for one in (change.first, change.view))
@@ -273,8 +275,11 @@ class JobChanger:
                 message += ". Its status could not be written, as others have changed the definition"
         return reason, f"{message}. The definition stays; run this again when the cause is gone."
 
-    def _roll_back(self, change: _Change) -> None:
+    def _roll_back(self, change: _Change, ours: JobView) -> None:
         base = change.base = change.base or change.view
+        if others := changed_by_others(base, ours, change.view):
+            listed = ", ".join(map(str, others))
+            raise LifecycleError(f"others have changed {listed} meanwhile. Look at it, and run this again")
         while step := next_step_back(base, change.view):
             change.view = self._writer.write(change.view, step)
 

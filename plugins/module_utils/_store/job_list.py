@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._job_models.core_job import JobKey, JobType
 from .._job_models.drift import DriftedField
 from .._job_models.job_fields import core_job, fields_of
 from .._job_models.storage.definition import StoredDefinition
+from .._job_models.storage.stored_status import StoredStatus
+from .._jobs.run_history import entry_report
 from .._text import one_line
 from .job_state import (
     JobState,
@@ -22,8 +24,8 @@ from .job_state import (
     is_outdated,
     job_drift,
     running_job,
-    runtime_outcome,
     runtime_state,
+    with_runs,
 )
 from .snapshot import RuntimeJob, StoreSnapshot
 from .stored_definitions import UNREADABLE, problem_of
@@ -48,7 +50,7 @@ class ListedJob:
         is_read_only: whether a newer version of ours has written its definition.
         is_readable: whether its fields could be read.
         drift: what others have changed in its runtime objects.
-        outcome: how its last run ended, as far as that is known.
+        history: the runs of a one-off job that have ended, the newest first.
         storage_version: of its definition; 0 if it has none.
         message, reason: what else there is to say, in a sentence and in a word.
     """
@@ -63,7 +65,7 @@ class ListedJob:
     is_read_only: bool = False
     is_readable: bool = True
     drift: tuple[DriftedField, ...] = ()
-    outcome: Mapping[str, Any] = field(default_factory=dict)
+    history: tuple[Mapping[str, Any], ...] = ()
     storage_version: int = 0
     message: str = ""
     reason: str = ""
@@ -112,7 +114,7 @@ def job_report(job: ListedJob) -> dict[str, Any]:
             }
             for one in job.drift
         ],
-        "outcome": dict(job.outcome),
+        "history": [entry_report(one) for one in job.history],
         "storage_version": job.storage_version,
         "message": job.message,
         "reason": job.reason,
@@ -203,7 +205,7 @@ def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> Liste
         SourceOfTruth.STORAGE,
         is_outdated=is_outdated(definition),
         is_read_only=not definition.is_writable,
-        outcome=status.outcome,
+        history=with_runs(status, runtime).history,
         storage_version=definition.storage_version,
         message=one_line(status.message),
         reason=one_line(status.reason),
@@ -212,8 +214,7 @@ def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> Liste
         excluded = snapshot.excluded.get((definition.key, definition.type), "")
         return replace(job, message=job.message or excluded)
     drift = job_drift(definition, runtime)
-    outcome = runtime_outcome(runtime) or status.outcome
-    job = replace(job, state=runtime_state(runtime), drift=drift, outcome=outcome)
+    job = replace(job, state=runtime_state(runtime), drift=drift)
     if not drift or snapshot.store.source_of_truth is SourceOfTruth.STORAGE:
         return job
     return _as_it_runs(job, definition, runtime)
@@ -251,7 +252,7 @@ def _runtime_only(runtime: RuntimeJob, message: str) -> ListedJob:
         runtime_state(runtime),
         SourceOfTruth.KUBERNETES,
         is_readable=False,
-        outcome=runtime_outcome(runtime),
+        history=with_runs(StoredStatus(), runtime).history,
         message=message,
     )
 

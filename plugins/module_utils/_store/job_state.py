@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
-from typing import Any
 
 from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
 from .._job_models.core_job import CoreJob, JobType
@@ -17,10 +16,11 @@ from .._job_models.job_fields import core_job, fields_of
 from .._job_models.recognition import job_from_runtime
 from .._job_models.runtime.runtime_objects import runtime_objects
 from .._job_models.storage.definition import StoredDefinition
-from .._job_models.storage.stored_status import object_digest
+from .._job_models.storage.stored_status import RUN, StoredStatus, object_digest
 from .._job_models.toolforge import toolforge_job
 from .._jobs.job_outcome import COMPLETED, JobOutcome, true_conditions
 from .._jobs.loose_json import mapping_of, number_of, text_of
+from .._jobs.run_history import history_entry, with_run
 from .._objects.health.status import CURRENT, FAILED, assess_health
 from .snapshot import RuntimeJob
 
@@ -68,7 +68,7 @@ def running_job(runtime: RuntimeJob) -> CoreJob:
 
 def is_missing(definition: StoredDefinition, runtime: RuntimeJob | None) -> bool:
     """Whether nothing runs of a definition, although something should. A one-off job runs once."""
-    return runtime is None and not (definition.type is JobType.ONE_OFF and definition.status.has_run)
+    return runtime is None and not (definition.type is JobType.ONE_OFF and definition.status.run)
 
 
 def is_outdated(definition: StoredDefinition) -> bool:
@@ -116,36 +116,58 @@ def runtime_state(runtime: RuntimeJob) -> JobState:
         if spec.get("replicas") == 0:
             return JobState.SUSPENDED
         return {CURRENT: JobState.RUNNING, FAILED: JobState.FAILED}.get(health.state, JobState.STARTING)
-    outcome = runtime_outcome(runtime)
+    outcome = run_outcome(runtime)
     if outcome:
-        return JobState.FINISHED if outcome["succeeded"] else JobState.FAILED
+        return JobState.FINISHED if outcome.is_success else JobState.FAILED
     if spec.get("suspend") is True:
         return JobState.SUSPENDED
     return JobState.RUNNING if number_of(status.get("ready")) else JobState.STARTING
 
 
-def runtime_outcome(runtime: RuntimeJob) -> Mapping[str, Any]:
-    """How a one-off job ended, as a status holds it; empty if it has not ended, or is no one-off job."""
+def run_outcome(runtime: RuntimeJob) -> JobOutcome | None:
+    """How a one-off job ended; None if it has not ended, or is no one-off job."""
     if runtime.type is not JobType.ONE_OFF:
-        return {}
+        return None
     status = mapping_of(runtime.main.get("status"))
     ends = true_conditions(runtime.main)
     started = text_of(status.get("startTime"))
     if "Complete" in ends:
         finished = text_of(status.get("completionTime"))
-        return JobOutcome(True, COMPLETED, exit_code=0, started=started, finished=finished).to_dict()
+        return JobOutcome(True, COMPLETED, exit_code=0, started=started, finished=finished)
     failure = ends.get("Failed")
     if failure is None:
-        return {}
+        return None
     health, finished = assess_health(runtime.main), text_of(failure.get("lastTransitionTime"))
-    return JobOutcome(False, health.reason, health.message, started=started, finished=finished).to_dict()
+    return JobOutcome(False, health.reason, health.message, started=started, finished=finished)
+
+
+def with_runs(
+    status: StoredStatus, runtime: RuntimeJob | None, ended: JobOutcome | None = None
+) -> StoredStatus:
+    """The status with the run that is in the cluster, if it is another one, and with the ends of runs.
+
+    Args:
+        status: so far.
+        runtime: what runs of the job, if anything.
+        ended: how the last run ended whose Job was deleted since.
+    """
+    run, history = status.run, list(status.history)
+    if ended:
+        run = max(run, 1)
+        history = with_run(history, history_entry(run, ended))
+    if runtime and runtime.type is JobType.ONE_OFF:
+        known = status.known(RUN)
+        run += not run or (known is not None and known.uid != runtime.uid)
+        outcome = run_outcome(runtime)
+        history = with_run(history, history_entry(run, outcome)) if outcome else history
+    return replace(status, run=run, history=tuple(history))
 
 
 def definition_state(definition: StoredDefinition) -> JobState:
     """How a job stands of which nothing runs."""
     if is_missing(definition, None):
         return JobState.MISSING
-    return JobState.FAILED if definition.status.outcome.get("succeeded") is False else JobState.FINISHED
+    return JobState.FAILED if definition.status.has_failed else JobState.FINISHED
 
 
 def _is_as_rolled_out(definition: StoredDefinition, meant: Object) -> bool:

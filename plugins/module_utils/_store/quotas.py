@@ -14,7 +14,7 @@ from .._job_models.core_job import JobKey, JobType
 from .._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
 from .._text import one_line
 from .changes.runs import JOB, OUT_OF_QUOTA, QUOTA_MARK
-from .job_state import runtime_outcome
+from .job_state import run_outcome
 from .snapshot import RuntimeJob, StoreSnapshot
 
 __all__ = ["OUT_OF_QUOTA", "quota_problems"]
@@ -61,7 +61,7 @@ def _waiting(runtime: RuntimeJob) -> dict[str, _Waiting]:
         runs = mappings_in(status.get("active"))
         return {text_of(one.get("uid")): _Waiting(runtime.key, text_of(one.get("name"))) for one in runs}
     is_suspended = mapping_of(runtime.main.get("spec")).get("suspend") is True
-    if is_suspended or runtime_outcome(runtime) or number_of(status.get("active")):
+    if is_suspended or run_outcome(runtime) or number_of(status.get("active")):
         return {}
     return {runtime.uid: _Waiting(runtime.key)}
 

@@ -17,7 +17,7 @@ from .._errands.authoring.errand_object import (
     existing_errand,
     wanted_errand,
 )
-from .._errands.authoring.errand_report import FAILED, errand_report, log_command, run_report
+from .._errands.authoring.errand_report import errand_report, errand_run_report, log_command
 from .._errands.authoring.errand_writing import (
     AUTHOR_MANAGER,
     adjusted_to,
@@ -31,6 +31,7 @@ from .._errands.authoring.requested_run import RunWait, WaitOptions, request_run
 from .._errands.errand import API_VERSION, AUTOMATIC, KIND, Errand, ErrandKey, Strategy, errand_from
 from .._errands.holding_container import DEFAULT_IMAGE
 from .._errors import LifecycleError
+from .._jobs.run_history import FAILED
 from .._objects.apply.diff import changed_fields, diff_of
 from .._objects.installed_kinds import DefinitionState
 
@@ -234,7 +235,7 @@ class _Present:
         return self._answer(applied, number)
 
     def _answer(self, found: Errand | None, number: int) -> Result:
-        ended = run_report(found, number) if found and number else {}
+        ended = errand_run_report(found, number) if found and number else {}
         result: Result = {
             "changed": self._changes.is_changed,
             "namespace": self._key.namespace,

@@ -19,8 +19,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map
 
 from tests.support.eventually import eventually
 from tests.support.runtime_samples import rich_cron_job, rich_deployment, rich_job
+from tests.support.store_user import User
 
-from .conftest import User
 from .test_stored_jobs import JOBS
 
 pytestmark = pytest.mark.cluster

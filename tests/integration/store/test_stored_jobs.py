@@ -19,8 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from tests.support.eventually import eventually
-
-from .conftest import User
+from tests.support.store_user import User
 
 pytestmark = pytest.mark.cluster
 

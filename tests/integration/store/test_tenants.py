@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models import defaults
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
@@ -28,8 +27,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map
 
 from tests.cluster.paths import BIN
 from tests.support.eventually import eventually
+from tests.support.store_user import Done, User
 
-from .conftest import Done, User
 from .test_imports import by_hand
 from .test_stored_jobs import BACKUP, JOBS, ONCE, WEB
 
@@ -94,11 +93,11 @@ def test_kubectl_prints_the_columns(deployer: User, tenant: User) -> None:
     deployer.jobs(jobs=JOBS).succeeded()
     eventually(lambda: is_allowed(lambda: read_snapshot(tenant.connection(), (tenant.namespace,))))
     assert printed(tenant, "get", "scj") == [
-        ["NAME", "SCHEDULE", "SUSPEND", "SUCCEEDED", "IMAGE", "READY", "REASON", "STORAGE"],
+        ["NAME", "SCHEDULE", "SUSPEND", "IMAGE", "READY", "REASON", "STORAGE"],
         ["backup", "@daily", "busybox:1.37", "True", "3"],
     ]
     assert printed(tenant, "get", "coj")[1] == ["web", "8080", "nginx:1.29", "True", "3"]
-    assert printed(tenant, "get", "ooj")[1][0] == "once"
+    assert printed(tenant, "get", "ooj")[1][:2] == ["once", "1"]
     assert ["scheduledjob.lifecycle.kyma-project.io/backup", "@daily"] in [
         row[:2] for row in printed(tenant, "get", "kyma-lifecycle") if row
     ]
@@ -117,20 +116,6 @@ def printed(user: User, *arguments: str) -> list[list[str]]:
     return [line.split()[:-1] for line in done.stdout.splitlines()]
 
 
-def quota(user: User, hard: Object) -> None:
-    """Set what the namespace may have at most, and wait until that counts."""
-    kind, metadata = ("v1", "ResourceQuota"), {"name": "some", "namespace": user.namespace}
-    user.admin.apply(
-        {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}}
-    )
-
-    def counts() -> bool:
-        found = user.admin.get(*kind, **metadata) or {}
-        return bool(found.get("status", {}).get("hard") == hard)
-
-    eventually(counts)
-
-
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job["name"])
 @pytest.mark.parametrize("on_failure", ["rollback", "keep"])
 def test_a_quota_that_refuses_the_job(deployer: User, on_failure: str, job: dict[str, Any]) -> None:
@@ -141,7 +126,7 @@ def test_a_quota_that_refuses_the_job(deployer: User, on_failure: str, job: dict
         # The Deployment is there by then.
         "web": "count/services",
     }
-    quota(deployer, {counted[job["name"]]: "0"})
+    deployer.set_quota({counted[job["name"]]: "0"})
     refused = deployer.jobs(jobs=[job], on_failure=on_failure)
     assert "exceeded quota" in refused.message
     assert refused.result["jobs"][0]["reason"] == "OutOfQuota"
@@ -151,7 +136,7 @@ def test_a_quota_that_refuses_the_job(deployer: User, on_failure: str, job: dict
     else:
         listed = deployer.listed()[job["name"]]
         assert (listed["reason"], "exceeded quota" in listed["message"]) == ("OutOfQuota", True)
-    quota(deployer, {counted[job["name"]]: "5"})
+    deployer.set_quota({counted[job["name"]]: "5"})
     retry(deployer, job)
     assert deployer.listed()[job["name"]]["reason"] == ""
     deployer.record_ends([job])
@@ -166,7 +151,7 @@ def retry(user: User, job: dict[str, Any]) -> None:
 
 def test_a_quota_that_refuses_the_pods(deployer: User) -> None:
     """Case 7."""
-    quota(deployer, {"pods": "0"})
+    deployer.set_quota({"pods": "0"})
     deployer.jobs(jobs=[ONCE, WEB]).succeeded()
 
     def reasons() -> dict[str, str]:
@@ -176,7 +161,7 @@ def test_a_quota_that_refuses_the_pods(deployer: User) -> None:
     assert "exceeded quota" in deployer.listed()["once"]["message"]
     told = deployer.jobs(jobs=[ONCE, WEB]).succeeded()
     assert all("OutOfQuota" in line for line in told.result["lines"])
-    quota(deployer, {"pods": "5"})
+    deployer.set_quota({"pods": "5"})
     deployer.jobs(jobs=[{"name": "once"}, {"name": "web"}], state="restarted").succeeded()
     eventually(lambda: reasons() == {"once": "", "web": ""})
     eventually(lambda: deployer.listed()["once"]["state"] == "finished")

@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._cluster.cluster import Object
-from ..._jobs.job_outcome import JobOutcome
+from ..._jobs.run_history import RUNNING, UNKNOWN, entry_report, run_report
 from ..errand import ERRAND_LABEL, RUN_LABEL, Errand, ErrandKey, Run, label_value
-
-RUNNING, SUCCEEDED, FAILED, UNKNOWN = "running", "succeeded", "failed", "unknown"
-"""States of a run. Unknown is a run that the history no longer has."""
 
 
 def errand_report(errand: Errand) -> Object:
@@ -36,49 +33,31 @@ def errand_report(errand: Errand) -> Object:
     }
 
 
-def run_report(errand: Errand, number: int) -> Object:
+def errand_run_report(errand: Errand, number: int) -> Object:
     """What there is to know of one run of an errand."""
     run = errand.status.run
     if run is None or run.number < number:
-        return _report(number, "", RUNNING, JobOutcome(False, ""), [])
+        return _report(run_report(number, None, RUNNING))
     if run.number == number:
         return _of_run(run)
     for entry in errand.status.history:
         if entry.get("run") == number:
             return _of_entry(entry)
-    return _report(number, "", UNKNOWN, JobOutcome(False, ""), [])
+    return _report(run_report(number, None, UNKNOWN))
 
 
 def _of_run(run: Run) -> Object:
     secrets = list(run.output.secrets) if run.output else []
-    if run.outcome is None:
-        return _report(run.number, str(run.reason), RUNNING, JobOutcome(False, ""), secrets)
-    return _report(run.number, str(run.reason), _state(run.outcome), run.outcome, secrets)
+    return _report(run_report(run.number, run.outcome, RUNNING), str(run.reason), secrets)
 
 
 def _of_entry(entry: Mapping[str, Any]) -> Object:
-    outcome = JobOutcome.from_dict(entry)
     secrets = [str(name) for name in entry.get("secrets") or ()]
-    return _report(int(entry.get("run") or 0), str(entry.get("why") or ""), _state(outcome), outcome, secrets)
+    return _report(entry_report(entry), str(entry.get("why") or ""), secrets)
 
 
-def _state(outcome: JobOutcome) -> str:
-    return SUCCEEDED if outcome.is_success else FAILED
-
-
-def _report(number: int, trigger: str, state: str, outcome: JobOutcome, secrets: list[str]) -> Object:
-    return {
-        "run": number,
-        "trigger": trigger,
-        "state": state,
-        "outcome": outcome.reason,
-        "message": outcome.message,
-        "exit_code": outcome.exit_code,
-        "started": outcome.started,
-        "finished": outcome.finished,
-        "seconds": outcome.seconds,
-        "secrets": secrets,
-    }
+def _report(run: Object, trigger: str = "", secrets: Sequence[str] = ()) -> Object:
+    return {**run, "trigger": trigger, "secrets": list(secrets)}
 
 
 def log_command(key: ErrandKey, number: int) -> str:

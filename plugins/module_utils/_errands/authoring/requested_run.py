@@ -22,7 +22,7 @@ from ..due_run import triggered_run
 from ..errand import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, Phase, errand_from
 from ..holding_container import DEFAULT_IMAGE
 from ..reconciler import Reconciled, Reconciler
-from .errand_report import log_command, run_report
+from .errand_report import errand_run_report, log_command
 from .one_errand import OneErrandReader
 
 PAUSES = (0.2, 0.3, 0.5, 1.0, 1.0, 2.0)
@@ -132,7 +132,7 @@ class RunWait:
         return self.errand
 
     def until_ended(self, number: int) -> tuple[Errand, Mapping[str, Any]]:
-        """Wait until a run has ended; the errand, and the run as :func:`run_report` shows it.
+        """Wait until a run has ended; the errand, and the run as :func:`errand_run_report` shows it.
 
         Raises:
             LifecycleError: it did not end in time, can't start, or somebody has asked to stop.
@@ -145,7 +145,7 @@ class RunWait:
                 if errand is None:
                     raise LifecycleError(f"{self._key}: it was deleted before run {number} ended")
                 self._tell(errand)
-                ended = run_report(errand, number)
+                ended = errand_run_report(errand, number)
                 if ended["state"] != "running":
                     self._tidy()
                     return self.errand or errand, ended

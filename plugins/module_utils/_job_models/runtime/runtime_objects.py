@@ -11,6 +11,7 @@ from typing import Any
 from ..._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Object
 from ..command_lines import shell_line
 from ..core_job import CoreJob, HealthCheck, JobType
+from ..job_fields import core_job, fields_of
 from ..schedules import resolved_schedule
 from .patches import apply_extra
 
@@ -59,6 +60,23 @@ def objects_of_fields(job: CoreJob) -> list[Object]:
     if job.type is JobType.SCHEDULED:
         return [_object(job, _cron_job_spec(job))]
     return [_object(job, _deployment_spec(job)), *([_service(job)] if job.port else ())]
+
+
+def hidden_fields(job: CoreJob) -> list[str]:
+    """The fields of a job without an effect on its objects, because its ``extra`` sets the same."""
+    if not job.extra:
+        return []
+    fields, objects = fields_of(job), runtime_objects(job)
+    without = {
+        name: core_job(job.key, job.type, {one: value for one, value in fields.items() if one != name})
+        for name in fields
+        if name != "extra"
+    }
+    return [
+        name
+        for name, other in without.items()
+        if objects_of_fields(other) != objects_of_fields(job) and runtime_objects(other) == objects
+    ]
 
 
 def _object(job: CoreJob, spec: Object) -> Object:

@@ -10,7 +10,6 @@ from typing import Any
 from ..._cluster.cluster import GROUP, Object
 from ..._runs.records.conditions import CONDITIONS_SCHEMA
 from ..._runs.records.record_schema import (
-    BOOLEAN,
     INTEGER,
     OPEN,
     STRING,
@@ -27,10 +26,9 @@ _STATUS = object_schema(
         "description": "Runtime objects as they were last written.",
         "items": object_schema(kind=STRING, name=STRING, uid=STRING, resourceVersion=STRING, digest=STRING),
     },
-    hasRun={**BOOLEAN, "description": "Whether a one-off job was started."},
+    run={**INTEGER, "description": "Number of the last run of a one-off job."},
     defaults={**INTEGER, "description": "Release of the defaults that the runtime objects were built with."},
-    outcome={**OPEN, "description": "How the last run ended."},
-    history={"type": "array", "items": OPEN, "description": "How earlier runs ended, the newest first."},
+    history={"type": "array", "items": OPEN, "description": "Runs that have ended, the newest first."},
     message=STRING,
     reason=STRING,
     conditions=CONDITIONS_SCHEMA,
@@ -38,11 +36,13 @@ _STATUS = object_schema(
 )
 _LABEL_PATH = f".metadata.labels.{STORAGE_VERSION_LABEL}".replace(GROUP, GROUP.replace(".", "\\."))
 _COLUMNS: dict[JobType, list[tuple[str, str, str]]] = {
-    JobType.ONE_OFF: [("Succeeded", "boolean", ".status.outcome.succeeded")],
+    JobType.ONE_OFF: [
+        ("Run", "integer", ".status.run"),
+        ("Succeeded", "boolean", ".status.history[0].succeeded"),
+    ],
     JobType.SCHEDULED: [
         ("Schedule", "string", ".spec.schedule"),
         ("Suspend", "boolean", ".spec.suspend"),
-        ("Succeeded", "boolean", ".status.outcome.succeeded"),
     ],
     JobType.CONTINUOUS: [("Replicas", "integer", ".spec.replicas"), ("Port", "integer", ".spec.port")],
 }
@@ -152,7 +152,7 @@ MANAGER_ROLE = _role(
         _rule("apps", ["deployments"], _WRITE),
         _rule("", ["services"], _WRITE),
         # Pods that a quota refuses are found by their events.
-        _rule("", ["events", "pods", "namespaces"], ["list"]),
+        _rule("", ["events"], ["list"]),
         # The import reads the custom resources of Toolforge.
         _rule("jobs-api.toolforge.org", ["*"], ["get", "list"]),
     ],

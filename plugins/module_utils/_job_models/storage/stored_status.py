@@ -8,13 +8,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..._cluster.cluster import Object
 from ..._cluster.deep_copy import deep_copy
 from ..._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
 
+RUN = "Run"
+"""The kind of the entry that records which fields the last Job of a one-off job ran with."""
 READY = "Ready"
 """The type of the condition that says whether the runtime objects are as the definition means them."""
 
@@ -42,24 +44,31 @@ class StoredStatus:
 
     Attributes:
         objects: the runtime objects as we last wrote them.
-        has_run: whether a one-off job was started, even if its Job is gone by now.
+        run: the number of the last run of a one-off job, even if its Job is gone by now; 0 if it never ran.
         defaults: the release of defaults that the runtime objects were built with; 0 if there were none yet.
-        outcome: how the last run ended; empty if that is unknown.
-        history: how earlier runs ended, the newest first.
+        history: the runs that have ended, the newest first.
         message, reason: why the job is not ready; empty if it is.
         conditions: as the status has them.
         observed_generation: of the definition's ``metadata`` when the status was written.
     """
 
     objects: tuple[KnownObject, ...] = ()
-    has_run: bool = False
+    run: int = 0
     defaults: int = 0
-    outcome: Mapping[str, Any] = field(default_factory=dict)
     history: tuple[Mapping[str, Any], ...] = ()
     message: str = ""
     reason: str = ""
     conditions: tuple[Mapping[str, Any], ...] = ()
     observed_generation: int = 0
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last run is known to have failed."""
+        return any(one.get("run") == self.run and one.get("succeeded") is False for one in self.history)
+
+    def known(self, kind: str) -> KnownObject | None:
+        """What is known of the object of a kind."""
+        return next((one for one in self.objects if one.kind == kind), None)
 
 
 def status_from(fields: object) -> StoredStatus:
@@ -76,9 +85,8 @@ def status_from(fields: object) -> StoredStatus:
             )
             for one in mappings_in(given.get("objects"))
         ),
-        has_run=given.get("hasRun") is True,
+        run=number_of(given.get("run")),
         defaults=number_of(given.get("defaults")),
-        outcome=deep_copy(dict(mapping_of(given.get("outcome")))),
         history=tuple(deep_copy(dict(one)) for one in mappings_in(given.get("history"))),
         message=text_of(given.get("message")),
         reason=text_of(given.get("reason")),
@@ -100,9 +108,8 @@ def status_fields(status: StoredStatus) -> Object:
             }
             for one in status.objects
         ],
-        "hasRun": status.has_run,
+        "run": status.run,
         "defaults": status.defaults,
-        "outcome": deep_copy(dict(status.outcome)),
         "history": [deep_copy(dict(one)) for one in status.history],
         "message": status.message,
         "reason": status.reason,

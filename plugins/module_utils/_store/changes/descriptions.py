@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..._cluster.cluster import Object, ref_of
 from ..._job_models.core_job import CoreJob
 from ..._job_models.job_fields import fields_of
+from ..._job_models.runtime.runtime_objects import hidden_fields
 from .job_view import JobView
 from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime
 
@@ -35,6 +36,18 @@ def fields_after(view: JobView) -> Object | None:
 def fields_before(view: JobView) -> Object | None:
     """The type and the fields of a job by its definition, or by what runs if that becomes its definition."""
     return _described(view.adoptable) if view.adoptable and not view.definition else fields_after(view)
+
+
+def hidden_field_warnings(before: JobView, after: JobView) -> tuple[str, ...]:
+    """Warnings about fields that were changed without an effect, because ``extra`` hides them."""
+    job, old = after.definition.job if after.definition else None, fields_before(before) or {}
+    if job is None:
+        return ()
+    hidden = [name for name in hidden_fields(job) if fields_of(job)[name] != old.get(name)]
+    return tuple(
+        f"job {job.key}: the new {name} has no effect, as its extra sets the same. Take that out of extra."
+        for name in hidden
+    )
 
 
 def _described(job: CoreJob) -> Object:

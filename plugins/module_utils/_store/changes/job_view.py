@@ -12,6 +12,7 @@ from ..._cluster.cluster import Object
 from ..._job_models.core_job import CoreJob, JobKey, JobType
 from ..._job_models.storage.definition import StoredDefinition
 from ..._job_models.storage.stored_status import KnownObject
+from ..._jobs.job_outcome import JobOutcome
 from ..snapshot import RuntimeJob, StoreSnapshot
 from ..stored_definitions import UNREADABLE, problem_of
 from ..switches import UnknownJobs
@@ -32,7 +33,7 @@ class JobView:
         adoptable: the job that runs without a definition and becomes one, if any.
         adoption_problem: why the job that runs without a definition can't become one; empty if it can.
         written: the runtime objects that were written since the view was read, by kind.
-        ended: how a run ended whose Job was deleted since.
+        ended: how the last run ended whose Job was deleted since.
     """
 
     key: JobKey
@@ -44,14 +45,13 @@ class JobView:
     adoptable: CoreJob | None = None
     adoption_problem: str = ""
     written: Mapping[str, KnownObject] = field(default_factory=dict)
-    ended: Mapping[str, object] = field(default_factory=dict)
+    ended: JobOutcome | None = None
 
     def known(self, kind: str) -> KnownObject | None:
         """What is known of the object of a kind that was written last."""
         if kind in self.written:
             return self.written[kind]
-        objects = self.definition.status.objects if self.definition else ()
-        return next((one for one in objects if one.kind == kind), None)
+        return self.definition.status.known(kind) if self.definition else None
 
     def live(self, type_: JobType) -> dict[str, Object]:
         """The runtime objects of a type by their kind."""

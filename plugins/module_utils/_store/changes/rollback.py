@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from ..._cluster.cluster import Object, Ref, ref_of
+from ..._job_models.core_job import JobType
 from ..._job_models.runtime.normal_form import normal_form
 from ..._job_models.runtime.patches import merge_patch
-from ..job_state import runtime_outcome
+from ..job_state import run_outcome
 from .job_view import JobView
 from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime
 
@@ -15,6 +17,35 @@ from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, Write
 def next_step_back(before: JobView, view: JobView) -> Step | None:
     """The next step back; None if all is as before. The definition is restored after the runtime objects."""
     return _runtime_step(before, view) or _definition_step(before, view)
+
+
+def changed_by_others(before: JobView, ours: JobView, view: JobView) -> list[Ref]:
+    """What a rollback must not touch: objects that are neither as before nor as our change has left them.
+
+    Args:
+        before: what there was of the job before the change.
+        ours: what there was of it when the change ended.
+        view: what there is of it.
+    """
+    found = [
+        ref_of(obj)
+        for type_ in view.runtime
+        for kind, obj in view.live(type_).items()
+        if normal_form(obj) not in _forms(kind, type_, before, ours)
+    ]
+    definition = view.definition
+    if definition and _meaning(view) not in (_meaning(before), _meaning(ours)):
+        found.append(ref_of(definition.obj))
+    return found
+
+
+def _forms(kind: str, type_: JobType, *views: JobView) -> list[Object]:
+    return [normal_form(one.live(type_)[kind]) for one in views if kind in one.live(type_)]
+
+
+def _meaning(view: JobView) -> object:
+    one = view.definition
+    return (one.type, one.job, one.replaces) if one else None
 
 
 def _runtime_step(before: JobView, view: JobView) -> Step | None:
@@ -26,7 +57,7 @@ def _runtime_step(before: JobView, view: JobView) -> Step | None:
         for kind, obj in old.items():
             live = now.get(kind)
             meant = normal_form(obj)
-            if live is None and not runtime_outcome(before.runtime[type_]):
+            if live is None and not run_outcome(before.runtime[type_]):
                 # The Job of a run that has ended would run once more.
                 return WriteRuntime(type_, meant)
             if live is not None and live["metadata"].get("uid") == obj["metadata"].get("uid"):

@@ -11,19 +11,16 @@ from dataclasses import replace
 
 from ..._cluster.cluster import Object
 from ..._cluster.timestamp import timestamp
-from ..._job_models.core_job import CoreJob, JobType
+from ..._job_models.core_job import CoreJob
 from ..._job_models.defaults import CURRENT_DEFAULTS
 from ..._job_models.job_fields import fields_of
 from ..._job_models.storage.definition import StoredDefinition
-from ..._job_models.storage.stored_status import KnownObject, StoredStatus, object_digest
-from ..._jobs.run_history import MOST_RUNS
+from ..._job_models.storage.stored_status import RUN, KnownObject, StoredStatus, object_digest
 from ..._runs.records.conditions import new_condition
 from ..._text import one_line
-from ..job_state import runtime_outcome
+from ..job_state import with_runs
 from .job_view import JobView
 
-RUN = "Run"
-"""The kind of the entry that records which fields the last Job of a one-off job ran with."""
 _FIELDS_WITHOUT_RUN = ("emails", "suspend", "retry")
 """The fields whose change does not make a one-off job run again."""
 
@@ -60,34 +57,17 @@ def rolled_out_status(view: JobView, meant: list[Object], release: int = CURRENT
         if now and known and _without_version(known) == _without_version(now):
             now = view.written.get(obj["kind"], known)
         objects += [now] if now else []
-    status = replace(_with_outcome(view, definition), defaults=release)
-    if definition.type is JobType.ONE_OFF:
-        main = next((one for one in objects), None)
-        has_run = status.has_run or definition.type in view.runtime
-        status = replace(status, has_run=has_run)
-        if main and has_run:
-            digest = run_digest(definition.job)
-            objects.append(KnownObject(RUN, main.name, main.uid, "", digest))
+    runs = with_runs(definition.status, view.runtime.get(definition.type), view.ended)
+    status = replace(runs, defaults=release)
+    if status.run and objects:
+        main, digest = objects[0], run_digest(definition.job)
+        objects.append(KnownObject(RUN, main.name, main.uid, "", digest))
     return _ready(replace(status, objects=tuple(objects)), definition, "", "")
 
 
 def failed_status(definition: StoredDefinition, reason: str, message: str) -> StoredStatus:
     """The status of a definition whose runtime objects the API server has refused."""
     return _ready(definition.status, definition, reason, one_line(message))
-
-
-def _with_outcome(view: JobView, definition: StoredDefinition) -> StoredStatus:
-    """How the last run ended. When a new Job takes over, the end of the old one goes into the history."""
-    status, runtime = definition.status, view.runtime.get(definition.type)
-    if runtime is None or definition.type is not JobType.ONE_OFF:
-        return replace(status, outcome=view.ended) if view.ended else status
-    outcome = dict(runtime_outcome(runtime))
-    known = next((one for one in status.objects if one.kind == RUN), None)
-    if not known or known.uid == runtime.uid:
-        return replace(status, outcome=outcome or status.outcome)
-    last = dict(view.ended or status.outcome)
-    history = ([last] if last else []) + [dict(one) for one in status.history]
-    return replace(status, outcome=outcome, history=tuple(history[:MOST_RUNS]))
 
 
 def _ready(status: StoredStatus, definition: StoredDefinition, reason: str, message: str) -> StoredStatus:

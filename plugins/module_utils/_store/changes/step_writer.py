@@ -19,7 +19,7 @@ from ..._job_models.storage.stored_status import KnownObject, status_fields
 from ..._objects.apply.refusals import is_immutable
 from ..._objects.health.wait import wait_until_gone
 from ..exact_patch import patch_exactly
-from ..job_state import runtime_outcome
+from ..job_state import run_outcome
 from ..snapshot import RuntimeJob
 from .job_view import JobView
 from .statuses import known_object
@@ -126,7 +126,7 @@ class StepWriter:
 
     def _delete_runtime(self, view: JobView, step: DeleteRuntime) -> JobView:
         runtime = view.runtime[step.type]
-        ended = dict(runtime_outcome(runtime)) if step.live is runtime.main else {}
+        ended = run_outcome(runtime) if step.live is runtime.main else None
         self._delete(step.live)
         self._wait_until_gone(step.live)
         return replace(view.without_runtime(step.type, step.live["kind"]), ended=ended or view.ended)
@@ -181,7 +181,7 @@ class StepWriter:
 
     def _delete_left_service(self, definition: StoredDefinition) -> None:
         """Delete a Service whose Deployment others have deleted: no snapshot has it."""
-        known = next((one for one in definition.status.objects if one.kind == SERVICE), None)
+        known = definition.status.known(SERVICE)
         service = self._own_service(definition.key, known)
         if service:
             self._delete(service)

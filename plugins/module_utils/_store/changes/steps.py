@@ -21,11 +21,11 @@ from ..._job_models.defaults import CURRENT_DEFAULTS
 from ..._job_models.job_fields import core_job, fields_of
 from ..._job_models.runtime.runtime_objects import KINDS_OF, runtime_objects
 from ..._job_models.storage.definition import StoredDefinition
-from ..._job_models.storage.stored_status import StoredStatus
-from ..job_state import runtime_outcome
+from ..._job_models.storage.stored_status import RUN, StoredStatus
+from ..job_state import run_outcome
 from .job_view import JobView
 from .runtime_differences import runtime_patch, with_carried_fields
-from .statuses import RUN, rolled_out_status, run_digest
+from .statuses import rolled_out_status, run_digest
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _runtime_step(view: JobView, definition: StoredDefinition, goal: Goal) -> St
             continue
         target = obj if is_run_due or obj["kind"] != main_kind else _with_run(obj, found)
         patch = runtime_patch(obj, found, view.known(obj["kind"]), target)
-        if patch and runtime and is_run_due and runtime_outcome(runtime):
+        if patch and runtime and is_run_due and run_outcome(runtime):
             # It has ended; a patch would change what no longer runs.
             return DeleteRuntime(type_, found)
         if patch:
@@ -254,7 +254,7 @@ def _runtime_step(view: JobView, definition: StoredDefinition, goal: Goal) -> St
 
 def _is_run_due(view: JobView, definition: StoredDefinition, goal: Goal) -> bool:
     """Whether a one-off job runs, or runs again if it already has."""
-    if not definition.status.has_run:
+    if not definition.status.run:
         return True
     known = view.known(RUN)
     if known is None:

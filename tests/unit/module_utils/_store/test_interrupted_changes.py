@@ -89,7 +89,7 @@ def end_state(cluster: Cluster) -> Object:
     return {
         "definitions": [(one["kind"], one["spec"], one["metadata"]["labels"]) for one in definitions],
         "runtime": [normal_form(one) for one in runtime],
-        "hasRun": [one["hasRun"] for one in statuses],
+        "run": [one["run"] for one in statuses],
         "objects": [[(o["kind"], o["digest"]) for o in one["objects"]] for one in statuses],
         "ready": [[c["status"] for c in one["conditions"]] for one in statuses],
         "defaults": [one["defaults"] for one in statuses],
@@ -425,3 +425,44 @@ def test_pods_that_a_quota_refuses_are_reported(cluster: MemoryCluster) -> None:
     assert problems(cluster).get(JobKey("shop", "once"), "") == message
     cluster.patch("batch/v1", "Job", "once", "shop", {"status": {"active": 1}}, subresource="status")
     assert problems(cluster).get(JobKey("shop", "once"), "") == ""
+
+
+def test_a_rollback_overwrites_nothing_that_others_have_changed_meanwhile(cluster: MemoryCluster) -> None:
+    changer(cluster).present(job_of("web"))
+    refuse(cluster, "Service", DENIED, "patch")
+    done: list[str] = []
+
+    def meanwhile(_number: int, call: Call) -> None:
+        # Between our change of the Deployment and its way back.
+        if (call.verb, call.kind) != ("patch", "Deployment"):
+            return
+        done.append(call.verb)
+        if len(done) == 2:
+            other = {"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 5}}}}
+            cluster.with_field_manager("kubectl-edit").patch("apps/v1", "Deployment", "web", "shop", other)
+
+    report = changer(HookedCluster(cluster, before=meanwhile)).present(job_of("web", port=9090))
+    assert report.action is Action.REFUSED
+    assert "The change could not be rolled back: others have changed Deployment shop/web" in report.message
+    [deployment] = [one for one in objects(cluster)[1] if one["kind"] == "Deployment"]
+    assert deployment["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 5
+
+
+def test_a_rollback_overwrites_no_definition_that_others_have_written_meanwhile(
+    cluster: MemoryCluster,
+) -> None:
+    changer(cluster).present(job_of("web"))
+    refuse(cluster, "Service", DENIED, "patch")
+    done: list[str] = []
+
+    def meanwhile(_number: int, call: Call) -> None:
+        if (call.verb, call.kind) != ("patch", "ContinuousJob"):
+            return
+        done.append(call.verb)
+        if len(done) == 2:
+            kind = DEFINITION_KINDS[CONTINUOUS]
+            cluster.with_field_manager("another").patch(*kind, "web", "shop", {"spec": {"image": "nginx:3"}})
+
+    report = changer(HookedCluster(cluster, before=meanwhile)).present(job_of("web", port=9090))
+    assert "others have changed ContinuousJob shop/web" in report.message
+    assert objects(cluster)[0][0]["spec"]["image"] == "nginx:3"

@@ -436,3 +436,15 @@ def test_what_is_not_there_can_be_neither_restarted_nor_suspended(cluster: Memor
     for change in (changer(cluster).restarted, changer(cluster).suspended):
         report = change(job_of("web").key)
         assert (report.action, report.message) == (Action.REFUSED, "There is no job shop/web.")
+
+
+def test_a_change_that_extra_hides_is_a_warning(cluster: MemoryCluster) -> None:
+    containers = {"job": {"command": ["/bin/sh", "-c", "true"]}}
+    extra = {"Job": {"spec": {"template": {"spec": {"containers": containers}}}}}
+    job = job_of("once", ONE_OFF, extra=extra)
+    present(cluster, job)
+    assert present(cluster, job).warnings == ()
+    [warning] = present(cluster, job_of("once", ONE_OFF, extra=extra, command="false")).warnings
+    assert warning == (
+        "job shop/once: the new command has no effect, as its extra sets the same. Take that out of extra."
+    )

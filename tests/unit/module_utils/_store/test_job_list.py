@@ -310,7 +310,7 @@ def test_a_definition_without_its_job_is_listed_in_every_stage_and_counted(
     cluster: MemoryCluster, stage: StoreSwitches, type_: JobType
 ) -> None:
     job = job_of("web", type_)
-    roll_out(cluster, job, has_run=False)
+    roll_out(cluster, job, run=0)
     delete_runtime(cluster, job)
     found = only(cluster, stage)
     assert (found.state, found.fields, found.drift) == (JobState.MISSING, fields_of(job), ())
@@ -320,12 +320,12 @@ def test_a_definition_without_its_job_is_listed_in_every_stage_and_counted(
 
 def test_a_one_off_job_that_has_run_is_finished_and_not_counted(cluster: MemoryCluster) -> None:
     job = job_of("once", JobType.ONE_OFF)
-    outcome = {"succeeded": True, "reason": "Completed"}
-    roll_out(cluster, job, outcome=outcome)
+    roll_out(cluster, job, history=({"run": 1, "succeeded": True, "reason": "Completed"},))
     delete_runtime(cluster, job)
     for stage in STAGES:
         found = only(cluster, stage)
-        assert (found.state, dict(found.outcome)) == (JobState.FINISHED, outcome)
+        [run] = job_report(found)["history"]
+        assert (found.state, run["state"], run["outcome"]) == (JobState.FINISHED, "succeeded", "Completed")
     assert count(cluster) == (0, 0)
     assert list_differences(read(cluster)) == []
 

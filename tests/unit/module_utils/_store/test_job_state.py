@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +20,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     StoredDefinition,
     definition_object,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
+    RUN,
+    KnownObject,
+    StoredStatus,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.job_outcome import JobOutcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import job_state
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_state import (
     JobState,
@@ -27,8 +34,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_state im
     is_missing,
     is_outdated,
     job_drift,
-    runtime_outcome,
+    run_outcome,
     runtime_state,
+    with_runs,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import RuntimeJob, read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -215,14 +223,20 @@ def test_a_definition_without_its_job_is_missing(cluster: MemoryCluster, type_: 
 
 
 @pytest.mark.parametrize(
-    ("outcome", "state"),
-    [({"succeeded": False}, "failed"), ({"succeeded": True}, "finished"), ({}, "finished")],
+    ("runs", "state"),
+    [
+        ([{"run": 2, "succeeded": False}], "failed"),
+        ([{"run": 2, "succeeded": True}, {"run": 1, "succeeded": False}], "finished"),
+        # How the last one ended is not known.
+        ([{"run": 1, "succeeded": False}], "finished"),
+        ([], "finished"),
+    ],
 )
 def test_a_one_off_job_that_has_run_is_not_missing(
-    cluster: MemoryCluster, outcome: Object, state: str
+    cluster: MemoryCluster, runs: list[Object], state: str
 ) -> None:
     job = job_of("once", JobType.ONE_OFF)
-    roll_out(cluster, job, outcome=outcome)
+    roll_out(cluster, job, run=2, history=tuple(runs))
     delete_runtime(cluster, job)
     definition, runtime = read(cluster, job)
     assert runtime is None
@@ -287,26 +301,48 @@ def test_what_is_being_deleted_is_in_no_other_state() -> None:
 def test_the_outcome_of_a_one_off_job_is_that_of_its_job() -> None:
     times = {"startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T00:00:09Z"}
     done = runtime_of(JobType.ONE_OFF, {}, {"conditions": [condition("Complete")], **times})
-    assert runtime_outcome(done) == {
-        "succeeded": True,
-        "reason": "Completed",
-        "message": "",
-        "exitCode": 0,
-        "started": "2026-01-01T00:00:00Z",
-        "finished": "2026-01-01T00:00:09Z",
-    }
+    outcome = run_outcome(done)
+    assert outcome == JobOutcome(
+        True, "Completed", exit_code=0, started="2026-01-01T00:00:00Z", finished="2026-01-01T00:00:09Z"
+    )
+    assert outcome.seconds == 9
     end = condition(
         "Failed",
         reason="BackoffLimitExceeded",
         message="too many\nretries",
         lastTransitionTime="2026-01-02T00:00:00Z",
     )
-    failed = runtime_outcome(runtime_of(JobType.ONE_OFF, {}, {"conditions": [end]}))
-    assert (failed["succeeded"], failed["reason"], failed["message"], failed["finished"]) == (
-        False,
-        "BackoffLimitExceeded",
-        "too many retries",
-        "2026-01-02T00:00:00Z",
+    assert run_outcome(runtime_of(JobType.ONE_OFF, {}, {"conditions": [end]})) == JobOutcome(
+        False, "BackoffLimitExceeded", "too many retries", finished="2026-01-02T00:00:00Z"
     )
-    assert runtime_outcome(runtime_of(JobType.ONE_OFF, {}, {})) == {}
-    assert runtime_outcome(runtime_of(JobType.CONTINUOUS, {}, {"conditions": [condition("Complete")]})) == {}
+    assert run_outcome(runtime_of(JobType.ONE_OFF, {}, {})) is None
+    assert run_outcome(runtime_of(JobType.CONTINUOUS, {}, {"conditions": [condition("Complete")]})) is None
+
+
+COMPLETE = {"conditions": [condition("Complete")]}
+
+
+def test_runs_are_numbered_and_their_ends_are_kept() -> None:
+    first = runtime_of(JobType.ONE_OFF, {}, {}, uid="a")
+    status = with_runs(StoredStatus(), first)
+    assert (status.run, status.history) == (1, ())
+    status = replace(status, objects=(KnownObject(RUN, "web", "a"),))
+    assert with_runs(status, first) == status
+    status = with_runs(status, runtime_of(JobType.ONE_OFF, {}, COMPLETE, uid="a"))
+    assert [(one["run"], one["succeeded"]) for one in status.history] == [(1, True)]
+
+    # Its Job is gone, and then there is another one.
+    assert with_runs(status, None) == status
+    failed = JobOutcome(False, "BackoffLimitExceeded")
+    status = with_runs(status, runtime_of(JobType.ONE_OFF, {}, {}, uid="b"), failed)
+    assert (status.run, [(one["run"], one["succeeded"]) for one in status.history]) == (2, [(1, False)])
+
+
+def test_a_run_that_ended_before_it_was_recorded_is_the_first() -> None:
+    status = with_runs(StoredStatus(), None, JobOutcome(True, "Completed"))
+    assert (status.run, [one["run"] for one in status.history]) == (1, [1])
+
+
+def test_other_types_have_no_runs() -> None:
+    for type_ in (JobType.SCHEDULED, JobType.CONTINUOUS):
+        assert with_runs(StoredStatus(), runtime_of(type_, {}, COMPLETE)) == StoredStatus()

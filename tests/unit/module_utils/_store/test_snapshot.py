@@ -229,7 +229,7 @@ CORRUPT: dict[str, Object] = {
     "an image of numbers": {"spec": {"image": {"a": 1}, "replicas": "many", "env": 7}},
     "odd parts": {"spec": {"resources": [], "mount": 3, "healthCheck": "yes", "logs": 1, "extra": "no"}},
     "an odd extra": {"spec": {"image": "nginx", "extra": {"Deployment": {"spec": {"template": [1]}}}}},
-    "an odd status": {"spec": {"image": "nginx"}, "status": {"objects": 5, "defaults": "x", "outcome": []}},
+    "an odd status": {"spec": {"image": "nginx"}, "status": {"objects": 5, "defaults": "x", "history": {}}},
     "an odd version": {"metadata": {"labels": {"lifecycle.kyma-project.io/storage-version": "three"}}},
 }
 

@@ -13,8 +13,8 @@ import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_report import (
     errand_report,
+    errand_run_report,
     log_command,
-    run_report,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.requested_run import (
     run_to_follow,
@@ -67,12 +67,12 @@ def test_a_report_has_what_the_documentation_says() -> None:
 def test_a_run_is_found_whether_it_goes_on_or_is_history() -> None:
     history = [{"run": 5, **OUTCOME, "why": "Once", "secrets": ["a"]}]
     found = errand_from(errand(run=run(7), history=history))
-    assert (run_report(found, 7)["state"], run_report(found, 7)["seconds"]) == ("running", None)
-    ended = run_report(found, 5)
+    assert (errand_run_report(found, 7)["state"], errand_run_report(found, 7)["seconds"]) == ("running", None)
+    ended = errand_run_report(found, 5)
     assert (ended["state"], ended["outcome"], ended["exit_code"]) == ("failed", "ContainerFailed", 3)
     assert (ended["seconds"], ended["trigger"], ended["secrets"]) == (7.0, "Once", ["a"])
-    assert run_report(found, 8)["state"] == "running"
-    assert run_report(found, 4)["state"] == "unknown"
+    assert errand_run_report(found, 8)["state"] == "running"
+    assert errand_run_report(found, 4)["state"] == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fie
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     JOB_LABEL,
     KINDS_OF,
+    hidden_fields,
     objects_of_fields,
     runtime_objects,
 )
@@ -188,3 +189,20 @@ def test_objects_share_nothing_with_each_other_and_with_the_job() -> None:
     assert deployment["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]
     assert deployment["spec"]["template"]["metadata"]["labels"] == LABELS
     assert runtime_objects(job)[1]["a"] == {"b": [1]}
+
+
+def test_a_field_is_hidden_if_extra_sets_the_same() -> None:
+    def hidden(extra: Object, **fields: Any) -> list[str]:
+        return hidden_fields(core_job(KEY, JobType.ONE_OFF, {"image": "busybox", **fields, "extra": extra}))
+
+    def of_container(**fields: Any) -> Object:
+        return {"Job": {"spec": {"template": {"spec": {"containers": {"job": fields}}}}}}
+
+    command = of_container(command=["/bin/sh", "-c", "true"])
+    assert hidden(command, command="false", retry=2) == ["command"]
+    assert hidden(command, retry=2) == []
+    assert hidden(of_container(tty=True), command="false") == []
+    assert hidden(of_container(image="nginx")) == ["image"]
+    # These say the same as the defaults, or nothing about the objects.
+    assert hidden(command, retry=0, emails="all") == []
+    assert hidden({}, command="false") == []

@@ -22,10 +22,9 @@ from tests.support.extent import examples
 
 STATUS = StoredStatus(
     objects=(KnownObject("Job", "report", "u", "7", "d"), KnownObject("Service", "report")),
-    has_run=True,
+    run=2,
     defaults=1,
-    outcome={"succeeded": False, "exitCode": 3},
-    history=({"succeeded": True},),
+    history=({"run": 2, "succeeded": False, "exitCode": 3}, {"run": 1, "succeeded": True}),
     message="m",
     reason="OutOfQuota",
     conditions=({"type": "Ready", "status": "False"},),
@@ -40,10 +39,9 @@ def test_a_status_as_an_object_has_it() -> None:
             {"kind": "Job", "name": "report", "uid": "u", "resourceVersion": "7", "digest": "d"},
             {"kind": "Service", "name": "report", "uid": "", "resourceVersion": "", "digest": ""},
         ],
-        "hasRun": True,
+        "run": 2,
         "defaults": 1,
-        "outcome": {"succeeded": False, "exitCode": 3},
-        "history": [{"succeeded": True}],
+        "history": [{"run": 2, "succeeded": False, "exitCode": 3}, {"run": 1, "succeeded": True}],
         "message": "m",
         "reason": "OutOfQuota",
         "conditions": [{"type": "Ready", "status": "False"}],
@@ -55,7 +53,6 @@ def test_a_status_as_an_object_has_it() -> None:
 def test_a_status_shares_nothing_with_its_object() -> None:
     fields = status_fields(STATUS)
     found = status_from(fields)
-    fields["outcome"].clear()
     fields["conditions"][0].clear()
     fields["history"][0].clear()
     assert found == STATUS
@@ -86,9 +83,8 @@ mappings = st.dictionaries(st.text(), values)
 statuses = st.builds(
     StoredStatus,
     objects=st.lists(st.builds(KnownObject, *[st.text()] * 5)).map(tuple),
-    has_run=st.booleans(),
+    run=st.integers(),
     defaults=st.integers(),
-    outcome=mappings,
     history=st.lists(mappings).map(tuple),
     message=st.text(),
     reason=st.text(),
