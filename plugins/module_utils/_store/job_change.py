@@ -277,10 +277,10 @@ class JobChanger:
 
     def _roll_back(self, change: _Change, ours: JobView) -> None:
         base = change.base = change.base or change.view
-        if others := changed_by_others(base, ours, change.view):
-            listed = ", ".join(map(str, others))
-            raise LifecycleError(f"others have changed {listed} meanwhile. Look at it, and run this again")
         while step := next_step_back(base, change.view):
+            if others := changed_by_others(base, ours, change.view):
+                listed = ", ".join(map(str, others))
+                raise LifecycleError(f"others have changed {listed} meanwhile. Look at it, and run this again")
             change.view = self._writer.write(change.view, step)
 
     def _fresh_snapshot(self, key: JobKey) -> StoreSnapshot:

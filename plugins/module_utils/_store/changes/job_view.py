@@ -33,7 +33,7 @@ class JobView:
         adoptable: the job that runs without a definition and becomes one, if any.
         adoption_problem: why the job that runs without a definition can't become one; empty if it can.
         written: the runtime objects that were written since the view was read, by kind.
-        ended: how the last run ended whose Job was deleted since.
+        ended: how the last run ended whose Job was deleted since, until the status has it.
     """
 
     key: JobKey

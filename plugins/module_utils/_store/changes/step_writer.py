@@ -122,7 +122,8 @@ class StepWriter:
             definition = read_definition(patch_exactly(self.cluster, obj, patch, subresource="status"))
             # What the API server answers may be in another order, or without empty fields.
             definition = replace(definition, status=step.status)
-        return replace(view, definition=definition)
+        # The status has it now.
+        return replace(view, definition=definition, ended=None)
 
     def _delete_runtime(self, view: JobView, step: DeleteRuntime) -> JobView:
         runtime = view.runtime[step.type]
