@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from .._cluster.cluster import Cluster, Object
-from .._cluster.errors import ApiError, ClusterError, Conflict, NotFound
+from .._cluster.errors import ApiError, ClusterError, Conflict, NotFound, Unreachable
 from .._errors import LifecycleError
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job, fields_of
@@ -31,6 +31,7 @@ from .changes.steps import (
     Step,
     WriteRuntime,
     WriteStatus,
+    ended_run_step,
     is_preparation,
     meant_objects,
     next_step,
@@ -173,6 +174,11 @@ class JobChanger:
             reason, message = self._handle_refusal(change, error)
         except Refusal as error:
             reason, message = "Refused", str(error)
+        except Unreachable:
+            raise
+        except LifecycleError as error:
+            done = f". By then: {'; '.join(change.notes)}" if change.notes else ""
+            reason, message = "Failed", f"{one_line(error)}{done}"
         if change.is_changed and not self._check_mode:
             self._changed.add(key)
         return ChangeReport(
@@ -226,15 +232,23 @@ class JobChanger:
         runtime = change.view.runtime.get(definition.type)
         if "restarted" in change.notes:
             return
+        if definition.job.suspend and definition.type is not JobType.SCHEDULED:
+            raise Refusal("It is suspended, so nothing would run. Resume it: state present, suspend false.")
         if definition.type is JobType.ONE_OFF:
             if runtime:
                 step = DeleteRuntime(definition.type, runtime.main)
                 self._take(change, lambda view: step if definition.type in view.runtime else None)
+                self._take(change, ended_run_step)
             main = meant_objects(change.view, definition, goal)[0]
             run = WriteRuntime(definition.type, main)
             self._take(change, lambda view: None if definition.type in view.runtime else run)
         elif runtime is None or runtime.is_deleting:
-            return
+            # The pods of a new Deployment are new.
+            if definition.type is JobType.CONTINUOUS:
+                return
+            self._take(change, lambda view: next_step(view, goal))
+            if not self._check_mode:
+                self._run_again(change.view, definition.type, change.view.runtime[definition.type].main)
         elif not self._check_mode:
             self._run_again(change.view, definition.type, runtime.main)
         change.is_changed = True
@@ -261,9 +275,11 @@ class JobChanger:
                 self._repeat(change, partial(self._roll_back, ours=refused.view))
             except LifecycleError as failure:
                 return reason, f"{message}. The change could not be rolled back: {one_line(failure)}"
-            was_stored, is_stored = (bool(one.definition) for one in (change.first, change.view))
-            change.is_changed = was_stored is not is_stored or (
-                fields_before(change.first) != fields_after(change.view)
+            was, now = change.first, change.view
+            change.is_changed = (
+                bool(was.definition) is not bool(now.definition)
+                or was.runtime.keys() != now.runtime.keys()
+                or fields_before(was) != fields_after(now)
             )
             return reason, f"{message}. The change was rolled back."
         definition = change.view.definition
@@ -280,7 +296,9 @@ class JobChanger:
         while step := next_step_back(base, change.view):
             if others := changed_by_others(base, ours, change.view):
                 listed = ", ".join(map(str, others))
-                raise LifecycleError(f"others have changed {listed} meanwhile. Look at it, and run this again")
+                raise LifecycleError(
+                    f"others have changed {listed} meanwhile. Look at it, and run this again"
+                )
             change.view = self._writer.write(change.view, step)
 
     def _fresh_snapshot(self, key: JobKey) -> StoreSnapshot:

@@ -29,7 +29,7 @@ from .._job_models.toolforge import toolforge_resource
 from .._text import one_line
 from .._threads import map_in_threads
 from .changes.job_view import JobView
-from .changes.statuses import rolled_out_status
+from .changes.statuses import failed_status, rolled_out_status
 from .counters import JobCounter
 from .counting import count_jobs
 from .exact_patch import patch_exactly
@@ -82,6 +82,10 @@ class _Outcome:
 
     job: ImportedJob | None = None
     problem: str = ""
+
+
+NOT_ROLLED_OUT = "NotRolledOut"
+"""The reason of a definition that was imported from a custom resource of which nothing runs."""
 
 
 def import_jobs(
@@ -199,7 +203,9 @@ class _Writer:
         def write() -> Object:
             after = patch_exactly(self._cluster, obj, merge_patch(obj, meant))
             runtime = self._snapshot.runtime_of(definition)
-            return self._with_status(after, runtime) if lacks_status else after
+            if lacks_status:
+                return self._with_status(after, runtime)
+            return self._with_generation(after)
 
         return self._outcome(meant, obj, write)
 
@@ -216,6 +222,15 @@ class _Writer:
             return _Outcome(problem=f"{ref}: {one_line(refusal.api_message)}")
         return _Outcome(ImportedJob(JobKey(ref.namespace, ref.name), before, after))
 
+    def _with_generation(self, obj: Object) -> Object:
+        """A definition that means what it has meant, with a status that says so of the new generation."""
+        meta, status = obj["metadata"], read_definition(obj).status
+        if not status.conditions or status.observed_generation == meta.get("generation"):
+            return obj
+        conditions = [{**one, "observedGeneration": meta["generation"]} for one in status.conditions]
+        patch = {"status": {"observedGeneration": meta["generation"], "conditions": conditions}}
+        return patch_exactly(self._cluster, obj, patch, subresource="status")
+
     def _with_status(self, obj: Object, runtime: RuntimeJob | None) -> Object:
         status = {"status": status_fields(_imported_status(read_definition(obj), runtime))}
         meta = obj["metadata"]
@@ -226,6 +241,8 @@ class _Writer:
 
 def _imported_status(definition: StoredDefinition, runtime: RuntimeJob | None) -> StoredStatus:
     """The status of a definition whose runtime objects, if any, are as it means them."""
+    if runtime is None and definition.type is not JobType.ONE_OFF:
+        return failed_status(definition, NOT_ROLLED_OUT, "Nothing of it runs yet.")
     found = {runtime.type: runtime} if runtime else {}
     view = JobView(definition.key, definition, runtime=found)
     status = rolled_out_status(view, runtime_objects(definition.job))

@@ -148,7 +148,8 @@ def list_differences(snapshot: StoreSnapshot, after: StoreSwitches | None = None
     for place in sorted(old.keys() | new.keys()):
         before, now = old.get(place), new.get(place)
         job = now or before
-        if job is None or place[0] in unreadable:
+        is_going = job is not None and job.state is JobState.DELETING and not job.storage_version
+        if job is None or is_going or place[0] in unreadable:
             continue
         if not job.is_readable:
             lines.append(f"{job}: {job.message}")
@@ -210,6 +211,9 @@ def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> Liste
         message=one_line(status.message),
         reason=one_line(status.reason),
     )
+    if definition.replaces and (definition.key, definition.replaces) in snapshot.runtime:
+        other = f"The {definition.replaces} job that it replaces is still there."
+        job = replace(job, message=" ".join(filter(None, (job.message, other))))
     if runtime is None:
         excluded = snapshot.excluded.get((definition.key, definition.type), "")
         return replace(job, message=job.message or excluded)

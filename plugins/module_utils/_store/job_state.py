@@ -76,7 +76,7 @@ def is_outdated(definition: StoredDefinition) -> bool:
 
     The cause may be a new default, or a change of the definition that was not rolled out yet.
     """
-    was_rolled_out = bool(definition.status.objects)
+    was_rolled_out = definition.is_writable and bool(definition.status.objects)
     expected = expected_objects(definition)
     return was_rolled_out and (
         expected_objects(definition, CURRENT_DEFAULTS) != expected
@@ -92,14 +92,23 @@ def job_drift(definition: StoredDefinition, runtime: RuntimeJob) -> tuple[Drifte
         found = live.get(meant["kind"])
         is_as_rolled_out = _is_as_rolled_out(definition, meant)
         if found is None:
-            drift += [_absent(ref_of(meant))] if is_as_rolled_out else []
-        elif is_as_rolled_out:
-            drift += [] if _is_unmoved(definition, found) else find_drift(meant, found)
-        else:
+            # A change of type that is under way has not created all objects yet.
+            is_new = definition.replaces is not None and not definition.status.objects
+            drift += [_absent(ref_of(meant))] if is_as_rolled_out and not is_new else []
+        elif not is_as_rolled_out:
             # What differs because the definition has changed since is nobody's drift.
-            fields = find_drift(meant, found)
-            drift += [one for one in fields if one.manager and not one.manager.startswith(FIELD_MANAGER)]
+            drift += [one for one in others_drift(meant, found) if one.manager]
+        elif not _is_unmoved(definition, found):
+            drift += others_drift(meant, found) if definition.status.objects else find_drift(meant, found)
     return tuple(drift)
+
+
+def others_drift(meant: Object, live: Object) -> list[DriftedField]:
+    """What others have changed in an object that we have written as it is meant.
+
+    Fields of our own field manager that differ were changed in our request, by a webhook of the cluster.
+    """
+    return [one for one in find_drift(meant, live) if not one.manager.startswith(FIELD_MANAGER)]
 
 
 def runtime_state(runtime: RuntimeJob) -> JobState:
@@ -155,12 +164,19 @@ def with_runs(
     if ended:
         run = max(run, 1)
         history = with_run(history, history_entry(run, ended))
-    if runtime and runtime.type is JobType.ONE_OFF:
+    if runtime and _has_started(runtime):
         known = status.known(RUN)
         run += not run or (known is not None and known.uid != runtime.uid)
         outcome = run_outcome(runtime)
         history = with_run(history, history_entry(run, outcome)) if outcome else history
     return replace(status, run=run, history=tuple(history))
+
+
+def _has_started(runtime: RuntimeJob) -> bool:
+    """Whether a one-off job runs or has run. Kubernetes starts no pod of a suspended Job."""
+    spec, status = mapping_of(runtime.main.get("spec")), mapping_of(runtime.main.get("status"))
+    is_started = spec.get("suspend") is not True or bool(status.get("startTime"))
+    return runtime.type is JobType.ONE_OFF and is_started
 
 
 def definition_state(definition: StoredDefinition) -> JobState:

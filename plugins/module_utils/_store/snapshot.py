@@ -10,14 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Cluster, Object, ref_of
+from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Cluster, Object, Ref, ref_of
 from .._cluster.errors import Forbidden
 from .._cluster.object_selectors import label_matcher
 from .._job_models.core_job import JobKey, JobType
 from .._job_models.recognition import has_controller
-from .._job_models.runtime.runtime_objects import JOB_LABEL, KINDS_OF, runtime_objects
+from .._job_models.runtime.runtime_objects import CRON_JOB, JOB, JOB_LABEL, KINDS_OF, runtime_objects
 from .._job_models.storage.definition import DEFINITION_KINDS, StoredDefinition
-from .._jobs.loose_json import mapping_of, mappings_in
+from .._jobs.job_outcome import true_conditions
+from .._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
 from .._runs.lease.lease import LIFECYCLE_NAMESPACE
 from .._text import one_line
 from .._threads import call_in_threads
@@ -25,7 +26,7 @@ from .counters import COUNTER_KIND, JobCounter, counter_from
 from .stored_definitions import Unreadable, read_definitions
 from .switches import StoreSwitches, read_switches
 
-__all__ = ["RuntimeJob", "StoreSnapshot", "Unreadable", "read_snapshot"]
+__all__ = ["RuntimeJob", "StoreSnapshot", "Unreadable", "is_podless", "read_snapshot"]
 
 ERRAND_LABEL = f"{GROUP}/errand"
 """The label of Jobs that belong to an errand. The room of errands is on our floor, so we name it, too."""
@@ -72,10 +73,13 @@ class StoreSnapshot:
     Attributes:
         definitions: the one that counts for each name.
         replaced: definitions that those of the same name replace, while a job changes its type.
+        surplus: definitions of the same names that do not count.
         left_out: the types of the definitions that the label selector leaves out.
+        left_out_runtime: the names and types of what runs that it leaves out.
         unreadable: definitions that can't be read.
         runtime: what runs, by name and type. What is no job is left out.
         excluded: why an object of a job's kind is no job, by name and type.
+        podless_runs: the scheduled jobs whose current run has no pod yet, by the uid of the run's Job.
         store: the switches.
         counters: by namespace.
         uids: by namespace, of all definitions and all objects of a job's kind, whatever the label selector.
@@ -86,10 +90,13 @@ class StoreSnapshot:
 
     definitions: Mapping[JobKey, StoredDefinition] = field(default_factory=dict)
     replaced: Mapping[JobKey, StoredDefinition] = field(default_factory=dict)
+    surplus: Mapping[JobKey, tuple[Ref, ...]] = field(default_factory=dict)
     left_out: Mapping[JobKey, JobType] = field(default_factory=dict)
+    left_out_runtime: frozenset[tuple[JobKey, JobType]] = frozenset()
     unreadable: tuple[Unreadable, ...] = ()
     runtime: Mapping[tuple[JobKey, JobType], RuntimeJob] = field(default_factory=dict)
     excluded: Mapping[tuple[JobKey, JobType], str] = field(default_factory=dict)
+    podless_runs: Mapping[str, JobKey] = field(default_factory=dict)
     store: StoreSwitches = field(default_factory=StoreSwitches)
     counters: Mapping[str, JobCounter] = field(default_factory=dict)
     uids: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -133,6 +140,7 @@ def read_snapshot(
     services = {_key(obj): obj for obj in found[SERVICE_KIND]}
     runtime: dict[tuple[JobKey, JobType], RuntimeJob] = {}
     excluded: dict[tuple[JobKey, JobType], str] = {}
+    podless_runs: dict[str, JobKey] = {}
     left_out: set[tuple[JobKey, JobType]] = set()
     uids: dict[str, set[str]] = defaultdict(set)
     for obj in (obj for kind in (*DEFINITION_KINDS.values(), *_MAIN_KINDS) for obj in found[kind]):
@@ -143,6 +151,7 @@ def read_snapshot(
             reason = _why_no_job(obj)
             if reason:
                 excluded[key, type_] = reason
+                podless_runs |= _podless_run(obj)
             elif not matches(obj):
                 left_out.add((key, type_))
             elif key.namespace in places or not _is_reserved(key.namespace) or key in stored.definitions:
@@ -160,10 +169,13 @@ def read_snapshot(
     return StoreSnapshot(
         definitions=definitions,
         replaced=stored.replaced,
+        surplus=stored.surplus,
         left_out={key: one.type for key, one in stored.definitions.items() if key not in definitions},
+        left_out_runtime=frozenset(left_out),
         unreadable=stored.unreadable,
         runtime=runtime,
         excluded=excluded,
+        podless_runs=podless_runs,
         store=switches,
         counters={one.namespace: one for one in counters if one.namespace},
         uids={namespace: frozenset(some) for namespace, some in uids.items()},
@@ -206,6 +218,22 @@ def _why_no_job(obj: Object) -> str:
     if labels.get(MANAGED_BY) == FIELD_MANAGER:
         return f"{ref_of(obj)} belongs to a component."
     return ""
+
+
+def _podless_run(obj: Object) -> dict[str, JobKey]:
+    """The scheduled job of a run that has neither a pod nor an end, by the uid of the run; else nothing."""
+    owners = mappings_in(obj["metadata"].get("ownerReferences"))
+    names = [text_of(one.get("name")) for one in owners if one.get("kind") == CRON_JOB]
+    if obj["kind"] != JOB or not names or not is_podless(obj):
+        return {}
+    return {str(obj["metadata"].get("uid") or ""): JobKey(obj["metadata"]["namespace"], names[0])}
+
+
+def is_podless(job: Object) -> bool:
+    """Whether a Job has not ended, and has no pod although it is not suspended."""
+    spec, status = mapping_of(job.get("spec")), mapping_of(job.get("status"))
+    has_ended = not true_conditions(job).keys().isdisjoint(("Complete", "Failed"))
+    return not (spec.get("suspend") is True or has_ended or number_of(status.get("active")))
 
 
 def _own_service(main: Object, service: Object | None) -> Object | None:

@@ -50,12 +50,14 @@ class StoredDefinitions:
     Attributes:
         definitions: the one that counts for each name.
         replaced: those that these replace, while a job changes its type.
+        surplus: those of the same names that do not count.
         unreadable: those that can't be read.
         warnings: one sentence each.
     """
 
     definitions: Mapping[JobKey, StoredDefinition]
     replaced: Mapping[JobKey, StoredDefinition]
+    surplus: Mapping[JobKey, tuple[Ref, ...]]
     unreadable: tuple[Unreadable, ...]
     warnings: tuple[str, ...]
 
@@ -80,6 +82,7 @@ def read_definitions(objects: Iterable[Object]) -> StoredDefinitions:
             by_key.setdefault(definition.key, []).append(definition)
     counting: dict[JobKey, StoredDefinition] = {}
     replaced: dict[JobKey, StoredDefinition] = {}
+    surplus: dict[JobKey, tuple[Ref, ...]] = {}
     for key, same_name in sorted(by_key.items()):
         types = {one.type for one in same_name}
         replacing = [one for one in same_name if one.replaces in types - {one.type}]
@@ -89,11 +92,12 @@ def read_definitions(objects: Iterable[Object]) -> StoredDefinitions:
             if other.type == chosen.replaces:
                 replaced[key] = other
             elif other is not chosen:
+                surplus[key] = (*surplus.get(key, ()), ref_of(other.obj))
                 warnings.append(
                     f"{ref_of(chosen.obj)} and {ref_of(other.obj)} have the same name, which only one job may"
                     f" have. Only {ref_of(chosen.obj)} counts. Delete one of them."
                 )
-    return StoredDefinitions(counting, replaced, tuple(unreadable), tuple(warnings))
+    return StoredDefinitions(counting, replaced, surplus, tuple(unreadable), tuple(warnings))
 
 
 def _check_objects(definition: StoredDefinition) -> None:

@@ -13,7 +13,7 @@ from ..command_lines import shell_line
 from ..core_job import CoreJob, HealthCheck, JobType
 from ..job_fields import core_job, fields_of
 from ..schedules import resolved_schedule
-from .patches import apply_extra
+from .patches import apply_extra, apply_patch
 
 JOB, CRON_JOB, DEPLOYMENT, SERVICE = "Job", "CronJob", "Deployment", "Service"
 
@@ -50,7 +50,15 @@ def runtime_objects(job: CoreJob) -> list[Object]:
         if isinstance(patch, Mapping) and patch:
             obj = objects.get(kind) or {"apiVersion": api_version, "kind": kind, "metadata": _named(job)}
             objects[kind] = apply_extra(obj, patch)
+    if job.suspend:
+        # No part of `extra` keeps a suspended job running.
+        main = objects[KINDS_OF[job.type][0][1]]
+        main["spec"] = apply_patch(main["spec"], _suspension(job.type))
     return list(objects.values())
+
+
+def _suspension(type_: JobType) -> Object:
+    return {"replicas": 0} if type_ is JobType.CONTINUOUS else {"suspend": True}
 
 
 def objects_of_fields(job: CoreJob) -> list[Object]:

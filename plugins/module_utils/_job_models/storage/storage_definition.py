@@ -81,8 +81,16 @@ _STORE_DEFINITION = record_definition(
     {
         "spec": {
             **object_schema(
-                sourceOfTruth={**STRING, "description": "Where lists of jobs come from."},
-                unknownJobs={**STRING, "description": "What happens to a job that has no definition."},
+                sourceOfTruth={
+                    **STRING,
+                    "enum": ["kubernetes", "storage"],
+                    "description": "Where lists of jobs come from.",
+                },
+                unknownJobs={
+                    **STRING,
+                    "enum": ["adopt", "ignore"],
+                    "description": "What happens to a job that has no definition.",
+                },
             ),
             "description": "Switches of the job store.",
         }

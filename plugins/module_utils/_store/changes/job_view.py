@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ..._cluster.cluster import Object
+from ..._cluster.cluster import MANAGED_BY, Object, Ref
 from ..._job_models.core_job import CoreJob, JobKey, JobType
+from ..._job_models.runtime.runtime_objects import SERVICE, STORE, runtime_objects
 from ..._job_models.storage.definition import StoredDefinition
 from ..._job_models.storage.stored_status import KnownObject
 from ..._jobs.job_outcome import JobOutcome
+from ..._jobs.loose_json import mapping_of
 from ..snapshot import RuntimeJob, StoreSnapshot
 from ..stored_definitions import UNREADABLE, problem_of
 from ..switches import UnknownJobs
@@ -27,6 +29,7 @@ class JobView:
         key: what names it.
         definition: the one that counts, if any.
         replaced: the one that this replaces, if any.
+        surplus: definitions of this name that do not count.
         unreadable: why a definition of this name can't be read; empty if all can.
         runtime: what runs under this name, by type.
         excluded: why an object of this name is no job, by type.
@@ -39,6 +42,7 @@ class JobView:
     key: JobKey
     definition: StoredDefinition | None = None
     replaced: StoredDefinition | None = None
+    surplus: tuple[Ref, ...] = ()
     unreadable: str = ""
     runtime: Mapping[JobType, RuntimeJob] = field(default_factory=dict)
     excluded: Mapping[JobType, str] = field(default_factory=dict)
@@ -82,10 +86,13 @@ def view_of(snapshot: StoreSnapshot, key: JobKey) -> JobView:
     """
     runtime = {type_: snapshot.runtime[key, type_] for type_ in JobType if (key, type_) in snapshot.runtime}
     definition = snapshot.definitions.get(key)
+    if definition and definition.type in runtime:
+        runtime[definition.type] = _without_foreign_service(definition, runtime[definition.type])
     view = JobView(
         key,
         definition,
         snapshot.replaced.get(key),
+        snapshot.surplus.get(key, ()),
         "; ".join(f"{one.ref} can't be read: {one.problem}" for one in snapshot.unreadable if one.key == key),
         runtime,
         {type_: snapshot.excluded[key, type_] for type_ in JobType if (key, type_) in snapshot.excluded},
@@ -99,3 +106,14 @@ def view_of(snapshot: StoreSnapshot, key: JobKey) -> JobView:
         except UNREADABLE as error:
             problem = problem_of(error)
     return replace(view, adoption_problem=problem)
+
+
+def _without_foreign_service(definition: StoredDefinition, runtime: RuntimeJob) -> RuntimeJob:
+    """What runs, without a Service that the definition does not mean and that the store has not created."""
+    service = runtime.service
+    if service is None or any(one["kind"] == SERVICE for one in runtime_objects(definition.job)):
+        return runtime
+    meta, known = service["metadata"], definition.status.known(SERVICE)
+    is_known = known is not None and known.uid == str(meta.get("uid") or "")
+    is_own = mapping_of(meta.get("labels")).get(MANAGED_BY) == STORE
+    return runtime if is_known or is_own else replace(runtime, service=None)

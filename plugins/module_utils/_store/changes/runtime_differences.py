@@ -13,6 +13,7 @@ from ..._job_models.runtime.patches import merge_patch
 from ..._job_models.runtime.plain_fields import fields_at
 from ..._job_models.storage.stored_status import KnownObject, object_digest
 from ..._jobs.loose_json import mapping_of, mappings_in, text_of
+from ..job_state import others_drift
 
 
 def runtime_patch(
@@ -32,7 +33,7 @@ def runtime_patch(
     meta = live["metadata"]
     if known and known.digest == object_digest(meant) and known.uid == str(meta.get("uid") or ""):
         is_unmoved = known.resource_version == str(meta.get("resourceVersion") or "")
-        if is_unmoved or not find_drift(meant, live):
+        if is_unmoved or not others_drift(meant, live):
             return {}
     found = normal_form(live)
     patch = merge_patch(found, normal_form(with_carried_fields(target or meant, live)))

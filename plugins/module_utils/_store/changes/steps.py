@@ -15,14 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..._cluster.cluster import Object
+from ..._cluster.cluster import Object, ref_of
 from ..._job_models.core_job import CoreJob, JobType
 from ..._job_models.defaults import CURRENT_DEFAULTS
 from ..._job_models.job_fields import core_job, fields_of
 from ..._job_models.runtime.runtime_objects import KINDS_OF, runtime_objects
 from ..._job_models.storage.definition import StoredDefinition
 from ..._job_models.storage.stored_status import RUN, StoredStatus
-from ..job_state import run_outcome
+from ..job_state import run_outcome, with_runs
 from .job_view import JobView
 from .runtime_differences import runtime_patch, with_carried_fields
 from .statuses import rolled_out_status, run_digest
@@ -114,17 +114,23 @@ def refusal(view: JobView, wanted: JobType | None = None) -> str:
         wanted: the type that it is to have; None if it is to be deleted.
     """
     if view.unreadable:
-        return f"{view.unreadable} Correct it, or delete it, and run this again."
+        return f"{view.unreadable}. Correct it, or delete it, and run this again."
     for one in (view.definition, view.replaced):
         if one and not one.is_writable:
             return (
                 f"Its definition has storage version {one.storage_version}, which a newer version of this"
                 " collection has written. Change it with that version."
             )
+    if view.surplus and wanted is not None:
+        counting = ref_of(view.definition.obj) if view.definition else "another one"
+        return (
+            f"{', '.join(map(str, view.surplus))} has the same name, and only {counting} counts."
+            " Delete one of them (kubectl delete), and run this again."
+        )
     defined = view.definition or view.adoptable
     if wanted is None:
-        is_excluded = not defined and not view.runtime
-        return next((_exclusion(one) for one in view.excluded.values() if is_excluded), "")
+        types = {defined.type} if defined else view.excluded.keys() - view.runtime.keys()
+        return next((_exclusion(one) for type_, one in view.excluded.items() if type_ in types), "")
     for type_ in (wanted, *((defined.type,) if defined else ())):
         if type_ in view.excluded:
             return _exclusion(view.excluded[type_])
@@ -154,7 +160,8 @@ def next_step(view: JobView, goal: Goal) -> Step | None:
     if fields_of(definition.job) != fields_of(job):
         return _first_status(view, definition) or WriteDefinition(job, definition, definition.replaces)
     return (
-        _runtime_step(view, definition, goal)
+        ended_run_step(view)
+        or _runtime_step(view, definition, goal)
         or _end_of_type_change(view, definition)
         or _status_step(view, definition, goal)
     )
@@ -181,6 +188,14 @@ def next_step_to_absence(view: JobView) -> Step | None:
         if one:
             return DeleteDefinition(one)
     return None
+
+
+def ended_run_step(view: JobView) -> Step | None:
+    """Record how a run ended whose Job was deleted, before another one begins."""
+    definition = view.definition
+    if definition is None or view.ended is None or definition.type in view.runtime:
+        return None
+    return WriteStatus(definition, with_runs(definition.status, None, view.ended))
 
 
 def _first_status(view: JobView, definition: StoredDefinition) -> Step | None:
@@ -210,11 +225,12 @@ def _step_back(view: JobView, definition: StoredDefinition) -> Step | None:
 def _end_of_type_change(view: JobView, definition: StoredDefinition) -> Step | None:
     if definition.replaces is None:
         return None
+    if view.replaced is None:
+        # The runtime objects went before it. What is there now is of others.
+        return WriteDefinition(definition.job, definition, None)
     if definition.replaces in view.runtime:
         return _deletion(view, definition.replaces)
-    if view.replaced:
-        return DeleteDefinition(view.replaced)
-    return WriteDefinition(definition.job, definition, None)
+    return DeleteDefinition(view.replaced)
 
 
 def _deletion(view: JobView, type_: JobType) -> DeleteRuntime:
