@@ -1,0 +1,37 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run of a job does, as a hash: equal for jobs whose runs do the same. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from ..core_job import CoreJob
+from ..defaults import CURRENT_DEFAULTS
+from ..job_fields import core_job, fields_of
+from .normal_form import normal_form
+from .plain_fields import fields_at
+from .runtime_objects import runtime_objects
+
+_TIMEOUT = "activeDeadlineSeconds"
+
+
+def run_identity(job: CoreJob, release: int = CURRENT_DEFAULTS) -> str:
+    """A hash of what a run of a job does: 32 hexadecimal digits.
+
+    It covers the pods and the timeout, in the normal form of their objects. How the fields say a thing does not
+    count: a default that is written down, ``0.5Gi`` for ``512Mi``, and ``env: {}`` change nothing. Fields
+    without an effect on a run, such as ``emails``, ``retry`` and ``suspend``, change nothing either.
+
+    Args:
+        job: of any type; its own defaults don't count.
+        release: the number of the release of defaults by which its objects are built.
+    """
+    main = runtime_objects(core_job(job.key, job.type, fields_of(job), release))[0]
+    spec = fields_at(normal_form(main), "spec")
+    spec = fields_at(spec, "jobTemplate", "spec") or spec
+    run = {name: spec.get(name) for name in ("template", _TIMEOUT)}
+    text = json.dumps(run, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
