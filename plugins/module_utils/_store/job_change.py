@@ -16,6 +16,7 @@ from .._cluster.errors import ApiError, ClusterError, Conflict, NotFound, Unreac
 from .._errors import LifecycleError
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job, fields_of
+from .._job_models.runtime.run_identity import run_identity
 from .._job_models.runtime.runtime_objects import STORE
 from .._text import one_line
 from .changes.change_report import Action, ChangeReport, OnFailure
@@ -23,7 +24,7 @@ from .changes.descriptions import fields_after, fields_before, hidden_field_warn
 from .changes.job_view import JobView, view_of
 from .changes.rollback import changed_by_others, next_step_back
 from .changes.runs import OUT_OF_QUOTA, QUOTA_MARK, restart_pods, start_run
-from .changes.statuses import failed_status, run_digest
+from .changes.statuses import failed_status
 from .changes.step_writer import RuntimeRefused, StaleView, StepWriter
 from .changes.steps import (
     DeleteRuntime,
@@ -109,7 +110,7 @@ class JobChanger:
 
         def goal(view: JobView) -> Goal:
             old = view.definition.job if view.definition else view.adoptable
-            return Goal(job, is_run_changed=old is not None and run_digest(old) != run_digest(job))
+            return Goal(job, is_run_changed=old is not None and run_identity(old) != run_identity(job))
 
         return self._change(job.key, goal, Action.UPDATED)
 

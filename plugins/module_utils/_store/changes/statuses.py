@@ -5,30 +5,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import replace
 
 from ..._cluster.cluster import Object
 from ..._cluster.timestamp import timestamp
-from ..._job_models.core_job import CoreJob
 from ..._job_models.defaults import CURRENT_DEFAULTS
-from ..._job_models.job_fields import fields_of
+from ..._job_models.runtime.run_identity import run_identity
 from ..._job_models.storage.definition import StoredDefinition
 from ..._job_models.storage.stored_status import RUN, KnownObject, StoredStatus, object_digest
 from ..._runs.records.conditions import new_condition
 from ..._text import one_line
 from ..job_state import with_runs
 from .job_view import JobView
-
-_FIELDS_WITHOUT_RUN = ("emails", "suspend", "retry")
-"""The fields whose change does not make a one-off job run again."""
-
-
-def run_digest(job: CoreJob) -> str:
-    """A hash of the fields that decide what a run of a one-off job does."""
-    fields = {name: one for name, one in fields_of(job).items() if name not in _FIELDS_WITHOUT_RUN}
-    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def known_object(meant: Object, live: Object) -> KnownObject:
@@ -60,7 +48,7 @@ def rolled_out_status(view: JobView, meant: list[Object], release: int = CURRENT
     runs = with_runs(definition.status, view.runtime.get(definition.type), view.ended)
     status = replace(runs, defaults=release)
     if status.run and objects:
-        main, digest = objects[0], run_digest(definition.job)
+        main, digest = objects[0], run_identity(definition.job, release)
         objects.append(KnownObject(RUN, main.name, main.uid, "", digest))
     return _ready(replace(status, objects=tuple(objects)), definition, "", "")
 

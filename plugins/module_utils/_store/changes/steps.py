@@ -19,13 +19,14 @@ from ..._cluster.cluster import Object, ref_of
 from ..._job_models.core_job import CoreJob, JobType
 from ..._job_models.defaults import CURRENT_DEFAULTS
 from ..._job_models.job_fields import core_job, fields_of
+from ..._job_models.runtime.run_identity import run_identity
 from ..._job_models.runtime.runtime_objects import KINDS_OF, runtime_objects
 from ..._job_models.storage.definition import StoredDefinition
 from ..._job_models.storage.stored_status import RUN, StoredStatus
 from ..job_state import run_outcome, with_runs
 from .job_view import JobView
 from .runtime_differences import runtime_patch, with_carried_fields
-from .statuses import rolled_out_status, run_digest
+from .statuses import rolled_out_status
 
 
 @dataclass(frozen=True)
@@ -275,7 +276,7 @@ def _is_run_due(view: JobView, definition: StoredDefinition, goal: Goal) -> bool
     known = view.known(RUN)
     if known is None:
         return goal.is_run_changed
-    return known.digest != run_digest(definition.job)
+    return known.digest != run_identity(definition.job, rolled_out_release(view))
 
 
 def meant_objects(view: JobView, definition: StoredDefinition, goal: Goal) -> list[Object]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import CoreJob, JobType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
@@ -17,7 +17,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime
     normal_form,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
+    JOB_LABEL,
     KINDS_OF,
+    STORE,
     runtime_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
@@ -30,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_change i
     ChangeReport,
     JobChanger,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_import import import_jobs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_list import listed_jobs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
@@ -240,8 +243,10 @@ def test_an_object_that_a_finalizer_holds_is_named(cluster: MemoryCluster) -> No
     present(cluster, job)
     patch_runtime(cluster, job, {"metadata": {"finalizers": ["example.com/hold"]}})
     found = JobChanger(cluster, read_snapshot(cluster), timeout=0.1)
-    with pytest.raises(LifecycleError, match="Job shop/once still exists"):
-        found.present(job_of("once", ONE_OFF, command="false"))
+    report = found.present(job_of("once", ONE_OFF, command="false"))
+    assert (report.action, report.changed) == (Action.REFUSED, True)
+    assert "Job shop/once still exists" in report.message
+    assert report.message.endswith("By then: definition updated")
 
 
 def test_an_adopted_job_that_has_finished_does_not_run_again_for_its_emails(cluster: MemoryCluster) -> None:
@@ -448,3 +453,123 @@ def test_a_change_that_extra_hides_is_a_warning(cluster: MemoryCluster) -> None:
     assert warning == (
         "job shop/once: the new command has no effect, as its extra sets the same. Take that out of extra."
     )
+
+
+SERVICE = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "web", "namespace": "shop"},
+    "spec": {"selector": {JOB_LABEL: "web"}, "ports": [{"port": 80}]},
+}
+
+
+def test_a_service_that_others_have_made_for_a_job_stays(cluster: MemoryCluster) -> None:
+    job = job_of("web", port=None)
+    present(cluster, job)
+    cluster.with_field_manager("kubectl-expose").create(SERVICE)
+    assert present(cluster, job).action is Action.UNCHANGED
+    JobChanger(cluster, read_snapshot(cluster)).suspended(job.key)
+    JobChanger(cluster, read_snapshot(cluster)).absent(job.key)
+    assert cluster.get("v1", "Service", "web", "shop")
+    assert cluster.get("apps/v1", "Deployment", "web", "shop") is None
+
+
+def test_a_default_that_is_written_down_runs_no_one_off_job_again(cluster: MemoryCluster) -> None:
+    present(cluster, job_of("once", ONE_OFF))
+    delete_runtime(cluster, job_of("once", ONE_OFF))
+    present(cluster, job_of("once", ONE_OFF, memory="0.5Gi", env={}))
+    assert live(cluster, job_of("once", ONE_OFF)) == []
+
+
+def test_an_imported_job_that_is_gone_does_not_run_again_for_the_same_fields(cluster: MemoryCluster) -> None:
+    job = job_of("once", ONE_OFF)
+    create_runtime(cluster, job)
+    finish(cluster, job)
+    import_jobs(cluster, read_snapshot(cluster), rewrite=False, check_mode=False)
+    delete_runtime(cluster, job)
+    present(cluster, job)
+    assert live(cluster, job) == []
+
+
+def test_a_suspended_one_off_job_has_not_run(cluster: MemoryCluster) -> None:
+    job = job_of("once", ONE_OFF, suspend=True)
+    present(cluster, job)
+    delete_runtime(cluster, job)
+    assert definition(cluster, job).status.run == 0
+    present(cluster, job_of("once", ONE_OFF))
+    assert definition(cluster, job).status.run == 1
+    assert len(live(cluster, job)) == 1
+
+
+@pytest.mark.parametrize("type_", [ONE_OFF, CONTINUOUS])
+def test_a_suspended_job_is_not_restarted(cluster: MemoryCluster, type_: JobType) -> None:
+    job = job_of("web", type_, suspend=True)
+    present(cluster, job)
+    report = JobChanger(cluster, read_snapshot(cluster)).restarted(job.key)
+    assert (report.action, report.changed) == (Action.REFUSED, False)
+    assert "It is suspended, so nothing would run" in report.message
+
+
+def test_a_scheduled_job_without_its_cron_job_is_rolled_out_and_run(cluster: MemoryCluster) -> None:
+    job = job_of("web", SCHEDULED)
+    present(cluster, job)
+    delete_runtime(cluster, job)
+    assert JobChanger(cluster, read_snapshot(cluster)).restarted(job.key).action is Action.RESTARTED
+    [run] = cluster.list("batch/v1", "Job", "shop").items
+    assert run["metadata"]["annotations"]["cronjob.kubernetes.io/instantiate"] == "manual"
+
+
+def test_extra_keeps_no_suspended_job_running(cluster: MemoryCluster) -> None:
+    job = job_of("web", extra={"Deployment": {"spec": {"replicas": 3}}})
+    present(cluster, job)
+    assert live(cluster, job)[0]["spec"]["replicas"] == 3
+    JobChanger(cluster, read_snapshot(cluster)).suspended(job.key)
+    assert live(cluster, job)[0]["spec"]["replicas"] == 0
+
+
+def test_what_others_create_after_a_change_of_type_is_theirs(cluster: MemoryCluster) -> None:
+    """The last write of the change was lost: the definition still names the one that it replaced."""
+    new = job_of("web", CONTINUOUS)
+    create_definition(cluster, new, replaces=SCHEDULED)
+    create_runtime(cluster, new)
+    create_runtime(cluster, job_of("web", SCHEDULED))
+    present(cluster, new)
+    assert definition(cluster, new).replaces is None
+    assert cluster.get("batch/v1", "CronJob", "web", "shop")
+
+
+def test_a_name_with_two_definitions_is_refused(cluster: MemoryCluster) -> None:
+    present(cluster, job_of("web", SCHEDULED))
+    create_definition(cluster, job_of("web", CONTINUOUS))
+    for type_ in (SCHEDULED, CONTINUOUS):
+        report = present(cluster, job_of("web", type_, image="nginx:2"))
+        assert (report.action, report.changed) == (Action.REFUSED, False)
+        assert "has the same name, and only" in report.message
+        assert {"ContinuousJob shop/web", "ScheduledJob shop/web"} <= {
+            " ".join(pair) for pair in zip(report.message.split(), report.message.split()[1:], strict=False)
+        }
+
+
+def test_a_webhook_that_changes_what_we_write_is_no_drift(cluster: MemoryCluster) -> None:
+    job = job_of("web")
+    present(cluster, job)
+    # What a webhook adds to our request belongs to our field manager.
+    patch_runtime(cluster, job, {"spec": {"template": {"spec": {"priorityClassName": "low"}}}}, STORE)
+    [listed] = listed_jobs(read_snapshot(cluster))
+    assert listed.drift == ()
+    assert present(cluster, job).action is Action.UNCHANGED
+    patch_runtime(cluster, job, {"spec": {"template": {"spec": {"priorityClassName": "high"}}}})
+    [listed] = listed_jobs(read_snapshot(cluster))
+    assert [one.field for one in listed.drift] == ["spec.template.spec.priorityClassName"]
+
+
+def test_a_restart_that_is_refused_keeps_how_the_last_run_ended(cluster: MemoryCluster) -> None:
+    job = job_of("once", ONE_OFF)
+    present(cluster, job)
+    finish(cluster, job)
+    denied = api_error("create it", 400, {"reason": "BadRequest", "message": "no"})
+    cluster.fail_when(lambda request: (request.verb, request.ref.kind) == ("create", "Job"), denied)
+    report = JobChanger(cluster, read_snapshot(cluster)).restarted(job.key)
+    assert (report.action, report.changed) == (Action.REFUSED, True)
+    status = definition(cluster, job).status
+    assert (status.run, [(one["run"], one["succeeded"]) for one in status.history]) == (1, [(1, True)])
