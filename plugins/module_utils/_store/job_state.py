@@ -160,16 +160,16 @@ def with_runs(
         runtime: what runs of the job, if anything.
         ended: how the last run ended whose Job was deleted since.
     """
-    run, history = status.run, list(status.history)
+    run, history = status.run, status.history
     if ended:
         run = max(run, 1)
-        history = with_run(history, history_entry(run, ended))
+        history = (*with_run(history, history_entry(run, ended)),)
     if runtime and _has_started(runtime):
         known = status.known(RUN)
         run += not run or (known is not None and known.uid != runtime.uid)
         outcome = run_outcome(runtime)
-        history = with_run(history, history_entry(run, outcome)) if outcome else history
-    return replace(status, run=run, history=tuple(history))
+        history = (*with_run(history, history_entry(run, outcome)),) if outcome else history
+    return replace(status, run=run, history=history)
 
 
 def _has_started(runtime: RuntimeJob) -> bool:
