@@ -247,4 +247,4 @@ def _imported_status(definition: StoredDefinition, runtime: RuntimeJob | None) -
     view = JobView(definition.key, definition, runtime=found)
     status = rolled_out_status(view, runtime_objects(definition.job))
     # A one-off job of which nothing is left has run.
-    return replace(status, run=max(status.run, 1)) if definition.type is JobType.ONE_OFF else status
+    return status if runtime else replace(status, run=1)
