@@ -4,7 +4,7 @@
 """Between the fields of a job, as options, files and dumps have them, and its core model: pure.
 
 Fields are a flat dictionary with the names of :class:`CoreJob`'s attributes. A field that is absent or None
-is not set.
+is not set; neither is an ``extra`` without a patch.
 """
 
 from __future__ import annotations
@@ -30,12 +30,23 @@ def core_job(
         TypeError, ValueError, AttributeError: a field has a value that validation would have refused.
     """
     given = {name: _READERS[name](fields[name]) for name in _READERS if fields.get(name) is not None}
+    if not given.get("extra"):
+        given.pop("extra", None)
     return CoreJob(key, type, **{**defaults_of(defaults), **given}, given=frozenset(given))
 
 
 def fields_of(job: CoreJob) -> dict[str, Any]:
     """The fields of a job that its user set, of types that JSON has, in a fixed order."""
     return {name: _plain(getattr(job, name)) for name in _READERS if name in job.given}
+
+
+def is_same_json(one: Any, other: Any) -> bool:
+    """Whether two values are the same in JSON, where ``true`` is not ``1``, and ``1.0`` is."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(is_same_json(one[name], other[name]) for name in one)
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(is_same_json, one, other))
+    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
 
 
 def _env(value: Any) -> dict[str, str]:

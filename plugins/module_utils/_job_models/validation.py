@@ -12,8 +12,9 @@ from typing import Any
 
 from .._cluster.quantity import BadQuantity, parse_quantity
 from .._text import one_line
-from .core_job import JobType
-from .job_fields import FIELD_NAMES
+from .core_job import JobKey, JobType
+from .job_fields import FIELD_NAMES, core_job
+from .object_shapes import shape_problems
 from .runtime.runtime_objects import KINDS_OF
 from .schedules import schedule_problem
 
@@ -40,6 +41,11 @@ _TYPES_OF_FIELDS: Mapping[str, tuple[JobType, ...]] = {
     "health_check": (JobType.CONTINUOUS,),
 }
 """The types that have a field. All other fields fit each type."""
+_SERVERS_METADATA = (
+    *("name", "namespace", "generateName", "uid", "resourceVersion", "generation", "creationTimestamp"),
+    *("deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"),
+)
+"""The metadata of objects that name them, or that the API server sets."""
 _POD_SPECS: Mapping[JobType, tuple[str, ...]] = {
     JobType.ONE_OFF: ("Job", "spec", "template", "spec"),
     JobType.SCHEDULED: ("CronJob", "spec", "jobTemplate", "spec", "template", "spec"),
@@ -63,6 +69,8 @@ def job_problems(name: str, type: str, fields: Mapping[str, Any]) -> list[str]:
         problems += _CHECKS[field](field, value) if field in _CHECKS else [_unknown(field, "", FIELD_NAMES)]
     if type in [*JobType]:
         problems += _problems_of_type(JobType(type), given)
+    if "extra" in given and not problems:
+        problems += shape_problems(core_job(JobKey("any", name), JobType(type), given))
     return problems
 
 
@@ -235,7 +243,7 @@ def _extra(field: str, value: Any) -> Iterator[str]:
         refused = [name for name in ("apiVersion", "kind", "status") if name in patch]
         metadata = patch.get("metadata", {})
         if isinstance(metadata, Mapping):
-            refused += [f"metadata.{name}" for name in ("name", "namespace") if name in metadata]
+            refused += [f"metadata.{name}" for name in _SERVERS_METADATA if name in metadata]
         else:
             yield _problem(f"{place}.metadata", metadata, "a mapping")
         yield from (f"{place}.{name} can't be changed; remove it" for name in refused)

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Cluster, Object, Ref, ref_of
+from .._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, Object, Ref, ref_of
 from .._cluster.errors import Forbidden
 from .._cluster.object_selectors import label_matcher
 from .._job_models.core_job import JobKey, JobType
+from .._job_models.object_shapes import ERRAND_LABEL
 from .._job_models.recognition import has_controller
 from .._job_models.runtime.runtime_objects import CRON_JOB, JOB, JOB_LABEL, KINDS_OF, runtime_objects
 from .._job_models.storage.definition import DEFINITION_KINDS, StoredDefinition
@@ -27,9 +28,6 @@ from .stored_definitions import Unreadable, read_definitions
 from .switches import StoreSwitches, read_switches
 
 __all__ = ["RuntimeJob", "StoreSnapshot", "Unreadable", "is_podless", "read_snapshot"]
-
-ERRAND_LABEL = f"{GROUP}/errand"
-"""The label of Jobs that belong to an errand. The room of errands is on our floor, so we name it, too."""
 
 SERVICE_KIND = KINDS_OF[JobType.CONTINUOUS][1]
 _MAIN_KINDS = {kinds[0]: type_ for type_, kinds in KINDS_OF.items()}

@@ -263,3 +263,33 @@ def test_two_who_declare_one_job_at_once_end_with_one_of_both(deployer: User) ->
     container = deployer.runtime("web")[0]["spec"]["template"]["spec"]["containers"][0]
     assert container["image"] == found["spec"]["image"]
     assert deployer.listed()["web"]["drift"] == []
+
+
+def test_defaults_of_a_value_that_goes_are_taken_away_with_it(deployer: User) -> None:
+    deployer.admin.create(
+        {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": "shop", "namespace": deployer.namespace},
+        }
+    )
+    pod = {"template": {"spec": {"serviceAccountName": "shop"}}}
+    deployer.jobs(jobs=[{**WEB, "extra": {"Deployment": {"spec": pod}}}]).succeeded()
+    recreate = {**WEB, "extra": {"Deployment": {"spec": {"strategy": {"type": "Recreate"}}}}}
+    assert deployer.jobs(jobs=[recreate]).succeeded().actions == {"web": "updated"}
+    spec = deployer.runtime("web")[0]["spec"]
+    assert spec["strategy"] == {"type": "Recreate"}
+    assert "serviceAccountName" not in spec["template"]["spec"]
+    deployer.jobs(jobs=[recreate]).unchanged()
+    deployer.jobs(jobs=[WEB]).succeeded()
+    assert deployer.runtime("web")[0]["spec"]["strategy"]["type"] == "RollingUpdate"
+
+
+def test_what_extra_must_not_change_is_refused_before_anything_is_written(deployer: User) -> None:
+    deployer.jobs(jobs=[WEB]).succeeded()
+    bad = {**WEB, "extra": {"Deployment": {"spec": "x", "metadata": {"uid": "y"}}}}
+    assert "extra.Deployment.metadata.uid can't be changed" in deployer.jobs(jobs=[BACKUP, bad]).message
+    bad = {**WEB, "extra": {"Deployment": {"spec": {"template": None}}}}
+    refused = deployer.jobs(jobs=[BACKUP, bad])
+    assert "extra.Deployment.spec.template must be a mapping" in refused.message
+    assert refused.writes == []

@@ -12,7 +12,7 @@ from typing import Any
 from ..command_lines import split_shell_line
 from ..core_job import LogFiles
 from .storage_v2 import StorageV2
-from .stored_fields import Group, Lines, Number, Open, Switch, Text, Texts, stored
+from .stored_fields import Group, Lines, Number, Patches, Switch, Text, Texts, stored
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class StorageV1:
     port: int | None = stored("port", Number())
     health_script: str | None = stored("healthScript", Text())
     emails: str | None = stored("emails", Text())
-    extra: Mapping[str, Any] | None = stored("extra", Open())
+    extra: Mapping[str, Any] | None = stored("extra", Patches())
     extra_nulls: Sequence[str] | None = stored("extraNulls", Lines())
     replaces: str | None = stored("replaces", Text())
 

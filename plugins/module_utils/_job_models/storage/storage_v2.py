@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .storage_v3 import StorageV3
-from .stored_fields import Group, Lines, Number, Open, Switch, Text, Texts, stored
+from .stored_fields import Group, Lines, Number, Patches, Switch, Text, Texts, stored
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class StorageV2:
     health_script: str | None = stored("healthScript", Text())
     logs: Mapping[str, str] | None = stored("logs", Group("stdout", "stderr"))
     emails: str | None = stored("emails", Text())
-    extra: Mapping[str, Any] | None = stored("extra", Open())
+    extra: Mapping[str, Any] | None = stored("extra", Patches())
     extra_nulls: Sequence[str] | None = stored("extraNulls", Lines())
     replaces: str | None = stored("replaces", Text())
 

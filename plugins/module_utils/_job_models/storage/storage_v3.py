@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .stored_fields import Group, Lines, Number, Open, Switch, Text, Texts, stored
+from .stored_fields import Group, Lines, Number, Patches, Switch, Text, Texts, stored
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,6 @@ class StorageV3:
     health_check: Mapping[str, str] | None = stored("healthCheck", Group("script", "path"))
     logs: Mapping[str, str] | None = stored("logs", Group("stdout", "stderr"))
     emails: str | None = stored("emails", Text())
-    extra: Mapping[str, Any] | None = stored("extra", Open())
+    extra: Mapping[str, Any] | None = stored("extra", Patches())
     extra_nulls: Sequence[str] | None = stored("extraNulls", Lines())
     replaces: str | None = stored("replaces", Text())

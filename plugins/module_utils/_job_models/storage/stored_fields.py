@@ -17,6 +17,7 @@ from ..._cluster.cluster import Object
 from ..._cluster.deep_copy import deep_copy
 from ..._jobs.loose_json import mapping_of
 from ..._text import one_line
+from ..runtime.runtime_objects import KINDS_OF
 
 Model = TypeVar("Model")
 
@@ -89,13 +90,6 @@ class Lines(Shape):
         return list(value)
 
 
-class Open(Shape):
-    """A mapping to anything."""
-
-    def read(self, value: Any) -> dict[str, Any]:
-        return deep_copy(dict(_mapping(value)))
-
-
 class Group(Shape):
     """A mapping to texts, of which some names are known. It is set if one of these is."""
 
@@ -120,6 +114,20 @@ class Group(Shape):
         """A value as the ``spec`` has it, with what is unknown of the one there."""
         # Without a known name, it would not be set.
         return {**mapping_of(unknown), **(value or {self.names[0]: ""})}
+
+
+class Patches(Group):
+    """A mapping from the kinds of runtime objects to patches with anything in them."""
+
+    def __init__(self) -> None:
+        super().__init__(*dict.fromkeys(kind for kinds in KINDS_OF.values() for _version, kind in kinds))
+
+    def read(self, value: Any) -> dict[str, Any] | None:
+        given = _mapping(value)
+        return {kind: deep_copy(given[kind]) for kind in self.names if kind in given} or None
+
+    def written(self, value: Mapping[str, Any], unknown: object) -> Object:
+        return {**mapping_of(unknown), **deep_copy(dict(value))}
 
 
 def stored(name: str, shape: Shape) -> Any:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..._cluster.cluster import FIELD_MANAGER, Object
 from ..._cluster.deep_copy import deep_copy
 from ..._job_models.drift import find_drift
@@ -39,8 +41,31 @@ def runtime_patch(
     patch = merge_patch(found, normal_form(with_carried_fields(target or meant, live)))
     if not patch:
         return {}
+    patch = _without_stale_defaults(patch, target or meant, live)
     patch["metadata"] = {**mapping_of(patch.get("metadata")), "resourceVersion": meta.get("resourceVersion")}
     return patch
+
+
+def _without_stale_defaults(patch: Object, target: Object, live: Object) -> Object:
+    """A patch that also takes away what the API server has derived from values that go.
+
+    The defaults of a rolling update contradict another strategy, and ``serviceAccount``, the old name of
+    ``serviceAccountName``, would bring it back.
+    """
+    new = deep_copy(patch)
+    if fields_at(target, "spec", "strategy").get("type") == "Recreate" and fields_at(
+        live, "spec", "strategy", "rollingUpdate"
+    ):
+        strategy = new.setdefault("spec", {}).setdefault("strategy", {})
+        strategy.setdefault("rollingUpdate", None)
+    for path in (("spec", "template", "spec"), ("spec", "jobTemplate", "spec", "template", "spec")):
+        changed = fields_at(new, *path)
+        if "serviceAccountName" in changed and "serviceAccount" in fields_at(live, *path):
+            pod: Any = new
+            for step in path:
+                pod = pod[step]
+            pod["serviceAccount"] = changed["serviceAccountName"]
+    return new
 
 
 def with_carried_fields(meant: Object, live: Object) -> Object:

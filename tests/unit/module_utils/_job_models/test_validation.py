@@ -193,6 +193,43 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("one-off", {"extra": {"Job": {"metadata": {"name": "x"}}}}, "extra.Job.metadata.name can't be"),
     ("one-off", {"extra": {"Job": {"metadata": {"namespace": 1}}}}, "extra.Job.metadata.namespace can't"),
     ("one-off", {"extra": {"Job": {"metadata": None}}}, "extra.Job.metadata is not set; use a mapping"),
+    ("one-off", {"extra": {"Job": {"metadata": {"uid": "x"}}}}, "extra.Job.metadata.uid can't be changed"),
+    ("one-off", {"extra": {"Job": {"metadata": {"generateName": "x"}}}}, "generateName can't be changed"),
+    (
+        "one-off",
+        {"extra": {"Job": {"metadata": {"labels": {"a": 1}}}}},
+        "labels must be a mapping of strings",
+    ),
+    ("one-off", {"extra": {"Job": {"metadata": {"finalizers": 3}}}}, "finalizers must be a list of strings"),
+    ("one-off", {"extra": {"Job": {"metadata": {"ownerReferences": 3}}}}, "must be a list of mappings"),
+    ("one-off", {"extra": {"Job": {"spec": "x"}}}, "extra.Job.spec must be a mapping"),
+    ("one-off", {"extra": {"Job": {"spec": None}}}, "extra.Job.spec must be a mapping"),
+    ("one-off", {"extra": {"Job": {"spec": {"template": 1}}}}, "extra.Job.spec.template must be a mapping"),
+    (
+        "scheduled",
+        {"schedule": "@daily", "extra": {"CronJob": {"spec": {"jobTemplate": {"spec": None}}}}},
+        "extra.CronJob.spec.jobTemplate.spec must be a mapping",
+    ),
+    (
+        "continuous",
+        {"extra": {"Deployment": {"spec": {"template": {"spec": {"tolerations": {"a": 1}}}}}}},
+        "extra.Deployment.spec.template.spec.tolerations must be a list of mappings",
+    ),
+    (
+        "one-off",
+        {"extra": {"Job": {"metadata": {"labels": {"app.kubernetes.io/managed-by": "kyma-lifecycle"}}}}},
+        "marks components and no jobs; remove it",
+    ),
+    (
+        "one-off",
+        {"extra": {"Job": {"metadata": {"labels": {"lifecycle.kyma-project.io/errand": "x"}}}}},
+        "marks Jobs of errands; remove it",
+    ),
+    (
+        "one-off",
+        {"extra": {"Job": {"metadata": {"ownerReferences": [{"controller": True}]}}}},
+        "what has a controller is no job of the store",
+    ),
     ("one-off", {"comand": "x"}, "comand is no field; did you mean command?"),
     ("one-off", {"xyz": "x"}, "xyz is no field; use one of command, image"),
 ]

@@ -45,6 +45,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     namespace_named,
 )
 
+from tests.support.hooked_cluster import HookedCluster
 from tests.support.job_store import (
     create_definition,
     create_runtime,
@@ -573,3 +574,25 @@ def test_a_restart_that_is_refused_keeps_how_the_last_run_ended(cluster: MemoryC
     assert (report.action, report.changed) == (Action.REFUSED, True)
     status = definition(cluster, job).status
     assert (status.run, [(one["run"], one["succeeded"]) for one in status.history]) == (1, [(1, True)])
+
+
+def patches_of(cluster: MemoryCluster, job: CoreJob) -> Object:
+    """The merge patch by which a change reaches the main object."""
+    hooked = HookedCluster(cluster)
+    assert JobChanger(hooked, read_snapshot(cluster)).present(job).action is Action.UPDATED
+    [patch] = [one.patch for one in hooked.calls if (one.verb, one.kind) == ("patch", "Deployment")]
+    assert isinstance(patch, dict)
+    return dict(patch["spec"])
+
+
+def test_defaults_of_a_value_that_goes_are_taken_away_with_it(cluster: MemoryCluster) -> None:
+    account = {"template": {"spec": {"serviceAccountName": "shop"}}}
+    present(cluster, job_of("web", extra={"Deployment": {"spec": account}}))
+    # As the API server sets them.
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}
+    defaults = {"spec": {"strategy": rolling, "template": {"spec": {"serviceAccount": "shop"}}}}
+    patch_runtime(cluster, job_of("web"), defaults, "kube-apiserver")
+    recreate = {"strategy": {"type": "Recreate"}}
+    patch = patches_of(cluster, job_of("web", extra={"Deployment": {"spec": recreate}}))
+    assert patch["strategy"] == {"type": "Recreate", "rollingUpdate": None}
+    assert patch["template"]["spec"] == {"serviceAccountName": None, "serviceAccount": None}

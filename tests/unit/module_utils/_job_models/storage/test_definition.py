@@ -162,6 +162,7 @@ def test_unknown_fields_survive_a_write() -> None:
         "resources": {"memory": "1Gi", "gpu": {"count": 1}},
         "logs": {"rotate": [1]},
         "healthCheck": {"script": "true", "seconds": 5},
+        "extra": {"CronJob": {"spec": {"suspend": True}}, "Note": {"by": ["hand"]}},
         "colour": {"of": "sky"},
         "cmd": "not ours in version 3",
     }
@@ -172,6 +173,7 @@ def test_unknown_fields_survive_a_write() -> None:
         "resources": {"cpu": "2", "gpu": {"count": 1}},
         "logs": {"rotate": [1]},
         "healthCheck": {"seconds": 5},
+        "extra": {"Note": {"by": ["hand"]}},
         "colour": {"of": "sky"},
         "cmd": "not ours in version 3",
     }
@@ -181,6 +183,20 @@ def test_unknown_fields_survive_a_write() -> None:
         "cpu": "2",
         "mount": {"claim": "other", "path": "/data"},
     }
+
+
+@pytest.mark.parametrize(("spec", "version"), [(SPEC_V1, "1"), (SPEC_V2, "2"), (SPEC_V3, "3")])
+def test_an_unknown_name_in_extra_is_no_field_and_stays(spec: dict[str, Any], version: str) -> None:
+    existing = stored({**spec, "extra": {"Note": 1}, "extraNulls": None}, version)
+    found = read_definition(existing).job
+    assert "extra" not in found.given
+    made = definition_object(found, existing)
+    assert made["spec"]["extra"] == {"Note": 1}
+    patched = core_job(KEY, found.type, {**fields_of(found), "extra": {"CronJob": {"spec": {"a": None}}}})
+    both = definition_object(patched, made)
+    assert both["spec"]["extra"] == {"Note": 1, "CronJob": {"spec": {}}}
+    assert read_definition(both).job == patched
+    assert definition_object(found, both) == made
 
 
 def test_unknown_fields_survive_a_migration_unless_their_name_has_a_meaning_now() -> None:
@@ -271,7 +287,7 @@ def test_what_is_nested_too_deeply_is_unreadable() -> None:
     for _depth in range(100_000):
         deep = {"a": deep}
     with pytest.raises(UnreadableDefinition, match="nested too deeply"):
-        read_definition(stored({"extra": deep}))
+        read_definition(stored({"extra": {"CronJob": deep}}))
 
 
 def test_a_broken_definition_is_mended_by_a_write() -> None:
@@ -333,7 +349,7 @@ fields = st.fixed_dictionaries(
 jobs = st.builds(core_job, st.just(KEY), st.sampled_from(JobType), fields)
 replacements = st.none() | st.sampled_from(JobType)
 unknown = st.dictionaries(st.sampled_from(["x", "y"]), json_values, max_size=2)
-GROUPS = ("resources", "mount", "healthCheck", "logs")
+GROUPS = ("resources", "mount", "healthCheck", "logs", "extra")
 
 
 def has_null(value: Any) -> bool:
