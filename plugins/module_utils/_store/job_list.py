@@ -15,6 +15,7 @@ from .._job_models.drift import DriftedField
 from .._job_models.job_fields import core_job, fields_of
 from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import StoredStatus
+from .._job_models.validation import job_problems
 from .._jobs.run_history import entry_report
 from .._text import one_line
 from .job_state import (
@@ -181,7 +182,12 @@ def dump(snapshot: StoreSnapshot) -> list[dict[str, Any]]:
 
 def _listed_definition(snapshot: StoreSnapshot, definition: StoredDefinition) -> ListedJob:
     try:
-        return _defined_job(snapshot, definition)
+        job = _defined_job(snapshot, definition)
+        problems = job_problems(definition.key.name, definition.type, fields_of(definition.job))
+        if problems:
+            told = f"Its definition is not valid: {'; '.join(problems)}. Correct it by stored_job."
+            return replace(job, is_readable=False, message=one_line(told))
+        return job
     except UNREADABLE as error:
         return ListedJob(
             definition.key,

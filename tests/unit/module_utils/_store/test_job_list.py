@@ -478,3 +478,26 @@ def test_an_adoptable_job_is_dumped_as_it_would_be_adopted(cluster: MemoryCluste
     [runtime] = snapshot.runtime.values()
     adopted = adoptable_job(snapshot, runtime)
     assert dump(snapshot) == [{"name": "web", "type": "continuous", **fields_of(adopted)}]
+
+
+def test_a_definition_with_an_invalid_field_is_listed_with_the_reason_and_not_dumped(
+    cluster: MemoryCluster,
+) -> None:
+    roll_out(cluster, job_of("good", JobType.SCHEDULED))
+    create_definition(cluster, job_of("bad", JobType.SCHEDULED, schedule="nonsense"))
+    bad, good = listed_jobs(read(cluster))
+    assert (bad.key.name, bad.fields["schedule"], bad.is_readable) == ("bad", "nonsense", False)
+    assert bad.message.startswith("Its definition is not valid: schedule is 'nonsense'")
+    assert good.message == ""
+    assert [one["name"] for one in dump(read(cluster))] == ["good"]
+    assert any("schedule is 'nonsense'" in line for line in list_differences(read(cluster)))
+
+
+def test_a_job_that_is_being_deleted_stops_no_flip(cluster: MemoryCluster) -> None:
+    job = job_of("web", JobType.SCHEDULED)
+    create_runtime(cluster, job)
+    patch_runtime(cluster, job, {"metadata": {"finalizers": ["example.com/hold"]}})
+    cluster.delete("batch/v1", "CronJob", "web", "shop")
+    [listed] = listed_jobs(read(cluster))
+    assert listed.state is JobState.DELETING
+    assert list_differences(read(cluster)) == []
