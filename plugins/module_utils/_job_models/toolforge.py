@@ -92,15 +92,16 @@ def toolforge_resource(obj: Object) -> tuple[JobKey, JobType, dict[str, Any]]:
         fields["schedule"] = " ".join(str(spec["schedule"].get(name) or "*") for name in _CRON_FIELDS)
     if "port_protocol" in fields:
         fields["port_protocol"] = text_of(fields["port_protocol"]).upper()
-    check = mapping_of(spec.get("health_check"))
+    check, is_built = mapping_of(spec.get("health_check")), _is_built(spec.get("image"))
+    has_logs = spec.get("filelog") if spec.get("filelog") is not None else not is_built
     for field, parts in (
-        ("logs", _log_files(spec, key.name) if spec.get("filelog") else {}),
+        ("logs", _log_files(spec, key.name) if has_logs else {}),
         ("health_check", {name: check.get(name) for name in ("script", "path")}),
     ):
         if found := {name: part for name, part in parts.items() if part}:
             fields[field] = found
-    if mount := text_of(spec.get("mount")):
-        fields["extra"] = _with_pod_labels(type_, {_MARK[0]: _MARK[1], _MOUNT: mount})
+    mount = text_of(spec.get("mount")) or ("none" if is_built else "all")
+    fields["extra"] = _with_pod_labels(type_, {_MARK[0]: _MARK[1], _MOUNT: mount})
     if problems := job_problems(key.name, type_, fields):
         raise UnreadableJob("; ".join(problems))
     return key, type_, fields
@@ -122,9 +123,23 @@ def _with_pod_labels(type_: JobType, labels: Mapping[str, str]) -> dict[str, Any
     return {kind: {"spec": {"jobTemplate": {"spec": spec}} if type_ is JobType.SCHEDULED else spec}}
 
 
+def _is_built(image: Any) -> bool:
+    """Whether a tool has built its image itself. Such jobs have no log files and no mount by default."""
+    parts = mapping_of(image)
+    name = text_of(parts.get("short_name")) or text_of(parts.get("canonical_name")) or text_of(image)
+    type_ = text_of(parts.get("type"))
+    return type_.startswith("build") or (not type_ and "/" in name)
+
+
 def _image(image: Mapping[str, Any]) -> str:
-    """The name of a container image from its parts; its short name if it has none."""
+    """The name of a container image from its parts; its short name if it has none.
+
+    Older releases have ``container``, without the digest, and ``canonical_name``, which is a short one.
+    """
+    if container := text_of(image.get("container")):
+        digest = text_of(image.get("digest"))
+        return f"{container}@{digest}" if digest and "@" not in container else container
     if not image.get("path"):
-        return text_of(image.get("short_name"))
+        return text_of(image.get("short_name")) or text_of(image.get("canonical_name"))
     version = f"@{image['digest']}" if image.get("digest") else f":{image.get('tag') or 'latest'}"
     return "/".join(str(image[part]) for part in ("host", "path") if image.get(part)) + version

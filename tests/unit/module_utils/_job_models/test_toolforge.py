@@ -169,7 +169,15 @@ def test_a_continuous_custom_resource() -> None:
     check = {"type": "http", "path": "/health"}
     image = IMAGE | {"digest": "sha256:abc"}
     _key, type_, fields = toolforge_resource(
-        resource("ContinuousJob", image=image, port=8000, port_protocol="tcp", health_check=check, replicas=2)
+        resource(
+            "ContinuousJob",
+            image=image,
+            port=8000,
+            port_protocol="tcp",
+            health_check=check,
+            replicas=2,
+            filelog=False,
+        )
     )
     assert type_ is JobType.CONTINUOUS
     assert fields == {
@@ -186,6 +194,47 @@ def test_a_continuous_custom_resource() -> None:
 def test_an_image_of_which_only_the_short_name_is_known() -> None:
     fields = toolforge_resource(resource("OneOffJob", image={"short_name": "python3.11"}))[2]
     assert fields["image"] == "python3.11"
+
+
+OLD_IMAGE = {
+    "canonical_name": "python3.11",
+    "type": "standard",
+    "container": "registry.example.org/python:latest",
+    "digest": "sha256:abc",
+    "state": "stable",
+}
+
+
+@pytest.mark.parametrize(
+    ("image", "name"),
+    [
+        (OLD_IMAGE, "registry.example.org/python:latest@sha256:abc"),
+        ({**OLD_IMAGE, "digest": None}, "registry.example.org/python:latest"),
+        ({**OLD_IMAGE, "container": None}, "python3.11"),
+        ({**OLD_IMAGE, "container": "registry.example.org/python@sha256:def"}, None),
+    ],
+)
+def test_images_of_older_releases(image: Object, name: str | None) -> None:
+    fields = toolforge_resource(resource("OneOffJob", image=image))[2]
+    assert fields["image"] == (name or image["container"])
+
+
+@pytest.mark.parametrize(
+    ("image", "is_built"),
+    [
+        (OLD_IMAGE, False),
+        ({**OLD_IMAGE, "type": "buildservice"}, True),
+        ({"short_name": "tool-shop/tool-shop:latest"}, True),
+        (IMAGE, False),
+    ],
+)
+def test_what_a_custom_resource_does_not_set_is_as_toolforge_means_it(image: Object, is_built: bool) -> None:
+    unset = resource("OneOffJob", image=image)
+    del unset["spec"]["mount"]
+    fields = toolforge_resource(unset)[2]
+    labels = fields["extra"]["Job"]["spec"]["template"]["metadata"]["labels"]
+    assert labels["toolforge.org/mount-storage"] == ("none" if is_built else "all")
+    assert ("logs" in fields) is not is_built
 
 
 @pytest.mark.parametrize(
