@@ -192,7 +192,8 @@ def test_a_change_of_type_that_is_killed_after_any_write_ends_the_same(user: Use
     while True:
         before, after = (
             stored(f"web-{write}", "scheduled", "true"),
-            stored(f"web-{write}", "continuous", SERVER, port=8080),
+            # The node has no room for so many pods with the default request.
+            stored(f"web-{write}", "continuous", SERVER, port=8080, cpu="10m", memory="16Mi"),
         )
         user.jobs(jobs=[before]).succeeded()
         if not is_killed(user, after, write):
