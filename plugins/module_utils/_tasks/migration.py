@@ -25,11 +25,12 @@ from .._objects.apply.diff import diff_of
 from .._runs.cancellation import CancellationCheck
 from .._runs.lease.lease_session import run_under_lease
 from .._runs.lease.own_lease import run_with_own_lease
-from .._runs.outcomes import FAILED, SUCCEEDED, duration_of, global_phase, run_problems
+from .._runs.outcomes import FAILED, SUCCEEDED, duration_of, global_phase
 from .._runs.recorder import end_if_cancelled
 from .._runs.records.journal_records import journal_of
 from .._runs.records.runs import new_run_name, read_run, update_run_status
 from .._runs.reminder import Reminder
+from .._runs.run_failures import run_problems
 from ..migration import GLOBAL, Migration, Phase
 from .option_values import migration_options
 from .record_kinds import RECORD_KINDS
@@ -42,7 +43,7 @@ UNJOURNALED = (
 
 
 def migration(task: Task) -> Result:
-    """Run migrations; as part of a run, what fails is recorded and ``run`` fails the host at its end.
+    """Run migrations; as part of a run, what fails is recorded too, for ``run`` to fail the host at its end.
 
     Or undo what they have written.
     """
@@ -130,7 +131,7 @@ def _run_selected(task: Task, record: Mapping[str, Any]) -> Result:
     told += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
     if told:
         result["msg"] = "\n".join(told)
-        result["failed"] = not params["run"]
+        result["failed"] = not params["run"] or bool(failed)
     return result
 
 

@@ -54,7 +54,7 @@ def plan(task: Task) -> Result:
         "changed": made.needed,
         "check_mode": task.check_mode,
         "plan": {**made.as_result(), "hops": _completed(made.hops, task.notes), "options": {}},
-        "summary": summary_of(made),
+        "summary": summary_of(made, with_evidence=task.diff),
         "warnings": list(made.warnings),
     }
     if task.diff:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from math import inf
 
-from ansible.utils.display import Display
+from .console import print_line
 
 POLL_SECONDS = 0.2
 SECONDS_AFTER_WORKERS = 10.0
@@ -53,7 +53,7 @@ class ExitMessages:
     def _print_all(self) -> None:
         if os.getpid() == self._owner:
             for line in self._lines():
-                Display().display(line)
+                print_line(line)
 
     def _lines(self) -> Iterator[str]:
         """Every line that is told until nobody is left to tell one."""

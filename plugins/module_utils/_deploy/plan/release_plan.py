@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -175,8 +175,11 @@ class Plan:
 
         It is in the order of the run, so that what is written several times goes from state to state.
         """
+        # Imported here, as nothing else of a plan needs it.
+        from .execution_order import steps_in_order
+
         diffs: list[dict[str, str]] = []
-        for change in self._changes_in_turn():
+        for change in (change for step in steps_in_order(self) for change in step.changes):
             diff = diff_of(change.before, change.after, status=change.status)
             if change.lasting:
                 diff["after_header"] += " (can't be undone)"
@@ -186,19 +189,6 @@ class Plan:
                 headers = {key: f"{one[key]} ({plan.version}, provisional)" for key in _HEADERS}
                 diffs.append({**one, **headers})
         return diffs
-
-    def _changes_in_turn(self) -> Iterator[ObjectChange]:
-        yield from self._written_by("global", "pre")
-        for component in self.components:
-            yield from self._written_by(component.name, "pre")
-            yield from component.changes
-            yield from self._written_by(component.name, "post")
-        yield from self._written_by("global", "post")
-
-    def _written_by(self, component: str, phase: str) -> Iterator[ObjectChange]:
-        for migration in self.migrations:
-            if (migration.component, migration.phase) == (component, phase):
-                yield from migration.writes
 
 
 _HEADERS = ("before_header", "after_header")
