@@ -39,12 +39,15 @@ def never_started(names: Sequence[str], reason: str = "") -> list[str]:
     return [f"never started: {', '.join(names)}{why}"] if names else []
 
 
-def failures_of(run_status: Mapping[str, Any], missing: Sequence[str] = ()) -> list[str]:
+def failures_of(
+    run_status: Mapping[str, Any], missing: Sequence[str] = (), more_causes: Sequence[str] = ()
+) -> list[str]:
     """Everything that failed in a run, each in a sentence: the causes first, then what was not started.
 
     Args:
         run_status: of its record.
         missing: the components that the record says nothing of.
+        more_causes: what else went wrong, each in a sentence.
     """
     found: list[str] = []
     if run_status.get("cancelled"):
@@ -60,7 +63,8 @@ def failures_of(run_status: Mapping[str, Any], missing: Sequence[str] = ()) -> l
             found.append(f"{label}: {entry.get('state')}, {entry.get('error')}")
     waiting = [name for name, entry in entries.items() if entry.get("state") == NOT_STARTED]
     reason = str(entries[waiting[0]].get("error") or "") if waiting else ""
-    return found + never_started([*waiting, *missing, *_skipped_migrations(run_status)], reason)
+    never = never_started([*waiting, *missing, *_skipped_migrations(run_status)], reason)
+    return [*found, *more_causes, *never]
 
 
 def failures_in_short(run: Mapping[str, Any]) -> list[str]:
@@ -79,8 +83,8 @@ def failures_in_short(run: Mapping[str, Any]) -> list[str]:
         if entry.get("state") in _ENDS
     ]
     waiting = [name for name, entry in components.items() if entry.get("state") == NOT_STARTED]
-    found += never_started([*waiting, *_missing(run), *_skipped_migrations(status)])
-    return found + interrupted_migrations(status)
+    found += interrupted_migrations(status)
+    return found + never_started([*waiting, *_missing(run), *_skipped_migrations(status)])
 
 
 def _broken_migrations(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -112,8 +116,7 @@ def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
         before: a phase of it: only what goes before that counts. Empty for the whole run.
     """
     spec, status = run["spec"], run.get("status") or {}
-    found = failures_of(status, _missing(run))
-    found += interrupted_migrations(status)
+    found = failures_of(status, _missing(run), interrupted_migrations(status))
     # What comes late in a run is not reached where anything failed, which is told already.
     return found or _never_reached(spec, status, before)
 
