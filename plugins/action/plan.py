@@ -23,6 +23,7 @@ class ActionModule(DirectCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
+    checks_variables = True
 
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier."""

@@ -59,6 +59,11 @@ from typing import Any
 
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import KINDS, render_durations
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.console import (
+    label_lines,
+    print_banner,
+    print_block,
+)
 
 
 class CallbackModule(CallbackBase):
@@ -84,9 +89,8 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """The end of the playbook."""
         for host in dict.fromkeys(row["host"] for row in self._rows):
-            self._display.banner(f"DURATIONS [{host}]")
-            for line in render_durations(row for row in self._rows if row["host"] == host):
-                self._display.display(line)
+            print_banner(f"DURATIONS [{host}]")
+            print_block(label_lines(render_durations(row for row in self._rows if row["host"] == host), host))
         output = self.get_option("output")
         if output:
             Path(output).write_text(json.dumps(self._rows, indent=2) + "\n", "utf-8")

@@ -18,9 +18,11 @@ description:
   - While it works, every change of a component's state is printed.
   - What is deleted is only what the inventories of the components name, each object with its uid and its
     resourceVersion as preconditions. What somebody else has made anew under the same name is left alone.
-  - Without O(run) it is a task like others, for a playbook of one's own, and fails if a component does. As
-    part of a run it records the failure, which fails the host at the end of the run, so that other components
-    are still deployed.
+  - The task fails if a component does. Its message has the reason of each failure, and one line names the
+    components that were not started.
+  - As part of a run it records the failure too, which fails the host at the end of the run. Set
+    C(ignore_errors) for such a task, as the role P(kyma.lifecycle.kyma_component#role) does, so that other
+    components are still deployed. In a run, the task does not fail if its components were only not started.
   - Interrupted (SIGINT or SIGTERM to ansible-playbook), past the run's deadline, or asked to stop with
     M(kyma.lifecycle.run), it starts no further component. Those in flight have O(grace) to become healthy.
   - With C(async) and C(poll=0) it is left to itself, and its result is read by

@@ -16,6 +16,8 @@ description:
     that a second run changes nothing.
   - M(kyma.lifecycle.component) runs those of its components by itself. This module is for the global ones,
     and for playbooks of one's own.
+  - The task fails if a migration does. In a run, set C(ignore_errors) for it, as for
+    M(kyma.lifecycle.component).
   - In check mode they are rehearsed, nothing that they write is kept, and diff mode shows it.
   - What they write is journaled in the cluster, so that O(state=undone) can take it back, also where no
     release ships the migration any more.

@@ -199,7 +199,9 @@ plan_digest:
   type: str
   sample: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 summary:
-  description: The plan for people, as lines.
+  description:
+    - The plan for people, as lines in the order of execution. The last one has the sums.
+    - In diff mode each migration that is not needed has a line too, with the reason.
   returned: if nothing stands in the way
   type: list
   elements: str

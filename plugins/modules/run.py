@@ -13,10 +13,10 @@ author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
   - Keeps the record of a deployment in the cluster. M(kyma.lifecycle.component) and
-    M(kyma.lifecycle.migration) note in it what came of their work, and record what fails there instead of
-    failing the host.
+    M(kyma.lifecycle.migration) note in it what came of their work. Where something fails, their tasks fail,
+    and C(ignore_errors) lets the run go on.
   - The task that ends the run then fails the host if anything failed, and moves the cluster's version forward
-    if nothing did.
+    if nothing did. Its message names what failed. The reasons are those of the tasks that failed.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.lease
@@ -188,7 +188,8 @@ seconds:
   type: float
   sample: 132.8
 failures:
-  description: Everything that failed, each in a sentence.
+  description:
+    - Everything that failed, each in a sentence with its reason. One sentence names all that was not started.
   returned: if O(state=finished)
   type: list
   elements: str

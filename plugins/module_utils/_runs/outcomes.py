@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from .._cluster.cluster import Ref
 from .._errors import MOST_REASONS
-from .._migrations.results import RUNNING
 from .._objects.health.status import Health
 from .._objects.health.wait import OnChange
 from .._objects.inventory.inventory import COMPONENT
@@ -119,58 +117,6 @@ def duration_of(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, Any
         "seconds": float(entry.get("seconds", 0.0)),
         "slow": bool(entry.get("slow", False)),
     }
-
-
-def failures_of(run_status: Mapping[str, Any]) -> list[str]:
-    """Everything that failed in a run, each in a sentence."""
-    found: list[str] = []
-    if run_status.get("cancelled"):
-        found.append(f"cancelled by {run_status['cancelled']}")
-    for name, entry in (run_status.get("migrations") or {}).items():
-        # A component's own migrations are told by the component's error.
-        if entry.get("component") == GLOBAL and entry.get("fatal"):
-            found.append(f"migration {name}: {entry.get('error') or entry.get('evidence')}")
-    for name, entry in (run_status.get("components") or {}).items():
-        label = f"{entry.get('kind', COMPONENT)} {name}"
-        if entry.get("state") == FAILED:
-            found.append(f"{label}: {entry.get('error')}")
-        elif entry.get("state") in (CANCELLED, NOT_STARTED):
-            found.append(f"{label}: {entry.get('state')}, {entry.get('error')}")
-    return found
-
-
-def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
-    """Everything that failed in a run or never came to its end, each in a sentence.
-
-    Args:
-        run: its record.
-        before: a phase of it: only what goes before that counts. Empty for the whole run.
-    """
-    spec, status = run["spec"], run.get("status") or {}
-    known = status.get("components") or {}
-    found = failures_of(status)
-    found += [
-        f"component {name}: never started" for name in spec.get("components") or () if name not in known
-    ]
-    found += [
-        f"migration {name}: its process ended in the middle of it"
-        for name, entry in (status.get("migrations") or {}).items()
-        if entry.get("state") == RUNNING
-    ]
-    # What comes late in a run is not reached where anything failed, which is told already.
-    return found or _never_reached(spec, status, before)
-
-
-def _never_reached(spec: Mapping[str, Any], status: Mapping[str, Any], before: str) -> list[str]:
-    planned = takewhile(lambda phase: phase != before, spec.get("phases") or ())
-    missing = [phase for phase in planned if phase not in (status.get("phases") or {})]
-    if missing or before or spec.get("alone"):
-        return [f"{phase}: never came to its end" for phase in missing]
-    return [
-        f"component {name}: its definitions still have versions that the release has no more"
-        for name, entry in (status.get("components") or {}).items()
-        if entry.get("wide") and NARROW not in (entry.get("phases") or {})
-    ]
 
 
 def removal_outcome(name: str, removal: Removal, seconds: float = 0.0) -> ComponentOutcome:

@@ -16,11 +16,12 @@ from .._cluster.cluster import Cluster
 from .._cluster.timestamp import timestamp
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import COMPONENT, MODULE
-from .outcomes import CANCELLED, NOT_STARTED, ComponentOutcome, failures_of
+from .outcomes import CANCELLED, NOT_STARTED, ComponentOutcome
 from .records.installation import Installation, read_installation, write_installation
 from .records.record_schema import API_VERSION, MODULES
 from .records.record_writer import current_user
 from .records.runs import RUNNING, create_run, forget_old_runs, read_run, read_runs, update_run_status
+from .run_failures import failures_of
 
 LONGEST_MESSAGE = 1000
 

@@ -54,11 +54,14 @@ def plan(task: Task) -> Result:
         "changed": made.needed,
         "check_mode": task.check_mode,
         "plan": {**made.as_result(), "hops": _completed(made.hops, task.notes), "options": {}},
-        "summary": summary_of(made),
+        "summary": summary_of(made, with_evidence=task.diff),
         "warnings": list(made.warnings),
     }
     if task.diff:
-        result["diff"] = made.diff()
+        # Imported here, as few tasks need it.
+        from .._deploy.plan.plan_diff import diff_of_plan
+
+        result["diff"] = diff_of_plan(made)
     if params["plan_out"] or params["plan"]:
         result["saw"] = plan_inputs(made, task.cluster, deployment_options(params))
     return result

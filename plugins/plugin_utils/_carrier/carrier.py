@@ -49,13 +49,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
+from .console import host_label, label_lines, print_block, print_line
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
 from .paths import SearchPath, resolve_paths
 from .role_search import missing_roles
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
-from .terminal import printable_line, sanitize_result
+from .terminal import sanitize_result, with_host
+from .unread_variables import variable_warnings
 
 if TYPE_CHECKING:
     from .._modules.module_sources import ModuleSources
@@ -70,6 +72,8 @@ ROLE_OPTIONS = ("component_roles", "migration_roles")
 MIGRATIONS_FOLDER = "kyma_migrations"
 """The folder beside a playbook or an inventory whose migrations take part by themselves."""
 
+OWN_ROLES = "kyma.lifecycle."
+
 
 class Carrier(ActionBase):
     """Carries the function of one :class:`~.task.TaskDefinition`.
@@ -79,6 +83,8 @@ class Carrier(ActionBase):
     """
 
     definition: ClassVar[TaskDefinition]
+    checks_variables: ClassVar[bool] = False
+    """Whether it warns of misspelt variables where a role of this collection calls it."""
     manifests: Sequence[str] = ()
     """Links of manifests that a module on another host has asked for."""
 
@@ -95,11 +101,26 @@ class Carrier(ActionBase):
         if is_stop_requested():
             return cancelled_result("it was not started, as ansible-playbook was told to stop")
         restore_signals()
-        result = sanitize_result(self._carried(task_vars or {}))
+        host = _host_of(task_vars or {})
+        result = with_host(sanitize_result(self._carried(task_vars or {})), host)
+        if warnings := self._variable_warnings(task_vars or {}):
+            result["warnings"] = [*result.get("warnings", ()), *warnings]
         defer_signals()
-        self._summarise(result)
+        self._summarise(result, host)
         return (
             cancelled_result("ansible-playbook was told to stop", result) if is_stop_requested() else result
+        )
+
+    def _variable_warnings(self, task_vars: TaskVars) -> list[str]:
+        role = self._task._role
+        if not self.checks_variables or role is None or not role.get_name().startswith(OWN_ROLES):
+            return []
+        play = self._task.get_play()
+        return variable_warnings(
+            task_vars,
+            task_vars.get("ansible_play_hosts_all") or (),
+            lambda host: dict(task_vars["hostvars"].raw_get(host)),
+            lambda: _text_of_file(play.get_path()),
         )
 
     def _carried(self, task_vars: TaskVars) -> Result:
@@ -135,20 +156,16 @@ class Carrier(ActionBase):
         """Print what is going on, at once."""
         if not self._task.no_log:
             color = C.COLOR_ERROR if line.state == "failed" else None
-            self._display.display(self._told(line, task_vars), color=color)
+            print_line(self._told(line, task_vars), color)
 
     def _told(self, line: object, task_vars: TaskVars) -> str:
-        return f"[{task_vars.get('inventory_hostname')}] {printable_line(str(line))}"
+        return host_label(_host_of(task_vars), str(line))
 
-    def _say(self, text: str, task_vars: TaskVars) -> None:
-        self._display.display(self._told(text, task_vars))
-
-    def _summarise(self, result: Result) -> None:
+    def _summarise(self, result: Result, host: str) -> None:
         """Print what a task has to tell people: a plan in short, a table of durations."""
-        if not self._task.no_log:
-            for line in result.get("summary") or ():
-                if not is_stop_requested():
-                    self._display.display(printable_line(str(line)))
+        if not (self._task.no_log or is_stop_requested()):
+            lines = [str(line) for line in result.get("summary") or ()]
+            print_block(label_lines(lines, host), is_plan="plan" in result)
 
     def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
         """What the controller has for this task."""
@@ -159,7 +176,7 @@ class Carrier(ActionBase):
             migration_collections=tuple(params.get("migration_collections") or ()),
             bundles=ReleaseCache(
                 C.DEFAULT_LOCAL_TMP,
-                lambda text: self._say(text, task_vars),
+                lambda text: print_line(self._told(text, task_vars)),
                 before_writing=TEMPORARY_FOLDER_CLEANUP.remove_after_exit,
             ),
             catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
@@ -294,6 +311,19 @@ class Carrier(ActionBase):
         finally:
             os.environ.clear()
             os.environ.update(before)
+
+
+def _text_of_file(path_and_line: str | None) -> str:
+    """What stands in a file of the user's; empty if there is none to read."""
+    path = Path(str(path_and_line or "").rpartition(":")[0])
+    try:
+        return path.read_text("utf-8") if path.is_file() else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _host_of(task_vars: TaskVars) -> str:
+    return str(task_vars.get("inventory_hostname") or "")
 
 
 def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], object]) -> bytes:

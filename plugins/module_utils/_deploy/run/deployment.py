@@ -25,7 +25,15 @@ from ..._objects.ownership.findings import describe_findings
 from ..._runs.cancellation import CancellationCheck, Grace
 from ..._runs.lease.lease_session import run_under_lease
 from ..._runs.lease.own_lease import run_with_own_lease
-from ..._runs.outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome, duration_of, global_phase
+from ..._runs.outcomes import (
+    CANCELLED,
+    FAILED,
+    NOT_STARTED,
+    SUCCEEDED,
+    ComponentOutcome,
+    duration_of,
+    global_phase,
+)
 from ..._runs.recorder import end_if_cancelled, seconds_since_start
 from ..._runs.records.installation import read_installation, write_installation
 from ..._runs.records.inventories import read_inventories
@@ -33,6 +41,7 @@ from ..._runs.records.journal_records import journal_of
 from ..._runs.records.record_schema import API_VERSION
 from ..._runs.records.runs import new_run_name, read_run, update_run_status
 from ..._runs.reminder import Reminder
+from ..._runs.run_failures import outcome_problems
 from ..._threads import call_in_threads, map_in_threads
 from ...migration import Phase
 from ..component_options import ComponentOptions
@@ -191,7 +200,6 @@ class _Deployment:
         if why:
             version = self._desired.components[name].listed.component_version
             outcome = ComponentOutcome(name, NOT_STARTED, error=why, component_version=version)
-            self._task.progress(name, NOT_STARTED, why)
         else:
             outcome = ComponentWork(self._place, self._desired.components[name]).run()
         self._note(outcome)
@@ -278,8 +286,12 @@ def _deploy_under_lease(
         deployment = _Deployment(task, options, record, known, reminder)
         outcomes = deployment.work()
         cancelled_by = deployment.cancelled_by
+        waiting = [one for one in outcomes if one.state == NOT_STARTED]
+        if cancelled_by and waiting:
+            # Whoever interrupts Ansible sees no result.
+            task.progress(", ".join(one.name for one in waiting), NOT_STARTED, waiting[0].error)
         warnings = end_if_cancelled(task, options.run, cancelled_by)
-    failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
+    problems = outcome_problems(outcomes)
     result: Result = {
         "changed": any(_has_changed(outcome) for outcome in outcomes),
         "components": [outcome.as_result() for outcome in outcomes],
@@ -287,11 +299,11 @@ def _deploy_under_lease(
         "durations": _durations(outcomes),
         "warnings": [*warnings, *_warnings(outcomes, planned=bool(options.run))],
     }
-    if failed or cancelled_by:
+    if problems or cancelled_by:
         cancelled = [f"cancelled by {cancelled_by}"] if cancelled_by else []
-        told = [f"component {one.name} {one.state}: {one.error}" for one in failed]
-        result["msg"] = "\n".join([*cancelled, *told])
-        result["failed"] = not options.run
+        result["msg"] = "\n".join([*cancelled, *problems])
+        # In a run, what was not started has failed elsewhere.
+        result["failed"] = not options.run or any(one.state in (FAILED, CANCELLED) for one in outcomes)
     return result
 
 

@@ -23,19 +23,12 @@ from ..._objects.prune.removal_decision import is_protected, obsolete_entries
 from ..._runs.cancellation import CancellationCheck, Grace
 from ..._runs.lease.lease_session import run_under_lease
 from ..._runs.lease.own_lease import run_with_own_lease
-from ..._runs.outcomes import (
-    FAILED,
-    PRUNE,
-    SUCCEEDED,
-    ComponentOutcome,
-    duration_of,
-    removal_outcome,
-    run_problems,
-)
+from ..._runs.outcomes import FAILED, PRUNE, SUCCEEDED, ComponentOutcome, duration_of, removal_outcome
 from ..._runs.recorder import end_if_cancelled
 from ..._runs.records.inventories import read_owned
 from ..._runs.records.runs import new_run_name, read_run, update_run_status
 from ..._runs.reminder import Reminder
+from ..._runs.run_failures import run_problems
 from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release
 from ..desired.unchanged_components import read_release
@@ -88,7 +81,7 @@ def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) ->
     }
     if failed:
         result["msg"] = "\n".join(f"component {one.name} {one.state}: {one.error}" for one in failed)
-        result["failed"] = not run
+        result["failed"] = True
     return result
 
 

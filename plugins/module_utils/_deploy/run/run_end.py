@@ -17,11 +17,12 @@ from ..._objects.inventory.inventory import refreshed_inventory
 from ..._objects.inventory.live_objects import read_metadata
 from ..._runs.durations import render_durations
 from ..._runs.lease.lease_session import release_lease, run_under_lease
-from ..._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, durations_of, run_problems
+from ..._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, durations_of
 from ..._runs.recorder import end_record, seconds_since_start
 from ..._runs.records.installation import Installation
 from ..._runs.records.inventories import read_inventories, write_inventory
 from ..._runs.records.runs import RUNNING, read_run
+from ..._runs.run_failures import failures_in_short, run_problems
 from ..._threads import map_in_threads
 
 JUST_NOW = 1.0
@@ -73,7 +74,7 @@ def _record_end(cluster: Cluster, record: Mapping[str, Any], interactive_manager
         "summary": [title, *render_durations(rows)],
     }
     if failures:
-        listed = "\n".join(f"- {failure}" for failure in failures)
+        listed = "\n".join(f"- {failure}" for failure in failures_in_short(record) or failures)
         result["failed"] = True
         result["msg"] = (
             f"{_what_of(spec)} is not deployed completely, so the cluster's version stays"
