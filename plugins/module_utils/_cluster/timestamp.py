@@ -5,9 +5,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def timestamp(when: datetime | None = None) -> str:
     """A moment, by default now, in RFC 3339: UTC, whole seconds."""
     return (when or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def precise_timestamp(when: datetime | None = None) -> str:
+    """A moment, by default now, in RFC 3339: UTC, with milliseconds."""
+    moment = (when or datetime.now(UTC)).astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def interval_until_now(seconds: float) -> dict[str, str]:
+    """``started_at`` and ``finished_at`` of what took so many seconds and has just ended."""
+    now = datetime.now(UTC)
+    return {
+        "started_at": precise_timestamp(now - timedelta(seconds=seconds)),
+        "finished_at": precise_timestamp(now),
+    }
