@@ -13,7 +13,7 @@ from typing import Any
 
 from .._cluster.errors import Unreachable as UnreachableError
 from .._errors import LifecycleError
-from .outcomes import FAILED, NOT_STARTED
+from .outcomes import FAILED, NOT_STARTED, PLAN, SUCCEEDED, duration_of
 from .records.hold import ClusterHeld
 
 UNCHANGED = "unchanged"
@@ -33,13 +33,16 @@ def state_of_error(error: LifecycleError) -> str:
     return UNREACHABLE if isinstance(error, UnreachableError) else FAILED
 
 
-def complete_result(result: Mapping[str, Any], cluster: str, plan: Mapping[str, Any]) -> dict[str, Any]:
+def complete_result(
+    result: Mapping[str, Any], cluster: str, plan: Mapping[str, Any], run: str = ""
+) -> dict[str, Any]:
     """The result of a task with all keys of the schema.
 
     Args:
         result: of ``plan`` or ``run``, also if it failed before it knew anything.
         cluster: the name of its host.
         plan: that the task carries out; empty if it makes one.
+        run: that the task ends; empty if it ends none.
     """
     made = result.get("plan") or plan
     failed = bool(result.get("failed") or result.get("unreachable"))
@@ -52,15 +55,16 @@ def complete_result(result: Mapping[str, Any], cluster: str, plan: Mapping[str, 
     if failed and not failures:
         failures = [str(result.get("msg") or "the task has failed without a message")]
     duration = made.get("duration") or {}
+    planned = duration_of(PLAN, PLAN, {"state": SUCCEEDED, **duration})
     known: dict[str, Any] = {
         "previous": made.get("previous", ""),
         "version": made.get("version", ""),
-        "run": "",
+        "run": run,
         "seconds": float(duration.get("seconds", 0.0)),
         "started_at": duration.get("started_at", ""),
         "finished_at": duration.get("finished_at", ""),
         "changes": dict(NO_CHANGES),
-        "durations": [],
+        "durations": [planned] if duration else [],
         "plan": dict(made),
     }
     given = {key: result[key] for key in known if result.get(key) is not None}

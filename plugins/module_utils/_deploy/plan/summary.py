@@ -114,9 +114,9 @@ def _sums(plan: Plan) -> str:
 
 
 def count_changes(plan: Plan) -> dict[str, int]:
-    """How many objects a plan would ``create``, ``change``, ``replace`` and ``delete``, and its ``migrations``.
+    """How many objects a plan would ``create``, ``change``, ``replace`` and ``delete``.
 
-    Only those migrations count that are needed.
+    And how many ``migrations`` it would run.
     """
     steps = list(steps_in_order(plan))
     refs = {(change.action, change.ref) for step in steps for change in step.changes}
