@@ -13,6 +13,7 @@ from .cluster_result import FAILURE_STATES, PLANNED, UNCHANGED
 from .outcomes import CANCELLED, FAILED, NOT_STARTED
 
 RUNNING = "running"
+UNENDED = (PLANNED, RUNNING)
 NEVER_ENDED = "ansible-playbook ended before the run did"
 HEAD = ("cluster", "from", "to", "state", "seconds", "first reason")
 LONGEST_REASON = 120
@@ -58,38 +59,41 @@ def merge_rows(hosts: Iterable[str], rows: Iterable[ClusterRow]) -> list[Cluster
 
     Args:
         hosts: of all plays. One without a row was never started.
-        rows: in the order in which they came.
+        rows: in the order in which they came. What no host deploys to is left out.
     """
-    found: dict[str, ClusterRow] = {host: ClusterRow(host) for host in hosts}
-    ended: dict[str, ClusterRow] = {}
+    attempts: dict[str, list[ClusterRow]] = {host: [] for host in hosts}
     for row in rows:
-        if row.cluster not in found:
-            # No deployment of it was planned.
-            continue
-        before = ended.get(row.cluster)
-        merged = _after(before, row) if before else row
-        found[row.cluster] = merged
-        if row.state != RUNNING:
-            ended[row.cluster] = merged
-    return [_ended(row) for row in found.values()]
+        if row.cluster in attempts:
+            _add(attempts[row.cluster], row)
+    return [_merged(found) if found else ClusterRow(host) for host, found in attempts.items()]
 
 
-def _after(before: ClusterRow, row: ClusterRow) -> ClusterRow:
-    """A row after an earlier one of the same cluster: of its hop, the hop before, or another task."""
-    if row.state == UNCHANGED and before.state not in (UNCHANGED, PLANNED):
-        # A plan after a run finds nothing more to do, or its observations are recorded.
-        return before
-    is_same_hop = before.state == PLANNED
-    return replace(
+def _add(attempts: list[ClusterRow], row: ClusterRow) -> None:
+    """Add what a task says: of the release that is being deployed, or of the next one after that."""
+    if not attempts or attempts[-1].state not in UNENDED:
+        attempts.append(row)
+        return
+    before = attempts[-1]
+    attempts[-1] = replace(
         row,
-        previous=row.previous if is_same_hop and row.previous else before.previous or row.previous,
+        previous=row.previous or before.previous,
         version=row.version or before.version,
-        seconds=row.seconds if is_same_hop and row.seconds else before.seconds + row.seconds,
+        seconds=row.seconds or before.seconds,
     )
 
 
-def _ended(row: ClusterRow) -> ClusterRow:
-    return replace(row, state=CANCELLED, reason=NEVER_ENDED) if row.state == RUNNING else row
+def _merged(attempts: Sequence[ClusterRow]) -> ClusterRow:
+    """The row of a cluster that several releases were deployed to, or whose later tasks failed."""
+    # After a run, a plan with nothing to do says nothing new.
+    telling = [one for one in attempts if one.state != UNCHANGED] or attempts[-1:]
+    last = telling[-1]
+    merged = replace(
+        last,
+        previous=telling[0].previous,
+        version=next((one.version for one in reversed(telling) if one.version), ""),
+        seconds=sum(one.seconds for one in telling),
+    )
+    return replace(merged, state=CANCELLED, reason=NEVER_ENDED) if last.state == RUNNING else merged
 
 
 def render_clusters(rows: Sequence[ClusterRow]) -> list[str]:

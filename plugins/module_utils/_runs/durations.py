@@ -30,7 +30,7 @@ def render_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     others = [row for row in found if row["kind"] not in (PLAN, PHASE, MIGRATION)]
     cells = [_cells(row) for row in steps]
     if steps:
-        cells.append(("total", _counted(len(steps), "phase"), "", _seconds(steps)))
+        cells.append(("total", "plan and phases", "", _seconds(steps)))
     for kind in dict.fromkeys(str(row["kind"]) for row in others):
         cells += [_cells(row) for row in _longest_first(row for row in others if row["kind"] == kind)]
     cells += [_cells(row) for row in migrations if row.get("slow") or row.get("state") != NOT_NEEDED]
