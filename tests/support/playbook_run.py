@@ -88,6 +88,23 @@ class Outcome:
         return next(one for one in ended if "state" in one)
 
     @property
+    def diff(self) -> list[dict[str, str]]:
+        """The diff of its first task, without the name of the host in the headers."""
+        headers = ("before_header", "after_header")
+        return [
+            {
+                key: value.removeprefix("[localhost] ") if key in headers else value
+                for key, value in one.items()
+            }
+            for one in self.planning["diff"]
+        ]
+
+    @property
+    def reasons(self) -> str:
+        """Why the run failed, a line for each reason."""
+        return "\n".join(f"- {failure}" for failure in self.run["failures"])
+
+    @property
     def components(self) -> dict[str, dict[str, Any]]:
         """What came of each component, by name."""
         found = [one for result in self.results for one in result.get("components") or ()]

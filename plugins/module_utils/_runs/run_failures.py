@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from .._migrations.results import RUNNING
+from .._migrations.results import RUNNING, SKIPPED
 from .._objects.inventory.inventory import COMPONENT
 from ..migration import GLOBAL
 from .outcomes import CANCELLED, FAILED, NARROW, NOT_STARTED, SUCCEEDED, ComponentOutcome
@@ -39,20 +39,21 @@ def never_started(names: Sequence[str], reason: str = "") -> list[str]:
     return [f"never started: {', '.join(names)}{why}"] if names else []
 
 
-def failures_of(run_status: Mapping[str, Any], missing: Sequence[str] = ()) -> list[str]:
+def failures_of(
+    run_status: Mapping[str, Any], missing: Sequence[str] = (), more_causes: Sequence[str] = ()
+) -> list[str]:
     """Everything that failed in a run, each in a sentence: the causes first, then what was not started.
 
     Args:
         run_status: of its record.
         missing: the components that the record says nothing of.
+        more_causes: what else went wrong, each in a sentence.
     """
     found: list[str] = []
     if run_status.get("cancelled"):
         found.append(f"cancelled by {run_status['cancelled']}")
-    for name, entry in (run_status.get("migrations") or {}).items():
-        # A component's own migrations are told by the component's error.
-        if entry.get("component") == GLOBAL and entry.get("fatal"):
-            found.append(f"migration {name}: {entry.get('error') or entry.get('evidence')}")
+    for name, entry in _broken_migrations(run_status).items():
+        found.append(f"migration {name}: {entry.get('error') or entry.get('evidence')}")
     entries: Mapping[str, Mapping[str, Any]] = run_status.get("components") or {}
     for name, entry in entries.items():
         label = f"{entry.get('kind', COMPONENT)} {name}"
@@ -62,7 +63,8 @@ def failures_of(run_status: Mapping[str, Any], missing: Sequence[str] = ()) -> l
             found.append(f"{label}: {entry.get('state')}, {entry.get('error')}")
     waiting = [name for name, entry in entries.items() if entry.get("state") == NOT_STARTED]
     reason = str(entries[waiting[0]].get("error") or "") if waiting else ""
-    return found + never_started([*waiting, *missing], reason)
+    never = never_started([*waiting, *missing, *_skipped_migrations(run_status)], reason)
+    return [*found, *more_causes, *never]
 
 
 def failures_in_short(run: Mapping[str, Any]) -> list[str]:
@@ -72,22 +74,32 @@ def failures_in_short(run: Mapping[str, Any]) -> list[str]:
         run: its record.
     """
     status = run.get("status") or {}
-    migrations: Mapping[str, Mapping[str, Any]] = status.get("migrations") or {}
     components: Mapping[str, Mapping[str, Any]] = status.get("components") or {}
     found = [f"cancelled by {status['cancelled']}"] if status.get("cancelled") else []
-    found += [
-        f"migration {name} failed: its task says why"
-        for name, entry in migrations.items()
-        if entry.get("component") == GLOBAL and entry.get("fatal")
-    ]
+    found += [f"migration {name} failed: its task says why" for name in _broken_migrations(status)]
     found += [
         f"{entry.get('kind', COMPONENT)} {name} {_ENDS[entry['state']]}: its task says why"
         for name, entry in components.items()
         if entry.get("state") in _ENDS
     ]
     waiting = [name for name, entry in components.items() if entry.get("state") == NOT_STARTED]
-    found += never_started([*waiting, *_missing(run)])
-    return found + interrupted_migrations(status)
+    found += interrupted_migrations(status)
+    return found + never_started([*waiting, *_missing(run), *_skipped_migrations(status)])
+
+
+def _broken_migrations(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The global migrations that have failed; those of components are told by the component's error."""
+    return {name: entry for name, entry in _fatal_migrations(status) if entry.get("state") != SKIPPED}
+
+
+def _skipped_migrations(status: Mapping[str, Any]) -> list[str]:
+    """The global migrations that were not started, as something before them failed."""
+    return [name for name, entry in _fatal_migrations(status) if entry.get("state") == SKIPPED]
+
+
+def _fatal_migrations(status: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    found: Mapping[str, Mapping[str, Any]] = status.get("migrations") or {}
+    return [(n, one) for n, one in found.items() if one.get("component") == GLOBAL and one.get("fatal")]
 
 
 def _missing(run: Mapping[str, Any]) -> list[str]:
@@ -104,8 +116,7 @@ def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
         before: a phase of it: only what goes before that counts. Empty for the whole run.
     """
     spec, status = run["spec"], run.get("status") or {}
-    found = failures_of(status, _missing(run))
-    found += interrupted_migrations(status)
+    found = failures_of(status, _missing(run), interrupted_migrations(status))
     # What comes late in a run is not reached where anything failed, which is told already.
     return found or _never_reached(spec, status, before)
 

@@ -30,7 +30,7 @@ from .._runs.recorder import end_if_cancelled
 from .._runs.records.journal_records import journal_of
 from .._runs.records.runs import new_run_name, read_run, update_run_status
 from .._runs.reminder import Reminder
-from .._runs.run_failures import run_problems
+from .._runs.run_failures import never_started, run_problems
 from ..migration import GLOBAL, Migration, Phase
 from .option_values import migration_options
 from .record_kinds import RECORD_KINDS
@@ -103,7 +103,8 @@ def _run_selected(task: Task, record: Mapping[str, Any]) -> Result:
     for phase in Phase:
         here = [one for one in wanted if one.phase == phase]
         outcomes += _not_started(here, why_not) if why_not else runner.run_migrations(here, overlay)
-    failed = [one for one in outcomes if one["fatal"]]
+    failed = [one for one in outcomes if one["fatal"] and one["state"] != SKIPPED]
+    skipped = [one["id"] for one in outcomes if one["state"] == SKIPPED]
     result: Result = {
         "changed": any(one["wrote"] for one in outcomes),
         "migrations": [dict(one) for one in outcomes],
@@ -129,6 +130,7 @@ def _run_selected(task: Task, record: Mapping[str, Any]) -> Result:
         result["warnings"] += end_if_cancelled(task, params["run"], cancelled_by)
     told = [f"cancelled by {cancelled_by}"] if cancelled_by else []
     told += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
+    told += never_started(skipped, why_not)
     if told:
         result["msg"] = "\n".join(told)
         result["failed"] = not params["run"] or bool(failed)

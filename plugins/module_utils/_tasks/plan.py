@@ -86,7 +86,10 @@ def _plan(task: Task) -> Result:
         "warnings": list(made.warnings),
     }
     if task.diff:
-        result["diff"] = made.diff()
+        # Imported here, as few tasks need it.
+        from .._deploy.plan.plan_diff import diff_of_plan
+
+        result["diff"] = diff_of_plan(made)
     if params["plan_out"] or params["plan"]:
         result["saw"] = plan_inputs(made, task.cluster, deployment_options(params))
     return result

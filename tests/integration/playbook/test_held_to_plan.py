@@ -77,7 +77,7 @@ def test_it_writes_nothing_and_the_run_stops(
 ) -> None:
     resize(own_cluster, "10")
     outcome = deploy(playbook, release, own_cluster, size).failed()
-    assert f"it was planned as needed (the volume has 10), and now it is {now}" in outcome.run["msg"]
+    assert f"it was planned as needed (the volume has 10), and now it is {now}" in outcome.reasons
     assert outcome.run["state"] == "cancelled"
     assert own_cluster.api.get("v1", "ConfigMap", "two", NAMESPACE) is None
     by_us = [one for one in outcome.requests if one.persists and one.target == "configmaps default/volume"]

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..._components.component_plan import ComponentPlan, MigrationPlan
 from ..._objects.apply.change import ObjectChange
 from ...migration import GLOBAL
-
-if TYPE_CHECKING:
-    from .release_plan import Plan
+from .release_plan import Plan
 
 DELETE = "delete"
 _ONLY_PRUNED = ("prune", DELETE)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._objects.apply.change import ObjectChange
-from ..._objects.apply.diff import diff_of
 from ...migration import GLOBAL
 
 if TYPE_CHECKING:
@@ -169,29 +168,6 @@ class Plan:
         from ..._components.observations import observation
 
         return {one.name: observation(one) for one in found}
-
-    def diff(self) -> list[dict[str, str]]:
-        """Everything that would be written, as an Ansible diff; that of later hops is provisional.
-
-        It is in the order of the run, so that what is written several times goes from state to state.
-        """
-        # Imported here, as nothing else of a plan needs it.
-        from .execution_order import steps_in_order
-
-        diffs: list[dict[str, str]] = []
-        for change in (change for step in steps_in_order(self) for change in step.changes):
-            diff = diff_of(change.before, change.after, status=change.status)
-            if change.lasting:
-                diff["after_header"] += " (can't be undone)"
-            diffs.append(diff)
-        for plan in self.later:
-            for one in plan.diff():
-                headers = {key: f"{one[key]} ({plan.version}, provisional)" for key in _HEADERS}
-                diffs.append({**one, **headers})
-        return diffs
-
-
-_HEADERS = ("before_header", "after_header")
 
 
 def _task(tasks: str, components: Sequence[str], *, role: str = "", phase: str = "") -> dict[str, Any]:

@@ -290,6 +290,10 @@ def _deploy_under_lease(
         deployment = _Deployment(task, options, record, known, reminder)
         outcomes = deployment.work()
         cancelled_by = deployment.cancelled_by
+        waiting = [one for one in outcomes if one.state == NOT_STARTED]
+        if cancelled_by and waiting:
+            # Whoever interrupts Ansible sees no result.
+            task.progress(", ".join(one.name for one in waiting), NOT_STARTED, waiting[0].error)
         warnings = end_if_cancelled(task, options.run, cancelled_by)
     problems = outcome_problems(outcomes)
     result: Result = {

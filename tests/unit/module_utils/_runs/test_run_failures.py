@@ -72,11 +72,17 @@ def test_in_short_all_other_kinds_of_failure() -> None:
             "global/a": {"component": "global", "fatal": True, "error": "no"},
             "one/b": {"component": "one", "fatal": True, "error": "its component says so"},
             "one/c": {"component": "one", "state": "running"},
+            "global/d": {"component": "global", "fatal": True, "state": "skipped", "error": "not started"},
         },
     }
-    assert failures_in_short({"spec": {}, "status": status}) == [
+    assert failures_in_short({"spec": {"components": ["two"]}, "status": status}) == [
         "cancelled by alice: a fire drill",
         "migration global/a failed: its task says why",
         "module one was cancelled: its task says why",
         "migration one/c: its process ended in the middle of it",
+        "never started: two, global/d",
+    ]
+    assert run_problems({"spec": {"components": ["two"]}, "status": status})[-2:] == [
+        "migration one/c: its process ended in the middle of it",
+        "never started: two, global/d",
     ]

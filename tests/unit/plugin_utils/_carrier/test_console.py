@@ -38,10 +38,9 @@ def _asked_anew() -> Iterator[None]:
     ("callback", "for_people"),
     [
         ("default", True),
-        ("ansible.builtin.default", True),
         ("minimal", True),
         ("oneline", False),
-        ("ansible.builtin.tree", False),
+        ("tree", False),
         ("nobody.has.this", False),
     ],
 )

@@ -13,6 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     ComponentPlan,
     MigrationPlan,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.plan_diff import diff_of_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import Plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import summary_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
@@ -150,5 +151,5 @@ def test_each_hop_has_its_own_sums() -> None:
 
 
 def test_the_diff_has_the_same_order() -> None:
-    names = [(one["after_header"]).split("/")[1] for one in WHOLE.diff()]
+    names = [(one["after_header"]).split("/")[1] for one in diff_of_plan(WHOLE)]
     assert names == ["i", "j", "m", "l", "old (deleted)", "p (deleted)", "g (deleted)"]
