@@ -234,7 +234,7 @@ def test_everything_is_measured() -> None:
         sum(one["seconds"] for (kind, _name), one in rows.items() if kind == "phase")
         <= ended["seconds"] + 0.01
     )
-    assert len(ended["summary"]) == 2 + len(rows)
+    assert len(ended["summary"]) == 2 + len(rows) + 2
     for one in someone.results:
         if one.get("components"):
             assert set(one["components"][0]["phases"]) == {"pre", "apply", "wait", "post"}
