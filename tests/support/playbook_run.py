@@ -84,8 +84,8 @@ class Outcome:
     @property
     def run(self) -> dict[str, Any]:
         """What the end of the run said."""
-        ended = (one for one in self._flat() if "durations" in one and one.get("state") not in UNENDED)
-        return next(one for one in ended if "state" in one)
+        ended = (one for one in self._flat() if one.get("state", UNENDED[0]) not in UNENDED)
+        return next(one for one in ended if "durations" in one and "summary" in one)
 
     @property
     def diff(self) -> list[dict[str, str]]:

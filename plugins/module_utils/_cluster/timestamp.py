@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import TypedDict
 
 
 def timestamp(when: datetime | None = None) -> str:
@@ -19,8 +20,18 @@ def precise_timestamp(when: datetime | None = None) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def interval_until_now(seconds: float) -> dict[str, str]:
-    """``started_at`` and ``finished_at`` of what took so many seconds and has just ended."""
+class Times(TypedDict):
+    """When something began and ended (UTC, with milliseconds); empty if that is unknown."""
+
+    started_at: str
+    finished_at: str
+
+
+NO_TIMES: Times = {"started_at": "", "finished_at": ""}
+
+
+def interval_until_now(seconds: float) -> Times:
+    """The start and the end of what took so many seconds and has just ended."""
     now = datetime.now(UTC)
     return {
         "started_at": precise_timestamp(now - timedelta(seconds=seconds)),

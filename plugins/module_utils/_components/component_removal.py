@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 
 from .._cluster.cluster import Cluster, Ref
-from .._cluster.timestamp import precise_timestamp
+from .._cluster.timestamp import NO_TIMES, Times, precise_timestamp
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
@@ -55,7 +55,7 @@ class ComponentRemoval(RemovalInRounds):
         self.whole = whole
         self.refusal = ""
         self.has_forgotten = False
-        self.times: dict[str, str] = {}
+        self.times: Times = {**NO_TIMES}
         self._given_up = {entry.ref for entry in entries}
         self._others = others
 
@@ -140,7 +140,7 @@ def remove_components(
         if not turn:
             removal.refusal = refusal_of(name)
         if not removal.refusal:
-            removal.times = {"started_at": precise_timestamp(), **removal.times}
+            removal.times["started_at"] = removal.times["started_at"] or precise_timestamp()
             if progress and removal.count and not turn:
                 progress(name, state, f"{removal.count} objects")
             if gate and turn == OPERATORS_ROUND:

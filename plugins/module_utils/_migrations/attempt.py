@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from pathlib import PurePath
@@ -19,7 +19,7 @@ from .._cluster.cluster import Cluster, manager_of
 from .._cluster.deep_copy import deep_copy
 from .._cluster.meter import Meter, MeteredCluster
 from .._cluster.redaction import Redactor
-from .._cluster.timestamp import interval_until_now
+from .._cluster.timestamp import NO_TIMES, Times, interval_until_now
 from .._cluster.wrapper import DISCOVERED
 from .._errors import LifecycleError
 from .._progress import report_step
@@ -243,7 +243,7 @@ class Attempt:
         wrote: bool,
         error: str = "",
         seconds: float = 0.0,
-        times: Mapping[str, str] | None = None,
+        times: Times = NO_TIMES,
         slow: bool = False,
     ) -> MigrationOutcome:
         return MigrationOutcome(
@@ -255,7 +255,7 @@ class Attempt:
             evidence=self._evidence,
             error=error,
             seconds=seconds,
-            **(times or {}),
+            **times,
             requests=sum(n for verb, n in self._meter.calls.items() if verb not in DISCOVERED),
             slow=slow,
             warnings=tuple(self._warnings),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._cluster.cluster import Ref
-from .._cluster.timestamp import interval_until_now
+from .._cluster.timestamp import NO_TIMES, Times, interval_until_now
 from .._errors import MOST_REASONS
 from .._objects.health.status import Health
 from .._objects.health.wait import OnChange
@@ -148,7 +148,7 @@ def durations_of(run_status: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def total_seconds(rows: Iterable[Mapping[str, Any]]) -> float:
     """What the plan and all phases took together."""
-    return round(sum(row["seconds"] for row in rows if row["kind"] in (PLAN, "phase")), 3)
+    return round(sum(float(row["seconds"]) for row in rows if row["kind"] in (PLAN, "phase")), 3)
 
 
 def duration_of(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def duration_of(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, Any
 
 
 def removal_outcome(
-    name: str, removal: Removal, seconds: float = 0.0, times: Mapping[str, str] | None = None
+    name: str, removal: Removal, seconds: float = 0.0, times: Times = NO_TIMES
 ) -> ComponentOutcome:
     """What came of removing objects of a component, as it is told and recorded."""
     state, error = SUCCEEDED, "; ".join(removal.errors[:MOST_REASONS])
@@ -184,7 +184,7 @@ def removal_outcome(
         state,
         error=error,
         seconds=seconds,
-        **(times or {}),
+        **times,
         deleted=len(removal.deleted),
         warnings=tuple(removal.notes),
     )

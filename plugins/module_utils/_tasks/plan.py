@@ -21,8 +21,8 @@ from .._deploy.plan.planner import create_plan
 from .._deploy.plan.release_plan import PlanRequest
 from .._deploy.plan.summary import blocked_message, count_changes, summary_of
 from .._errors import LifecycleError
-from .._runs.cluster_result import FAILED, HELD, state_of_error
-from .._runs.outcomes import PLAN, SUCCEEDED, duration_of
+from .._runs.cluster_result import HELD, state_of_error
+from .._runs.outcomes import FAILED, PLAN, SUCCEEDED, duration_of
 from .option_values import migration_options, policy_of
 from .record_kinds import RECORD_KINDS
 from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
