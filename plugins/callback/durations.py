@@ -25,8 +25,8 @@ options:
   output:
     description:
       - A file to which the durations are written as JSON, as a list of objects with C(host), C(task),
-        C(kind), C(name), C(state), C(seconds), and C(slow), which tells of a migration that keeps
-        everybody waiting.
+        C(kind), C(name), C(state), C(seconds), C(slow), which tells of a migration that keeps everybody
+        waiting, C(started_at) and C(finished_at), and C(component), which is that of a migration.
       - A file that is there already is replaced.
     type: path
     env:
@@ -123,4 +123,7 @@ def durations_in(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "state": str(row.get("state") or ""),
                 "seconds": float(row["seconds"]),
                 "slow": bool(row.get("slow")),
+                "started_at": str(row.get("started_at") or ""),
+                "finished_at": str(row.get("finished_at") or ""),
+                "component": str(row.get("component") or ""),
             }

@@ -33,6 +33,8 @@ RESETTING_PLAYBOOK = "kyma.lifecycle.reset_modules"
 UNDOING_PLAYBOOK = "kyma.lifecycle.undo_migrations"
 RECORDER = Path(__file__).parent / "callback"
 LONGEST = 600.0
+UNENDED = ("unchanged", "planned", "running")
+"""States of plans, and of tasks that begin runs."""
 
 OWN_PLAYBOOK = """
 - hosts: localhost
@@ -82,7 +84,8 @@ class Outcome:
     @property
     def run(self) -> dict[str, Any]:
         """What the end of the run said."""
-        return self._with("durations", "state")
+        ended = (one for one in self._flat() if one.get("state", UNENDED[0]) not in UNENDED)
+        return next(one for one in ended if "durations" in one and "summary" in one)
 
     @property
     def diff(self) -> list[dict[str, str]]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 
 from .._cluster.cluster import Cluster, Ref
+from .._cluster.timestamp import NO_TIMES, Times, precise_timestamp
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
@@ -38,6 +39,7 @@ class ComponentRemoval(RemovalInRounds):
         protected: what stays of the entries.
         refusal: why it was not started; mostly empty.
         has_forgotten: whether the record of the inventory was changed or deleted.
+        times: when it began and when it ended, so far; empty if it was not started.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class ComponentRemoval(RemovalInRounds):
         self.whole = whole
         self.refusal = ""
         self.has_forgotten = False
+        self.times: Times = {**NO_TIMES}
         self._given_up = {entry.ref for entry in entries}
         self._others = others
 
@@ -137,6 +140,7 @@ def remove_components(
         if not turn:
             removal.refusal = refusal_of(name)
         if not removal.refusal:
+            removal.times["started_at"] = removal.times["started_at"] or precise_timestamp()
             if progress and removal.count and not turn:
                 progress(name, state, f"{removal.count} objects")
             if gate and turn == OPERATORS_ROUND:
@@ -151,6 +155,7 @@ def remove_components(
                 )
             if removal.is_over and name in inventories:
                 removal.forget(terms.cluster, inventories[name])
+            removal.times["finished_at"] = precise_timestamp()
         after_round(name)
 
     for turn in range(ROUNDS):

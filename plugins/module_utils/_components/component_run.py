@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from .._cluster.cluster import Object, Pages, Ref, ref_of
 from .._cluster.errors import ClusterError
 from .._cluster.kinds import NAMESPACE_KIND, is_of_kind
+from .._cluster.timestamp import interval_until_now
 from .._errors import MOST_REASONS, LifecycleError
 from .._objects.apply.apply_object import AppliedObject, KnownObjects
 from .._objects.apply.apply_set import CRD, ApplyResult, WaitCallbacks, apply_objects
@@ -102,6 +103,7 @@ class ComponentWork:
             state=state,
             error=error,
             seconds=seconds,
+            **interval_until_now(seconds),
             phases=self._phases,
             created=happened.count("created"),
             changed=happened.count("changed"),

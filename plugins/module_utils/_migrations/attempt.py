@@ -19,6 +19,7 @@ from .._cluster.cluster import Cluster, manager_of
 from .._cluster.deep_copy import deep_copy
 from .._cluster.meter import Meter, MeteredCluster
 from .._cluster.redaction import Redactor
+from .._cluster.timestamp import NO_TIMES, Times, interval_until_now
 from .._cluster.wrapper import DISCOVERED
 from .._errors import LifecycleError
 from .._progress import report_step
@@ -229,13 +230,21 @@ class Attempt:
                 wrote=self._wrote,
                 error=self._fit(error),
                 seconds=seconds,
+                times=interval_until_now(seconds),
                 slow=state == NOT_NEEDED and seconds > SLOW_SECONDS,
             )
         report_step(f"migration {self.id}", "")
         self._on_end()
 
     def _as_outcome(
-        self, state: str, *, wrote: bool, error: str = "", seconds: float = 0.0, slow: bool = False
+        self,
+        state: str,
+        *,
+        wrote: bool,
+        error: str = "",
+        seconds: float = 0.0,
+        times: Times = NO_TIMES,
+        slow: bool = False,
     ) -> MigrationOutcome:
         return MigrationOutcome(
             id=self.id,
@@ -246,6 +255,7 @@ class Attempt:
             evidence=self._evidence,
             error=error,
             seconds=seconds,
+            **times,
             requests=sum(n for verb, n in self._meter.calls.items() if verb not in DISCOVERED),
             slow=slow,
             warnings=tuple(self._warnings),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from .._cluster.cluster import Object, ref_of
-from .._cluster.timestamp import timestamp
+from .._cluster.timestamp import interval_until_now, timestamp
 from .._components.component_inventory import with_deployed_as
 from .._components.desired_component import DesiredComponent
 from .._errors import MOST_REASONS, LifecycleError
@@ -88,7 +88,9 @@ class ModuleWork:
             done = work()
         except LifecycleError as error:
             done = self._failed(str(error))
-        outcome = replace(done.outcome, seconds=time.monotonic() - started, owner_kind=MODULE)
+        seconds = time.monotonic() - started
+        times = interval_until_now(seconds)
+        outcome = replace(done.outcome, seconds=seconds, **times, owner_kind=MODULE)
         return replace(done, outcome=outcome)
 
     def _check_running_version(self) -> None:

@@ -25,7 +25,7 @@ from .._objects.apply.diff import diff_of
 from .._runs.cancellation import CancellationCheck
 from .._runs.lease.lease_session import run_under_lease
 from .._runs.lease.own_lease import run_with_own_lease
-from .._runs.outcomes import FAILED, SUCCEEDED, duration_of, global_phase
+from .._runs.outcomes import FAILED, SUCCEEDED, duration_of, global_phase, phase_entry
 from .._runs.recorder import end_if_cancelled
 from .._runs.records.journal_records import journal_of
 from .._runs.records.runs import new_run_name, read_run, update_run_status
@@ -175,9 +175,7 @@ def _note(
         status |= {"cancelled": "; ".join(cancel_reasons), "cancelledAt": timestamp()}
     if task.params["component"] == GLOBAL and task.params["phase"]:
         state = FAILED if any(one["fatal"] for one in outcomes) else SUCCEEDED
-        status["phases"] = {
-            global_phase(Phase(task.params["phase"])): {"state": state, "seconds": round(seconds, 3)}
-        }
+        status["phases"] = {global_phase(Phase(task.params["phase"])): phase_entry(state, seconds)}
     update_run_status(task.cluster, task.params["run"], status, among=among)
 
 

@@ -46,9 +46,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import ClusterRow
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import FAILED
 
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
+from .cluster_log import CLUSTER_LOG
 from .console import host_label, label_lines, print_block, print_line
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
@@ -105,11 +108,18 @@ class Carrier(ActionBase):
         result = with_host(sanitize_result(self._carried(task_vars or {})), host)
         if warnings := self._variable_warnings(task_vars or {}):
             result["warnings"] = [*result.get("warnings", ()), *warnings]
+        self.log_failure(result, task_vars or {})
         defer_signals()
         self._summarise(result, host)
         return (
             cancelled_result("ansible-playbook was told to stop", result) if is_stop_requested() else result
         )
+
+    def log_failure(self, result: Result, task_vars: TaskVars) -> None:
+        """Let the table over all clusters say so if the task ends the play for its host."""
+        if result.get("failed") and not self._task.ignore_errors:
+            reason = str(result.get("msg") or "")
+            CLUSTER_LOG.write((), ClusterRow(_host_of(task_vars), state=FAILED, reason=reason))
 
     def _variable_warnings(self, task_vars: TaskVars) -> list[str]:
         role = self._task._role

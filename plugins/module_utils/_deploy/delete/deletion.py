@@ -294,7 +294,7 @@ class _Deletion:
             outcome = ended[name] = (
                 ComponentOutcome(name, NOT_STARTED, error=removal.refusal)
                 if removal.refusal
-                else removal_outcome(name, removal.removal, removal.seconds)
+                else removal_outcome(name, removal.removal, removal.seconds, removal.times)
             )
             self._progress(name, outcome.state, _told(outcome))
             self.run.note(outcome)

@@ -106,13 +106,23 @@ def _sums(plan: Plan) -> str:
 
     An object counts once for each action, whoever does it: a component, a migration, or both.
     """
-    steps = list(steps_in_order(plan))
-    refs = {(change.action, change.ref) for step in steps for change in step.changes}
-    counts = [(action, sum(1 for one, _ref in refs if one == action)) for action in _ACTIONS]
-    told = [f"{count} to {action}" for action, count in counts if count or action in _ALWAYS_COUNTED]
-    needed = sum(isinstance(s, MigrationStep) and s.migration.verdict == "needed" for s in steps)
+    counts = count_changes(plan)
+    needed = counts.pop("migrations")
+    told = [f"{count} to {action}" for action, count in counts.items() if count or action in _ALWAYS_COUNTED]
     title = "Plan of hop 1" if plan.later else "Plan"
     return f"{title}: {', '.join([*told, _counted(needed, 'migration')])}"
+
+
+def count_changes(plan: Plan) -> dict[str, int]:
+    """How many objects a plan would ``create``, ``change``, ``replace`` and ``delete``.
+
+    And how many ``migrations`` it would run.
+    """
+    steps = list(steps_in_order(plan))
+    refs = {(change.action, change.ref) for step in steps for change in step.changes}
+    counts = {action: sum(1 for one, _ref in refs if one == action) for action in _ACTIONS}
+    needed = sum(isinstance(s, MigrationStep) and s.migration.verdict == "needed" for s in steps)
+    return {**counts, "migrations": needed}
 
 
 def _counted(count: int, noun: str) -> str:

@@ -33,6 +33,7 @@ from ..._runs.outcomes import (
     ComponentOutcome,
     duration_of,
     global_phase,
+    phase_entry,
 )
 from ..._runs.recorder import end_if_cancelled, seconds_since_start
 from ..._runs.records.installation import read_installation, write_installation
@@ -164,13 +165,9 @@ class _Deployment:
                 states.append(outcome.state)
         if self._run:
             # A phase may take several tasks: those before this one have noted their share.
-            seconds = self._phase(phase).get("seconds", 0.0) + time.monotonic() - started
             state = SUCCEEDED if set(states) == {SUCCEEDED} else FAILED
-            update_run_status(
-                self._task.cluster,
-                self._run,
-                {"phases": {phase: {"state": state, "seconds": round(seconds, 3)}}},
-            )
+            entry = phase_entry(state, time.monotonic() - started, self._phase(phase))
+            update_run_status(self._task.cluster, self._run, {"phases": {phase: entry}})
 
     def _narrow(self) -> None:
         """Take old versions from definitions, once all that the run works on is healthy without them.
@@ -189,7 +186,14 @@ class _Deployment:
             if begun is not None:
                 phases = {**begun.phases, **ended.phases}
                 seconds = begun.seconds + ended.seconds
-                ended = replace(begun, state=ended.state, error=ended.error, seconds=seconds, phases=phases)
+                ended = replace(
+                    begun,
+                    state=ended.state,
+                    error=ended.error,
+                    seconds=seconds,
+                    finished_at=ended.finished_at,
+                    phases=phases,
+                )
             self._outcomes[name] = ended
             told = ended.as_result()
             kept = {key: told[key] for key in ("state", "error", "phases")}

@@ -23,7 +23,15 @@ from ..._objects.prune.removal_decision import is_protected, obsolete_entries
 from ..._runs.cancellation import CancellationCheck, Grace
 from ..._runs.lease.lease_session import run_under_lease
 from ..._runs.lease.own_lease import run_with_own_lease
-from ..._runs.outcomes import FAILED, PRUNE, SUCCEEDED, ComponentOutcome, duration_of, removal_outcome
+from ..._runs.outcomes import (
+    FAILED,
+    PRUNE,
+    SUCCEEDED,
+    ComponentOutcome,
+    duration_of,
+    phase_entry,
+    removal_outcome,
+)
 from ..._runs.recorder import end_if_cancelled
 from ..._runs.records.inventories import read_owned
 from ..._runs.records.runs import new_run_name, read_run, update_run_status
@@ -156,7 +164,7 @@ class _Pruning:
         outcome = (
             ComponentOutcome(name, FAILED, error=removal.refusal)
             if removal.refusal
-            else removal_outcome(name, removal.removal, removal.seconds)
+            else removal_outcome(name, removal.removal, removal.seconds, removal.times)
         )
         told = outcome.error.partition("\n")[0] or f"{outcome.deleted} objects pruned"
         self._task.progress(name, outcome.state, told)
@@ -170,7 +178,7 @@ def _note(cluster: Cluster, run: str, outcomes: Sequence[ComponentOutcome], seco
     components = {
         outcome.name: _after_pruning(known.get(outcome.name) or {}, outcome) for outcome in outcomes
     }
-    phase = {"state": FAILED if failed else SUCCEEDED, "seconds": round(seconds, 3)}
+    phase = phase_entry(FAILED if failed else SUCCEEDED, seconds)
     among = len({**known, **components}) + len(status.get("migrations") or {})
     update_run_status(cluster, run, {"components": components, "phases": {PRUNE: phase}}, among=among)
 
@@ -185,5 +193,7 @@ def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[
         "error": outcome.error,
         "deleted": outcome.deleted,
         "seconds": round(known.get("seconds", 0.0) + outcome.seconds, 3),
+        "started_at": known.get("started_at") or outcome.started_at,
+        "finished_at": outcome.finished_at or known.get("finished_at", ""),
         "warnings": warnings,
     }

@@ -16,7 +16,7 @@ from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object
 from ..._cluster.errors import Conflict, Forbidden
 from ..._errors import LifecycleError
 from ..._objects.inventory.inventory import Inventory, RecordVersion
-from .hold import Hold, hold_from, hold_problem
+from .hold import ClusterHeld, Hold, hold_from, hold_problem
 from .record_schema import API_VERSION, STRING, STRINGS, object_schema, record_definition
 from .record_writer import apply_record
 
@@ -174,7 +174,7 @@ def write_installation(
         now = installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME)) if seen else None
         if now and seen and _only_touched(seen, now):
             if installation.last_run != seen.last_run and (held := hold_problem(now.hold, datetime.now(UTC))):
-                raise LifecycleError(held) from conflict
+                raise ClusterHeld(held) from conflict
             touched = replace(installation, resource_version=now.resource_version)
             write_installation(cluster, touched, seen=now)
             return

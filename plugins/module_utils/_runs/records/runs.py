@@ -80,8 +80,10 @@ def new_run_name() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
-def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
-    """Begin the record of a run.
+def create_run(
+    cluster: Cluster, name: str, spec: Mapping[str, Any], phases: Mapping[str, Any] | None = None
+) -> None:
+    """Begin the record of a run, with the phases that are over.
 
     It is applied, as an API server keeps a POST waiting for two seconds where the CRD is new.
     """
@@ -90,7 +92,7 @@ def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
         "kind": "Run",
         "metadata": {"name": name},
         "spec": dict(spec),
-        "status": {"state": RUNNING},
+        "status": {"state": RUNNING, **({"phases": dict(phases)} if phases else {})},
     }
     apply_record(cluster, RUN_DEFINITION, record)
 

@@ -68,7 +68,7 @@ def test_every_default_and_every_registered_name_is_known() -> None:
         for file in (ROOT / "roles").glob("*/defaults/main.yml")
         for name in yaml.safe_load(file.read_text()) or ()
     ]
-    registered = ("kyma_planned", "kyma_result", "kyma_component_result", "kyma_stage")
+    registered = ("kyma_result", "kyma_component_result", "kyma_stage")
     assert {*defaults, *registered} <= documented_names() | internal_names()
 
 

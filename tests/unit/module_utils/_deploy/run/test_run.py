@@ -218,13 +218,15 @@ def test_everything_is_measured() -> None:
     someone = deployer(kyma(), *every_phase(ledger))
     ended = someone.deploy()
     rows = {(one["kind"], one["name"]): one for one in ended["durations"]}
-    assert {kind for kind, _name in rows} == {"phase", "component", "migration"}
-    assert {name for kind, name in rows if kind == "phase"} == {
-        "global pre",
-        "prerequisites",
-        "components",
-        "global post",
-    }
+    assert {kind for kind, _name in rows} == {"plan", "phase", "component", "migration"}
+    phases = [name for kind, name in rows if kind == "phase"]
+    in_turn = ["lease", "begin", "global pre", "prerequisites", "components", "global post", "end"]
+    assert [name for name in phases if name != "other"] == in_turn
+    assert all(one["started_at"] <= one["finished_at"] for one in rows.values())
+    assert all(one["started_at"] for (_kind, name), one in rows.items() if name != "other")
+    assert rows["migration", "logging/pre-step"]["component"] == "logging"
+    total = sum(one["seconds"] for (kind, _name), one in rows.items() if kind in ("plan", "phase"))
+    assert total == pytest.approx(ended["seconds"], abs=0.002)
     assert len([1 for kind, _name in rows if kind == "migration"]) == 8
     assert len([1 for kind, _name in rows if kind == "component"]) == 7
     assert all(one["seconds"] >= 0 and one["state"] for one in rows.values())
@@ -232,7 +234,7 @@ def test_everything_is_measured() -> None:
         sum(one["seconds"] for (kind, _name), one in rows.items() if kind == "phase")
         <= ended["seconds"] + 0.01
     )
-    assert len(ended["summary"]) == 2 + len(rows)
+    assert len(ended["summary"]) == 2 + len(rows) + 2
     for one in someone.results:
         if one.get("components"):
             assert set(one["components"][0]["phases"]) == {"pre", "apply", "wait", "post"}
