@@ -12,10 +12,16 @@ from typing import Any
 START = datetime(2026, 11, 21, 13, 18, 54, tzinfo=UTC)
 LONG_NAME = "a-component-with-a-name-of-sixty-three-characters-as-labels-allow"
 LONG_TEXT = (
-    "Deployment kyma-system/checkout is not healthy after 600 s: 1 of 2 replicas updated;"
-    " Pod checkout-7d9c5b6f8-x2k9p: Unschedulable: 0/12 nodes are available: 3 node(s) had untolerated taint"
-    " {node.kubernetes.io/unreachable: }, 9 node(s) didn't match Pod's node affinity/selector. "
-) * 3 + "https://registry.example.com/" + "very-long-path/" * 12 + " <script>alert('no')</script>"
+    (
+        "Deployment kyma-system/checkout is not healthy after 600 s: 1 of 2 replicas updated;"
+        " Pod checkout-7d9c5b6f8-x2k9p: Unschedulable: 0/12 nodes are available: 3 node(s) had untolerated taint"
+        " {node.kubernetes.io/unreachable: }, 9 node(s) didn't match Pod's node affinity/selector. "
+    )
+    * 3
+    + "https://registry.example.com/"
+    + "very-long-path/" * 12
+    + " <script>alert('no')</script>"
+)
 
 
 def moment(seconds: float) -> str:
@@ -23,7 +29,9 @@ def moment(seconds: float) -> str:
     return (START + timedelta(seconds=seconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def row(kind: str, name: str, start: float | None, seconds: float, state: str = "succeeded") -> dict[str, Any]:
+def row(
+    kind: str, name: str, start: float | None, seconds: float, state: str = "succeeded"
+) -> dict[str, Any]:
     """A row of durations; without a start it is one as older records have it."""
     found = {"kind": kind, "name": name, "state": state, "seconds": seconds, "slow": False, "component": ""}
     if start is None:
@@ -36,7 +44,12 @@ def component(name: str, seconds: float, state: str = "succeeded", error: str = 
     parts = {"pre": 0.1 * seconds, "apply": 0.2 * seconds, "wait": 0.6 * seconds, "post": 0.1 * seconds}
     return {
         **{"name": name, "kind": "component", "component_version": "1.4.0", "state": state, "error": error},
-        **{"seconds": seconds, "phases": {} if state == "not started" else parts, "objects": 21, "created": 1},
+        **{
+            "seconds": seconds,
+            "phases": {} if state == "not started" else parts,
+            "objects": 21,
+            "created": 1,
+        },
         **{"changed": 2, "replaced": 0, "deleted": 0, "warnings": []},
     }
 
@@ -96,21 +109,28 @@ def large_run(exact: bool = True) -> dict[str, Any]:
         migration("logging/grow-loki-volume", "component-03", seconds=1.2, wrote=True),
         migration("global/" + LONG_NAME, "global", state="failed", error=LONG_TEXT, seconds=1.5, wrote=True),
         *(
-            migration(f"component-{n:02}/adopt", f"component-{n:02}", state="not_needed", verdict="not_needed")
+            migration(
+                f"component-{n:02}/adopt", f"component-{n:02}", state="not_needed", verdict="not_needed"
+            )
             for n in range(8)
         ),
     ]
     rows.append(row("migration", "logging/grow-loki-volume", 3.0 if exact else None, 1.2, "done"))
     rows.append(row("migration", "global/" + LONG_NAME, 0.0 if exact else None, 1.5, "failed"))
     rows += [
-        row("migration", f"component-{n:02}/adopt", 2.0 if exact else None, 0.02, "not_needed") for n in range(8)
+        row("migration", f"component-{n:02}/adopt", 2.0 if exact else None, 0.02, "not_needed")
+        for n in range(8)
     ]
     end = max([now, *(1.5 + one["seconds"] for one in rows)]) + 30.0
     rows.append(row("phase", "prune", end - 0.2 if exact else None, 0.2))
     failures = [
         f"migration global/{LONG_NAME}: {LONG_TEXT}",
         *(f"component {one['name']}: {one['error']}" for one in found if one["state"] == "failed"),
-        *(f"component {one['name']}: not started, {one['error']}" for one in found if one["state"] == "not started"),
+        *(
+            f"component {one['name']}: not started, {one['error']}"
+            for one in found
+            if one["state"] == "not started"
+        ),
     ]
     return run(
         seconds=end,

@@ -57,11 +57,15 @@ def _steps(cluster: ClusterReport, limit: str) -> Iterator[Step]:
 def _after_failure(run: RunReport, limit: str) -> Iterator[Step]:
     yield Step("Correct the first failure above. Later ones may only follow from it.")
     if run.name:
-        yield Step("The record has the details:", f"kubectl get runs.lifecycle.kyma-project.io {run.name} -o yaml")
+        yield Step(
+            "The record has the details:", f"kubectl get runs.lifecycle.kyma-project.io {run.name} -o yaml"
+        )
     bad = [one.id for one in run.migrations if one.error and one.state not in ("done", "warned")]
     if bad:
         ids = ",".join(f'"{one}"' for one in bad)
-        command = f"ansible-playbook kyma.lifecycle.migrations{limit} -e '{{\"kyma_migration_ids\": [{ids}]}}'"
+        command = (
+            f"ansible-playbook kyma.lifecycle.migrations{limit} -e '{{\"kyma_migration_ids\": [{ids}]}}'"
+        )
         yield Step("Ask the failed migrations whether they are still needed:", command)
     if run.name and run.wrote_by_migrations:
         yield Step(

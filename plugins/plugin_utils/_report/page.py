@@ -103,7 +103,9 @@ def _counts(clusters: Sequence[ClusterReport]) -> list[tuple[str, int]]:
 def _versions(cluster: ClusterReport) -> str:
     deployed = [run for run in cluster.runs if run.version and run.what.startswith("Deploy")]
     if not deployed:
-        return cluster.version and f"{cluster.version} → {cluster.target}" if cluster.target else cluster.version
+        return (
+            cluster.version and f"{cluster.version} → {cluster.target}" if cluster.target else cluster.version
+        )
     first, last = deployed[0].previous, deployed[-1].version
     return f"{first} → {last}" if first and first != last else last
 

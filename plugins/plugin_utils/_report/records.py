@@ -90,7 +90,7 @@ def _state(
         return model.SUCCEEDED, ""
     if not given:
         return model.PENDING, "Its tasks have not ended."
-    if hold:
+    if hold and not hold.get("until"):
         held_by = f" by {hold['by']}" if hold.get("by") else ""
         return model.HELD, _text(f"The cluster is held{held_by}: {hold.get('reason') or 'no reason given'}")
     return model.UNCHANGED, ""
@@ -110,7 +110,9 @@ def _run(run: Result) -> RunReport:
     rows = [row for row in run.get("durations") or () if isinstance(row, Mapping)]
     began = began or min(filter(None, (parse_time(row.get("started_at")) for row in rows)), default=None)
     work = tuple(_work(row, began, migrations, components) for row in rows)
-    what = ACTIONS.get(action, action.capitalize()) + (f" {version}" if version and action != "modules" else "")
+    what = ACTIONS.get(action, action.capitalize()) + (
+        f" {version}" if version and action != "modules" else ""
+    )
     return RunReport(
         name=_text(run.get("name") or run.get("run")),
         what=what,
@@ -201,7 +203,9 @@ def _failures(run: Result, state: str) -> Iterator[Failure]:
     labels = tuple(f"{label}: " for found in described.values() for label in found)
     others = [text for text in map(_text, run.get("failures") or ()) if not text.startswith(labels or "\0")]
     if not (others or described) and state in (model.FAILED, model.CANCELLED):
-        others = [_text(run.get("message") or run.get("msg") or f"The run is {state}, and no reason is recorded.")]
+        others = [
+            _text(run.get("message") or run.get("msg") or f"The run is {state}, and no reason is recorded.")
+        ]
     for wanted in (model.FAILED, model.CANCELLED, model.NOT_STARTED):
         for (found, text), subjects in described.items():
             if found == wanted:

@@ -210,15 +210,15 @@ def _placed(work: Sequence[Work], seconds: float) -> list[Work]:
             now += phases[name].seconds
     late = [name for name in phases if name not in ORDER[:3]]
     end = max(seconds, now)
-    for name in sorted(late, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER), reverse=True):
+    for name in sorted(
+        late, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER), reverse=True
+    ):
         end = starts[name] = max(0.0, end - phases[name].seconds)
     components = {one.name: one for one in work if one.kind in ("component", "module")}
     return [one if one.start is not None else _guessed(one, now, starts, components) for one in work]
 
 
-def _guessed(
-    one: Work, begin: float, starts: Mapping[str, float], components: Mapping[str, Work]
-) -> Work:
+def _guessed(one: Work, begin: float, starts: Mapping[str, float], components: Mapping[str, Work]) -> Work:
     """Work with the start that the order of a run gives it."""
     if one.kind != "migration":
         return replace(one, start=starts.get(one.name, begin if one.kind != "plan" else 0.0))
@@ -277,4 +277,6 @@ def _parts_in_order(parts: Iterable[tuple[str, float]]) -> list[tuple[str, float
 
 
 def _bar(start: float, took: float, seconds: float, style: str, title: str) -> Bar:
-    return Bar(percent(start, seconds), percent(took, seconds), style, f"{title}, {duration_text(took)}", took)
+    return Bar(
+        percent(start, seconds), percent(took, seconds), style, f"{title}, {duration_text(took)}", took
+    )
