@@ -12,25 +12,26 @@ version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
-  - Writes one HTML file with a timeline of phases, components, migrations, modules and errands, with what failed and
-    why, with the verdicts of migrations and their evidence, and with what to do next.
+  - Writes one HTML file with a timeline of phases, components, migrations, modules and errands. It shows what
+    failed and why, the verdicts of migrations with their evidence, and what to do next.
   - The file has no script, and opening it sends no request. It follows the light or dark mode of the browser.
-  - Hosts are clusters. The tasks of all hosts of an C(ansible-playbook) that name the same file add to one report.
-    The last of them writes all clusters. A host of the play without a result is in the report, too.
-  - The same results give the same file, and then nothing is changed.
+  - Hosts are clusters. The tasks of all hosts of one C(ansible-playbook) that name the same file add to one
+    report, and each of them writes it. So the file that the last host writes has all clusters.
+  - A host of the play without a result is in the report, too, as V(pending) or V(unreachable).
+  - The same results give the same file. Then the task changes nothing.
 options:
   path:
     description:
-      - The file on the controller. A relative path starts in the folder in which C(ansible-playbook) was started.
-      - The folder must exist. A file that exists is replaced.
+      - The file on the controller. A relative path starts in the folder where C(ansible-playbook) was started.
+      - The folder must exist. The task replaces a file that exists.
     type: path
     required: true
   results:
     description:
       - The results of tasks on this cluster. M(kyma.lifecycle.run_info) returns what the timeline needs.
-      - A result of M(kyma.lifecycle.plan) that failed says why there is no run. Where no record can be read, the
-        results of other modules with C(durations) stand in the report.
-      - An empty dictionary is ignored, so that C(registered | default({\})) can stand here.
+      - The result of M(kyma.lifecycle.plan) says why there is no run. Where no record can be read, the report
+        has the results of other modules that return C(durations).
+      - The task ignores empty dictionaries, so that the default of a variable can be one.
     type: list
     elements: dict
     required: true
@@ -47,9 +48,9 @@ options:
   scope:
     description:
       - Which runs of the records the report shows. With V(playbook) these are the runs that began after this
-        C(ansible-playbook) had started, and a cluster without one is V(unchanged).
-      - The clocks of the controller and of the host count. Where they differ, name the run's own result, too, such as
-        C(kyma_result).
+        C(ansible-playbook) had started. A cluster without such a run is V(unchanged).
+      - The task compares the clocks of controller and host. A run whose own result is in O(results) is always
+        shown.
     type: str
     choices: [all, playbook]
     default: all

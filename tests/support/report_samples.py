@@ -14,8 +14,8 @@ LONG_NAME = "a-component-with-a-name-of-sixty-three-characters-as-labels-allow"
 LONG_TEXT = (
     (
         "Deployment kyma-system/checkout is not healthy after 600 s: 1 of 2 replicas updated;"
-        " Pod checkout-7d9c5b6f8-x2k9p: Unschedulable: 0/12 nodes are available: 3 node(s) had untolerated taint"
-        " {node.kubernetes.io/unreachable: }, 9 node(s) didn't match Pod's node affinity/selector. "
+        " Pod checkout-7d9c5b6f8-x2k9p: Unschedulable: 0/12 nodes are available: 3 node(s) had untolerated"
+        " taint {node.kubernetes.io/unreachable: }, 9 node(s) didn't match Pod's node affinity/selector. "
     )
     * 3
     + "https://registry.example.com/"
@@ -43,14 +43,19 @@ def component(name: str, seconds: float, state: str = "succeeded", error: str = 
     """What came of a component."""
     parts = {"pre": 0.1 * seconds, "apply": 0.2 * seconds, "wait": 0.6 * seconds, "post": 0.1 * seconds}
     return {
-        **{"name": name, "kind": "component", "component_version": "1.4.0", "state": state, "error": error},
-        **{
-            "seconds": seconds,
-            "phases": {} if state == "not started" else parts,
-            "objects": 21,
-            "created": 1,
-        },
-        **{"changed": 2, "replaced": 0, "deleted": 0, "warnings": []},
+        "name": name,
+        "kind": "component",
+        "component_version": "1.4.0",
+        "state": state,
+        "error": error,
+        "seconds": seconds,
+        "phases": {} if state == "not started" else parts,
+        "objects": 21,
+        "created": 1,
+        "changed": 2,
+        "replaced": 0,
+        "deleted": 0,
+        "warnings": [],
     }
 
 
@@ -74,12 +79,25 @@ def run(
     """A run as `run_info` returns it."""
     ended = state != "running"
     return {
-        **{"name": "20261121-131854-a1b2c3", "action": "deploy", "version": "2.11", "previous": "2.10"},
-        **{"profile": "production", "started_by": "ci@runner-3", "started_at": moment(start)},
-        **{"finished_at": moment(start + seconds) if ended else "", "written_at": moment(start + seconds)},
-        **{"note": "" if ended else "the run has not ended", "cancelled": "", "message": "", "state": state},
-        **{"seconds": seconds if ended else 0.0, "components": list(components), "failures": list(failures)},
-        **{"migrations": list(migrations), "durations": list(durations), "undone": []},
+        "name": "20261121-131854-a1b2c3",
+        "action": "deploy",
+        "version": "2.11",
+        "previous": "2.10",
+        "profile": "production",
+        "started_by": "ci@runner-3",
+        "started_at": moment(start),
+        "finished_at": moment(start + seconds) if ended else "",
+        "written_at": moment(start + seconds),
+        "note": "" if ended else "the run has not ended",
+        "cancelled": "",
+        "message": "",
+        "state": state,
+        "seconds": seconds if ended else 0.0,
+        "components": list(components),
+        "failures": list(failures),
+        "migrations": list(migrations),
+        "durations": list(durations),
+        "undone": [],
         **more,
     }
 

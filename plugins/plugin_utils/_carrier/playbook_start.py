@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """When this ansible-playbook began to use the collection.
 
-The main process imports the package of action plugins before it forks the first worker for one of them, so all
-workers inherit this moment.
+The main process imports the package of action plugins before it forks the first worker for one of them. So
+all workers inherit this moment.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ ORDER = ("plan", "global pre", "components", "prune", "global post")
 QUIET = frozenset({"not needed", "skipped"})
 QUIET_SECONDS = 0.5
 """A migration that was not needed has a row only if it took this long to say so."""
-SLACK = 0.02
-"""Share of the longest run by which clusters may start apart and still share an axis of real time, per run."""
+MOST_IDLE_SECONDS = 60
+"""How long no run may be at work for clusters to share an axis of real time."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def fleet_timeline(clusters: Sequence[ClusterReport]) -> Timeline:
     first, last = min(starts.values(), default=0.0), max(starts.values(), default=0.0)
     together = sum(run.seconds for cluster in clusters for run in cluster.runs)
     is_exact = len(starts) == sum(len(cluster.runs) for cluster in clusters) and (
-        last - first <= together * (1 + SLACK) + 60
+        last - first <= together + MOST_IDLE_SECONDS
     )
     placed: dict[str, list[tuple[float, RunReport]]] = {}
     for cluster in clusters:
