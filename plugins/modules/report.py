@@ -22,7 +22,7 @@ description:
 options:
   path:
     description:
-      - The file on the controller. A relative path starts in the folder where C(ansible-playbook) was started.
+      - The file on the controller. A relative path starts where C(ansible-playbook) was started.
       - The folder must exist. The task replaces a file that exists.
     type: path
     required: true

@@ -19,8 +19,10 @@ STEPS = (
 """Distances between ticks in seconds."""
 MOST_INTERVALS = 4
 """More ticks would meet on a narrow screen."""
-ORDER = ("plan", "global pre", "components", "prune", "global post")
+ORDER = ("plan", "global pre", "prerequisites", "components", "prune", "global post")
 """Phases in the order of a run, for records that don't say when each began."""
+EARLY = ORDER[:4]
+"""Those that follow each other from the start; the others end with the run."""
 QUIET = frozenset({"not needed", "skipped"})
 QUIET_SECONDS = 0.5
 """A migration that was not needed has a row only if it took this long to say so."""
@@ -202,20 +204,23 @@ def _placed(work: Sequence[Work], seconds: float) -> list[Work]:
     if not unknown:
         return list(work)
     phases = {one.name: one for one in work if one.kind in ("phase", "plan")}
-    now, starts = 0.0, {}
-    for name in ORDER:
+    now, begin, starts = 0.0, 0.0, {}
+    for name in EARLY:
         if name in phases:
             starts[name] = now
-        if name in phases and name in ORDER[:2]:
             now += phases[name].seconds
-    late = [name for name in phases if name not in ORDER[:3]]
+        # Components are at work from their first phase on.
+        begin = now if name == "global pre" else begin
     end = max(seconds, now)
-    for name in sorted(
-        late, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER), reverse=True
-    ):
+    late = sorted((name for name in phases if name not in EARLY), key=_place_of_phase, reverse=True)
+    for name in late:
         end = starts[name] = max(0.0, end - phases[name].seconds)
     components = {one.name: one for one in work if one.kind in ("component", "module")}
-    return [one if one.start is not None else _guessed(one, now, starts, components) for one in work]
+    return [one if one.start is not None else _guessed(one, begin, starts, components) for one in work]
+
+
+def _place_of_phase(name: str) -> int:
+    return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
 def _guessed(one: Work, begin: float, starts: Mapping[str, float], components: Mapping[str, Work]) -> Work:

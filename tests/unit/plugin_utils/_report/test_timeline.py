@@ -69,12 +69,15 @@ def test_parts_never_leave_the_bar_of_their_component() -> None:
 
 
 def test_without_recorded_starts_phases_are_in_their_order_and_the_timeline_says_so() -> None:
-    work = tuple(replace(one, start=None) for one in RUN.work)
+    more = (Work("phase", "components", seconds=9.0), Work("phase", "prerequisites", seconds=2.0))
+    work = tuple(replace(one, start=None) for one in (*RUN.work, *more))
     timeline = run_timeline(replace(RUN, work=work))
     assert not timeline.is_exact
     starts = {lane.label: lane.bars[0].x for lane in timeline.lanes}
     assert starts == {
         "global pre": 0.0,
+        "prerequisites": 25.0,
+        "components": 35.0,
         "logging": 25.0,
         "logging/grow": 25.0,
         "broken": 25.0,
