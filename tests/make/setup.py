@@ -45,7 +45,7 @@ def for_rulebooks() -> None:
 
 
 def for_browsers() -> None:
-    """Provide a headless browser, where it is there or can be installed. Elsewhere its tests skip, which CI may not."""
+    """Provide a headless browser, if it can be installed. Elsewhere its tests skip, which CI may not."""
     try:
         packages.need(PROGRAM)
     except ClusterError as error:
