@@ -12,6 +12,10 @@ from . import model
 from .model import ClusterReport, RunReport
 
 
+IDS_VARIABLE = "kyma_migration_ids"
+UNDO_RUN_VARIABLE = "kyma_undo_run"
+
+
 @dataclass(frozen=True)
 class Step:
     """One thing to do: a sentence, and the command for it, or empty."""
@@ -63,12 +67,10 @@ def _after_failure(run: RunReport, limit: str) -> Iterator[Step]:
     bad = [one.id for one in run.migrations if one.error and one.state not in ("done", "warned")]
     if bad:
         ids = ",".join(f'"{one}"' for one in bad)
-        command = (
-            f"ansible-playbook kyma.lifecycle.migrations{limit} -e '{{\"kyma_migration_ids\": [{ids}]}}'"
-        )
+        command = f"ansible-playbook kyma.lifecycle.migrations{limit} -e '{{\"{IDS_VARIABLE}\": [{ids}]}}'"
         yield Step("Ask the failed migrations whether they are still needed:", command)
     if run.name and run.wrote_by_migrations:
         yield Step(
             "To take back what the migrations of this run wrote:",
-            f"ansible-playbook kyma.lifecycle.undo_migrations{limit} -e kyma_undo_run={run.name}",
+            f"ansible-playbook kyma.lifecycle.undo_migrations{limit} -e {UNDO_RUN_VARIABLE}={run.name}",
         )
