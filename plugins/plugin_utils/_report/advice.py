@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from . import model
 from .model import ClusterReport, RunReport
 
-
 IDS_VARIABLE = "kyma_migration_ids"
 UNDO_RUN_VARIABLE = "kyma_undo_run"
 
