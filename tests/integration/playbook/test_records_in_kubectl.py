@@ -129,7 +129,7 @@ def test_each_kind_fits_a_terminal_and_has_its_long_texts_in_the_wide_form(own_c
             "kind": definition["spec"]["names"]["kind"],
             "metadata": {"name": name},
             "spec": spec,
-            "status": status,
+            **({"status": status} if status else {}),
         }
         # The API server serves a new kind after a moment.
         eventually(partial(apply, own_cluster, record))
