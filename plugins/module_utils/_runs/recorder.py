@@ -20,7 +20,15 @@ from .outcomes import BEGIN, CANCELLED, NOT_STARTED, SUCCEEDED, ComponentOutcome
 from .records.installation import Installation, read_installation, write_installation
 from .records.record_schema import API_VERSION, MODULES
 from .records.record_writer import current_user
-from .records.runs import RUNNING, create_run, forget_old_runs, read_run, read_runs, update_run_status
+from .records.runs import (
+    RUNNING,
+    create_run,
+    forget_old_runs,
+    read_run,
+    read_runs,
+    succeeded_condition,
+    update_run_status,
+)
 from .run_failures import failures_of
 
 LONGEST_MESSAGE = 1000
@@ -128,7 +136,13 @@ def end_record(
 
 def _end(state: str, problems: Sequence[str], seconds: float) -> dict[str, Any]:
     message = "; ".join(problems)[:LONGEST_MESSAGE]
-    return {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
+    return {
+        "state": state,
+        "message": message,
+        "finishedAt": timestamp(),
+        "seconds": round(seconds, 3),
+        "conditions": [succeeded_condition(state, message)],
+    }
 
 
 def seconds_since_start(spec: Mapping[str, Any]) -> float:

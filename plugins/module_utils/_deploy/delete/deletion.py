@@ -380,6 +380,7 @@ class _Deletion:
                     last_run=installation.last_run,
                     resource_version=installation.resource_version,
                     uid=installation.uid,
+                    conditions=installation.conditions,
                 ),
             )
 

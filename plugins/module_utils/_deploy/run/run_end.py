@@ -128,6 +128,7 @@ def _installation_after(before: Installation, run_name: str, spec: Mapping[str, 
         definitions=before.definitions,
         resource_version=before.resource_version,
         uid=before.uid,
+        conditions=before.conditions,
     )
 
 
