@@ -10,14 +10,10 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from .._cluster.cluster import Ref
 from .._errors import MOST_REASONS
 from .._migrations.results import RUNNING
-from .._objects.health.status import Health
-from .._objects.health.wait import OnChange
 from .._objects.inventory.inventory import COMPONENT
-from .._objects.prune.removal import FOREGROUND, Removal
-from .._progress import Progress
+from .._objects.prune.removal import Removal
 from ..migration import GLOBAL, Phase
 
 if TYPE_CHECKING:
@@ -184,13 +180,3 @@ def removal_outcome(name: str, removal: Removal, seconds: float = 0.0) -> Compon
     return ComponentOutcome(
         name, state, error=error, seconds=seconds, deleted=len(removal.deleted), warnings=tuple(removal.notes)
     )
-
-
-def removal_reporter(progress: Progress, name: str, state: str) -> OnChange:
-    """Tells how the objects of a component stand that take their time to go."""
-
-    def tell(ref: Ref, found: Health) -> None:
-        told = (found.message or found.reason).replace(FOREGROUND, "what belongs to it has to go first")
-        progress(name, state, f"{ref}: {told}")
-
-    return tell

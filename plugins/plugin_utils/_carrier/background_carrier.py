@@ -18,7 +18,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.forked_wor
     extend_time_limit,
     run_in_forked_worker,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
@@ -30,6 +29,7 @@ from .async_job import Files, JobReader, follow_job
 from .carrier import Carrier, TaskVars
 from .exit_messages import EXIT_MESSAGES
 from .interpreter import has_libraries
+from .progress_view import PrintedLine
 from .signals import is_stop_requested, run_with_stop_signals
 from .standard_output import print_lines_at_once
 
@@ -110,12 +110,13 @@ class BackgroundCarrier(Carrier):
         if limit > self._limit(params):
             self._prolong(limit)
 
-    def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
-        """See Carrier; when Ansible's main process has stopped listening, what is told waits for its end."""
+    def _print(self, lines: Sequence[PrintedLine], task_vars: TaskVars) -> None:
+        """See Carrier; when Ansible's main process has stopped listening, lines wait for its end."""
         if not is_stop_requested():
-            super().show(line, task_vars)
+            super()._print(lines, task_vars)
         elif not self._task.no_log:
-            EXIT_MESSAGES.say(self._told(line, task_vars))
+            for line in lines:
+                EXIT_MESSAGES.say(self._told(line.text, task_vars))
 
     def _work_in_own_process(
         self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]
@@ -127,6 +128,7 @@ class BackgroundCarrier(Carrier):
             lambda line: self.show(line, task_vars),
             cancelled=told,
             patience=_patience(arguments.params),
+            meanwhile=lambda: self.show_due(task_vars),
         )
 
     def _follow(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
@@ -153,6 +155,7 @@ class BackgroundCarrier(Carrier):
             cancelled=told,
             patience=_patience(arguments.params),
             reconnect=self._reconnect,
+            meanwhile=lambda: self.show_due(task_vars),
         )
         with suppress(AnsibleConnectionFailure):
             window.remove()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import no_progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import no_progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
     ShippedMaterials,
 )
