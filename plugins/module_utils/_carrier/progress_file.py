@@ -106,5 +106,5 @@ def _parse(text: str) -> ProgressLine | None:
     """One line, or None where it isn't one of ours: a broken line is not worth a broken deployment."""
     try:
         return ProgressLine.from_json(json.loads(text))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None

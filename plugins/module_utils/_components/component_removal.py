@@ -14,14 +14,14 @@ from dataclasses import replace
 from functools import partial
 
 from .._cluster.cluster import Cluster, Ref
+from .._cluster.recent_lists import DirectLists
 from .._errors import LifecycleError
-from .._objects.health.recent_lists import DirectLists
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.prune.removal import OPERATORS_ROUND, ROUNDS, RemovalInRounds, Terms
-from .._objects.prune.removal_progress import removal_callbacks
 from .._progress import Progress, Step
 from .._runs.records.inventories import delete_inventory, rewrite_inventory
+from .._runs.removal_progress import removal_callbacks
 from .._threads import map_in_threads
 from .removal_gate import RemovalGate
 

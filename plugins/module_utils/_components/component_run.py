@@ -30,7 +30,6 @@ from .._objects.health.wait import (
     wait_until_gone,
     wait_until_healthy,
 )
-from .._objects.health.wait_progress import WaitProgress
 from .._objects.inventory.finished_job_entries import with_finished
 from .._objects.inventory.inventory import Inventory, refreshed_inventory, remembered_by, with_recreated
 from .._objects.inventory.inventory_entry import entry_of
@@ -40,6 +39,7 @@ from .._objects.inventory.new_findings import new_findings
 from .._progress import Step
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import write_inventory
+from .._runs.wait_progress import WaitProgress
 from ..migration import Phase
 from .component_context import ComponentContext
 from .component_inventory import completed_inventory, intended_inventory

@@ -14,9 +14,9 @@ from functools import cached_property
 from .._cluster.cluster import Cluster, Object, Ref, ref_of
 from .._cluster.errors import ClusterError, Conflict, NotFound
 from .._cluster.kinds import CRD_KIND, is_built_in
+from .._cluster.recent_lists import DirectLists
 from .._components.component_removal import ComponentRemoval, remove_components
 from .._errors import MOST_REASONS, LifecycleError
-from .._objects.health.recent_lists import DirectLists
 from .._objects.health.wait import wait_until_gone
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import Inventory
@@ -25,9 +25,9 @@ from .._objects.inventory.live_objects import read_metadata
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.managed_resources import describe_living, living_resources
 from .._objects.prune.removal import OPERATORS_ROUND, Terms
-from .._objects.prune.removal_progress import removal_callbacks
 from .._progress import Progress, Step
 from .._runs.outcomes import removal_outcome
+from .._runs.removal_progress import removal_callbacks
 from .denial import Denial, impose, lift
 
 DENIAL_SECONDS = 60.0

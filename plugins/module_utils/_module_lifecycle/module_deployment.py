@@ -25,10 +25,10 @@ from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.removal import Terms
-from .._objects.prune.removal_progress import removal_callbacks
 from .._progress import Step
 from .._runs.outcomes import SUCCEEDED, ComponentOutcome, removal_outcome
 from .._runs.records.inventories import read_inventories
+from .._runs.removal_progress import removal_callbacks
 from ..migration import Phase
 from .module_plan import PlannedModule, module_migrations
 from .work_terms import WorkTerms

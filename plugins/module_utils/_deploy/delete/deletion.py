@@ -13,6 +13,7 @@ from itertools import chain
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.recent_lists import DirectLists
 from ..._components.component_inventory import deployed_as
 from ..._components.component_removal import ComponentRemoval, remove_components
 from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
@@ -23,14 +24,12 @@ from ..._objects.access.review import demand, known_resources
 from ..._objects.access.rights import Right, write_rights
 from ..._objects.apply.apply_rights import delete_rights
 from ..._objects.apply.diff import diff_of
-from ..._objects.health.recent_lists import DirectLists
 from ..._objects.health.watcher import Watcher
 from ..._objects.inventory.inventory import COMPONENT
 from ..._objects.inventory.inventory_entry import InventoryEntry, entry_of
 from ..._objects.prune.contained_objects import ContainedObjects
 from ..._objects.prune.removal import Terms, remove_objects
 from ..._objects.prune.removal_decision import RemovalDecision
-from ..._objects.prune.removal_progress import removal_callbacks
 from ..._runs.cancellation import Grace
 from ..._runs.durations import render_durations
 from ..._runs.lease.acquisition import delete_lease
@@ -45,6 +44,7 @@ from ..._runs.records.journal_records import read_journal
 from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
 from ..._runs.records.record_schema import API_VERSION, DELETE, MODULES
 from ..._runs.records.runs import new_run_name, read_runs
+from ..._runs.removal_progress import removal_callbacks
 from ..._runs.task_run import TaskRun
 from ..component_options import ComponentOptions
 from ..desired.release_migrations import named_or_deployed_migrations

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError
+from ..._cluster.recent_lists import DirectLists, RecentLists
 from .explanation import Evidence, explain, hanging, needs_claim, unbound_claim
-from .recent_lists import DirectLists, RecentLists
 from .wait import UnhealthyObject
 
 WORKLOADS = frozenset(

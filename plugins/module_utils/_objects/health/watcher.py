@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..._cluster.cluster import Cluster, Event, Object, Page, Ref, ref_of
 from ..._cluster.errors import ApiError, ApiUnavailable, ClusterError, Gone, Unreachable
-from .recent_lists import RecentLists
+from ..._cluster.recent_lists import RecentLists
 
 WATCH_SECONDS = 30.0
 """How long one watch request lasts, and so how long a thread may outlive the last who waited."""

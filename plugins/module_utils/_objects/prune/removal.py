@@ -14,13 +14,13 @@ from typing import Any
 from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, NotFound
 from ..._cluster.kinds import NAMESPACE_KIND, is_built_in
+from ..._cluster.recent_lists import DirectLists
 from ..._cluster.served_versions import readable_version
 from ..._errors import MOST_REASONS, LifecycleError
 from ..._threads import map_in_threads
 from ..apply.order import is_home, is_in_the_way, rank_of
 from ..health.diagnosis import Lists
 from ..health.explanation import tidy
-from ..health.recent_lists import DirectLists
 from ..health.wait import LookInto, OnChange, UnhealthyObject, wait_until_gone
 from ..health.watcher import Watcher
 from ..inventory.inventory import Inventory

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..._cluster.cluster import Cluster, Object
-from ..._objects.health.recent_lists import RecentLists
+from ..._cluster.recent_lists import RecentLists
 from ..._objects.health.wait import wait_until_gone
-from ..._objects.prune.removal_progress import removal_callbacks
 from ..._progress import Progress, no_progress
+from ..._runs.removal_progress import removal_callbacks
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ EVENTS = st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["same", "new", "e
 
 @given(EVENTS)
 def test_whatever_happens_lines_are_neither_too_many_nor_too_few(events: list[Event]) -> None:
-    """No two lines within ten seconds, none before the tenth, and one at least every thirty while it lasts."""
+    """No two lines within ten seconds, none before the tenth, and one every thirty while it lasts."""
     screen = Screen()
     begun: float | None = None
     printed: float | None = None

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Object
-from ..._cluster.errors import ClusterError
-from ..._cluster.object_selectors import field_matcher, label_matcher
+from .cluster import Cluster, Object
+from .errors import ClusterError
+from .object_selectors import field_matcher, label_matcher
 
 RECENT_SECONDS = 9.0
 """How old a list may be: less than the ten seconds after which each wait looks again."""

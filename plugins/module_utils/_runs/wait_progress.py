@@ -8,15 +8,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from ..._cluster.cluster import Ref
-from ..._errors import MOST_REASONS
-from ..._progress import Progress, Step
-from .result import CURRENT, SILENT_REASONS, Health
-from .wait import UnhealthyObject
+from .._cluster.cluster import Ref
+from .._errors import MOST_REASONS
+from .._objects.health.result import CURRENT, SILENT_REASONS, Health
+from .._objects.health.wait import UnhealthyObject
+from .._progress import Progress, Step
 
 
 class WaitProgress:
-    """The progress of one wait; its methods are the callbacks of :func:`~.wait.wait_until_healthy`.
+    """The progress of one wait; its methods are callbacks of :func:`~.._objects.health.wait.wait_until_gone`.
 
     Args:
         progress: where to report.

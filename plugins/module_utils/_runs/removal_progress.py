@@ -10,20 +10,20 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from ..._cluster.cluster import Ref
-from ..._progress import Progress
-from ..health.diagnosis import Lists
-from ..health.result import Health
-from ..health.wait import LookInto, OnChange
-from ..health.wait_progress import WaitProgress
-from .removal import FOREGROUND, explain_holding
+from .._cluster.cluster import Ref
+from .._objects.health.diagnosis import Lists
+from .._objects.health.result import Health
+from .._objects.health.wait import LookInto, OnChange
+from .._objects.prune.removal import FOREGROUND, explain_holding
+from .._progress import Progress
+from .wait_progress import WaitProgress
 
 
 class RemovalCallbacks(NamedTuple):
     """What a wait for the end of objects calls.
 
     Attributes:
-        on_change, look_into: see :func:`~..health.wait.wait_until_gone`.
+        on_change, look_into: see :func:`~.._objects.health.wait.wait_until_gone`.
     """
 
     on_change: OnChange
