@@ -402,9 +402,10 @@ def test_what_hangs_is_looked_into_now_and_then(stage: Stage, monkeypatch: pytes
         looks.append((time.monotonic() - started, [one.ref.name for one in unhealthy]))
 
     started = time.monotonic()
-    assert stage.wait(answers, seconds=1.5, look_into=look).ended == "deadline"
-    assert [names for _at, names in looks] == [["b"], ["b"], ["b"]]
-    first, second, third = (at for at, _names in looks)
+    assert stage.wait(answers, seconds=2.4, look_into=look).ended == "deadline"
+    assert len(looks) >= 3
+    assert all(names == ["b"] for _at, names in looks)
+    first, second, third = (at for at, _names in looks[:3])
     assert (first >= 0.4, second - first >= 0.4, third - second >= 0.4) == (True, True, True)
 
 
