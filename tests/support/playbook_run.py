@@ -221,7 +221,8 @@ class Playbook:
         variables: Mapping[str, Any],
         watch: Watch = lambda _line, _it: None,
     ) -> Outcome:
-        given = {f"kyma_{name}": value for name, value in variables.items()}
+        # Tests follow a run by each change that it reports.
+        given = {"kyma_progress": "all", **{f"kyma_{name}": value for name, value in variables.items()}}
         return self._recorded([book, "-e", json.dumps(given), *arguments], watch)
 
     def migrations(self, *arguments: str, **variables: Any) -> Outcome:

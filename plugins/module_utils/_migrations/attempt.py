@@ -22,7 +22,7 @@ from .._cluster.redaction import Redactor
 from .._cluster.timestamp import NO_TIMES, Times, interval_until_now
 from .._cluster.wrapper import DISCOVERED
 from .._errors import LifecycleError
-from .._progress import report_step
+from .._progress import Step, report_step
 from .._release.lazy_objects import LazyObjects
 from .._text import LONGEST_FOREIGN_ERROR, LONGEST_LINE, one_line
 from ..migration import Component, Context, Migration, Verdict
@@ -152,7 +152,8 @@ class Attempt:
             return (NOT_NEEDED if verdict.state == NOT_NEEDED else DONE), ""
         if self._setting.cancelled():
             return CANCELLED, "the deployment was cancelled before it ran"
-        self._setting.progress(self.id, RUNNING, self._evidence)
+        step = Step(limit=self.timeout, reason=self._evidence, is_announced=True)
+        self._setting.progress(self.id, RUNNING, self._evidence, step)
         # It may have to wait until nobody else is at work, which is no fault of the migration.
         self._next(START, read_only=True)
         self._setting.before_run(self._as_outcome(RUNNING, wrote=True))

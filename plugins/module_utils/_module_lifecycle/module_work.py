@@ -18,6 +18,7 @@ from .._errors import MOST_REASONS, LifecycleError
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.ownership.hand_over import hand_over
+from .._progress import Step
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import delete_inventory, read_inventories, write_inventory
 from .._runs.records.modules import (
@@ -220,7 +221,8 @@ class ModuleWork:
         record, wanted = self._record, self.planned.configuration
         if record.configuration_creation != Creation.REQUESTED or wanted is None:
             return False
-        self.terms.progress(self.planned.name, "configuring", f"creating {ref_of(wanted)}")
+        reason, limit = f"creating {ref_of(wanted)}", self.terms.request.timeout
+        self.terms.progress(self.planned.name, "configuring", reason, Step(limit=limit, reason=reason))
         deadline = time.monotonic() + self.terms.request.timeout
         uid = create_configuration(
             self.terms.cluster, wanted, deadline=deadline, cancelled=self.terms.out_of_grace

@@ -9,14 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .._cluster.cluster import Ref
 from .._cluster.timestamp import NO_TIMES, Times, interval_until_now
 from .._errors import MOST_REASONS
-from .._objects.health.status import Health
-from .._objects.health.wait import OnChange
 from .._objects.inventory.inventory import COMPONENT
-from .._objects.prune.removal import FOREGROUND, Removal
-from .._progress import Progress
+from .._objects.prune.removal import Removal
 from ..migration import GLOBAL, Phase
 
 if TYPE_CHECKING:
@@ -188,13 +184,3 @@ def removal_outcome(
         deleted=len(removal.deleted),
         warnings=tuple(removal.notes),
     )
-
-
-def removal_reporter(progress: Progress, name: str, state: str) -> OnChange:
-    """Tells how the objects of a component stand that take their time to go."""
-
-    def tell(ref: Ref, found: Health) -> None:
-        told = (found.message or found.reason).replace(FOREGROUND, "what belongs to it has to go first")
-        progress(name, state, f"{ref}: {told}")
-
-    return tell

@@ -29,7 +29,6 @@ from .._runs.outcomes import FAILED, SUCCEEDED, duration_of, global_phase, phase
 from .._runs.recorder import end_if_cancelled
 from .._runs.records.journal_records import journal_of
 from .._runs.records.runs import new_run_name, read_run, update_run_status
-from .._runs.reminder import Reminder
 from .._runs.run_failures import never_started, run_problems
 from ..migration import GLOBAL, Migration, Phase
 from .option_values import migration_options
@@ -79,11 +78,6 @@ def _undo(task: Task) -> Result:
 
 
 def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
-    with Reminder(task.progress) as progress:
-        return _run_selected(replace(task, progress=progress), record)
-
-
-def _run_selected(task: Task, record: Mapping[str, Any]) -> Result:
     started = time.monotonic()
     params = task.params
     recorded = bool(record)

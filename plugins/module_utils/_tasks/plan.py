@@ -59,6 +59,7 @@ def _plan(task: Task) -> Result:
         hops=params["hops"] == "auto",
         strict=params["strict"],
         missing_roles=task.materials.missing_roles,
+        progress=task.progress,
     )
     runner = MigrationRunner.from_task(task, found, migration_options(params))
     made = create_plan(task.cluster, task.materials, request, found, runner)

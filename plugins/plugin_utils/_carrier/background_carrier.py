@@ -31,6 +31,7 @@ from .carrier import Carrier, TaskVars
 from .exit_messages import EXIT_MESSAGES
 from .held_failures import HeldFailures
 from .interpreter import has_libraries
+from .progress_view import PrintedLine
 from .signals import is_stop_requested, run_with_stop_signals
 from .standard_output import print_lines_at_once
 
@@ -122,12 +123,13 @@ class BackgroundCarrier(Carrier):
         if limit > self._limit(params):
             self._prolong(limit)
 
-    def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
-        """See Carrier; when Ansible's main process has stopped listening, what is told waits for its end."""
+    def _print(self, lines: Sequence[PrintedLine], task_vars: TaskVars) -> None:
+        """See Carrier; when Ansible's main process has stopped listening, lines wait for its end."""
         if not is_stop_requested():
-            super().show(line, task_vars)
+            super()._print(lines, task_vars)
         elif not self._task.no_log:
-            EXIT_MESSAGES.say(self._told(line, task_vars))
+            for line in lines:
+                EXIT_MESSAGES.say(self._told(line.text, task_vars))
 
     def _work_in_own_process(
         self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]
@@ -140,6 +142,7 @@ class BackgroundCarrier(Carrier):
                 show,
                 cancelled=cancelled,
                 patience=_patience(arguments.params),
+                meanwhile=lambda: self.show_due(task_vars),
             )
 
     @contextmanager
@@ -185,6 +188,7 @@ class BackgroundCarrier(Carrier):
                 cancelled=cancelled,
                 patience=_patience(arguments.params),
                 reconnect=self._reconnect,
+                meanwhile=lambda: self.show_due(task_vars),
             )
         with suppress(AnsibleConnectionFailure):
             window.remove()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -44,7 +45,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call 
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, no_progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import ClusterRow
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import FAILED
@@ -56,6 +57,7 @@ from .console import host_label, label_lines, print_block, print_line
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
 from .paths import SearchPath, resolve_paths
+from .progress_view import PrintedLine, ProgressView, Verbosity
 from .role_search import missing_roles
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
@@ -72,6 +74,8 @@ import_early("urllib3", "yaml")
 
 ROLE_OPTIONS = ("component_roles", "migration_roles")
 """The options that name Ansible roles, by component; a module has both or neither."""
+VERBOSITY_VARIABLE = "kyma_progress"
+"""The variable that says how much progress is printed; see :class:`~.progress_view.Verbosity`."""
 MIGRATIONS_FOLDER = "kyma_migrations"
 """The folder beside a playbook or an inventory whose migrations take part by themselves."""
 
@@ -103,6 +107,10 @@ class Carrier(ActionBase):
         super().run(tmp, task_vars)
         if is_stop_requested():
             return cancelled_result("it was not started, as ansible-playbook was told to stop")
+        try:
+            self._view = ProgressView(self._verbosity(task_vars or {}))
+        except ValueError as error:
+            return failed_result(str(error))
         restore_signals()
         host = _host_of(task_vars or {})
         result = with_host(sanitize_result(self._carried(task_vars or {})), host)
@@ -133,6 +141,15 @@ class Carrier(ActionBase):
             lambda: _text_of_file(play.get_path()),
         )
 
+    def _verbosity(self, task_vars: TaskVars) -> Verbosity:
+        """How much progress the user wants to see; ValueError where that is no valid value."""
+        value = self._templar.template(task_vars.get(VERBOSITY_VARIABLE, Verbosity.NORMAL))
+        try:
+            return Verbosity(value)
+        except ValueError:
+            choices = ", ".join(Verbosity)
+            raise ValueError(f"{VERBOSITY_VARIABLE} is {value!r}. Set it to one of: {choices}") from None
+
     def _carried(self, task_vars: TaskVars) -> Result:
         if self._connection.transport == "local" and has_libraries():
             task_vars = with_own_python(task_vars, self._task.delegate_to)
@@ -162,11 +179,21 @@ class Carrier(ActionBase):
         other_user = become and self.get_become_option("become_user") != self._get_remote_user()
         return self._connection.transport == "local" and not other_user
 
+    _view = ProgressView()
+
     def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
-        """Print what is going on, at once."""
+        """Take a report of progress, and print what the user wants to see of it, at once."""
+        self._print(self._view.take(line, time.monotonic()), task_vars)
+
+    def show_due(self, task_vars: TaskVars) -> None:
+        """Print what lasts too long; to be called a few times a second, or less often."""
+        self._print(self._view.due(time.monotonic()), task_vars)
+
+    def _print(self, lines: Sequence[PrintedLine], task_vars: TaskVars) -> None:
         if not self._task.no_log:
-            color = C.COLOR_ERROR if line.state == "failed" else None
-            print_line(self._told(line, task_vars), color)
+            for line in lines:
+                color = C.COLOR_ERROR if line.is_failure else None
+                print_line(self._told(line.text, task_vars), color)
 
     def _told(self, line: object, task_vars: TaskVars) -> str:
         return host_label(_host_of(task_vars), str(line))
@@ -177,8 +204,10 @@ class Carrier(ActionBase):
             lines = [str(line) for line in result.get("summary") or ()]
             print_block(label_lines(lines, host), is_plan="plan" in result)
 
-    def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
-        """What the controller has for this task."""
+    def materials(
+        self, params: Mapping[str, Any], task_vars: TaskVars, progress: Progress = no_progress
+    ) -> ControllerMaterials:
+        """What the controller has for this task; reading it is reported to ``progress``."""
         folders = [str(folder / MIGRATIONS_FOLDER) for folder in folders_of_named_files(task_vars)]
         return ControllerMaterials(
             release_request(params),
@@ -194,6 +223,7 @@ class Carrier(ActionBase):
             missing_roles=lambda names: missing_roles(names, self._loader, self._task.collections or ()),
             on_release_read=lambda release: self.on_release_read(release, params),
             on_migrations_found=lambda found: self.on_migrations_found(found, params),
+            progress=progress,
         )
 
     def modules(self, params: Mapping[str, Any]) -> ModuleSources | None:
@@ -222,7 +252,7 @@ class Carrier(ActionBase):
         result = call_task_function(
             self.definition,
             arguments.params,
-            materials=self.materials(arguments.params, task_vars),
+            materials=self.materials(arguments.params, task_vars, progress),
             progress=progress,
             cancelled=cancelled,
             check_mode=self._task.check_mode,

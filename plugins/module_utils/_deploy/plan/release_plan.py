@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._objects.apply.change import ObjectChange
+from ..._progress import Progress, no_progress
 from ...migration import GLOBAL
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class PlanRequest:
     hops: bool = False
     strict: bool = False
     missing_roles: Callable[[Collection[str]], Collection[str]] = lambda _names: ()
+    progress: Progress = no_progress
 
 
 @dataclass(frozen=True)

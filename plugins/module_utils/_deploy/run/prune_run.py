@@ -35,7 +35,6 @@ from ..._runs.outcomes import (
 from ..._runs.recorder import end_if_cancelled
 from ..._runs.records.inventories import read_owned
 from ..._runs.records.runs import new_run_name, read_run, update_run_status
-from ..._runs.reminder import Reminder
 from ..._runs.run_failures import run_problems
 from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release
@@ -71,8 +70,7 @@ def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) ->
         }
     started = time.monotonic()
     task = replace(task, cancelled=Grace(stopping, options.grace))
-    with Reminder(task.progress) as progress:
-        outcomes = _Pruning(replace(task, progress=progress), options).work()
+    outcomes = _Pruning(task, options).work()
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     if run:
         _note(task.cluster, run, outcomes, time.monotonic() - started)
