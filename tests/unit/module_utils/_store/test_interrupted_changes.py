@@ -466,3 +466,26 @@ def test_a_rollback_overwrites_no_definition_that_others_have_written_meanwhile(
     report = changer(HookedCluster(cluster, before=meanwhile)).present(job_of("web", port=9090))
     assert "others have changed ContinuousJob shop/web" in report.message
     assert objects(cluster)[0][0]["spec"]["image"] == "nginx:3"
+
+
+def test_problems_of_quotas_take_one_list_whatever_the_number_of_runs(cluster: MemoryCluster) -> None:
+    for number in range(5):
+        job = job_of(f"job-{number}", SCHEDULED)
+        changer(cluster).present(job)
+        changer(cluster).restarted(job.key)
+    for run in cluster.list("batch/v1", "Job", "shop").items:
+        meta = run["metadata"]
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": meta["name"], "namespace": "shop"},
+            "involvedObject": {"kind": "Job", "name": meta["name"], "uid": meta["uid"]},
+            "reason": "FailedCreate",
+            "message": "exceeded quota: small",
+        }
+        cluster.seed(event)
+    snapshot = read_snapshot(cluster)
+    before = len(cluster.requests)
+    found = quota_problems(cluster, snapshot)
+    assert len(found) == 5
+    assert [one.verb for one in cluster.requests[before:]] == ["list"]

@@ -20,8 +20,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
+    STORAGE_VERSION_LABEL,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
@@ -594,6 +596,7 @@ def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> N
     assert "corrupt" in line
     (found,) = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"])["jobs"]
     assert (found["fields"]["schedule"], found["fields"]["retry"]) == ("36 6 * * *", 1)
+    assert (found["state"], found["reason"]) == ("missing", "NotRolledOut")
     assert not call(cluster, stored_job_import.DEFINITION)["changed"]
     loaded = call(
         cluster, namespace="shop", jobs=[{"name": "nightly", "type": "scheduled", **found["fields"]}]
@@ -694,3 +697,26 @@ def test_who_may_not_read_events_lists_the_jobs_all_the_same(cluster: MemoryClus
     roll_out(cluster, job_of("once", JobType.ONE_OFF))
     cluster.fail_when(lambda one: one.ref.kind == "Event", FORBIDDEN)
     assert len(call(cluster, stored_job_info.DEFINITION)["jobs"]) == 1
+
+
+def test_a_rewrite_lets_the_status_be_of_the_new_generation(cluster: MemoryCluster) -> None:
+    job = job_of("web")
+    roll_out(cluster, job)
+    call(cluster, namespace="shop", jobs=[{"name": "web", "type": "continuous", **fields_of(job)}])
+    kind = DEFINITION_KINDS[JobType.CONTINUOUS]
+    old = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "2"}}}
+    cluster.patch(*kind, "web", "shop", old)
+    assert call(cluster, stored_job_import.DEFINITION, rewrite=True)["rewritten"] == ["shop/web"]
+    found = definition_of(cluster, "web")
+    assert found
+    assert found["status"]["observedGeneration"] == found["metadata"]["generation"]
+
+
+def test_an_import_of_some_labels_takes_no_name_of_a_job_with_others(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web", JobType.SCHEDULED))
+    create_runtime(cluster, job_of("web", JobType.CONTINUOUS))
+    cluster.patch("apps/v1", "Deployment", "web", "shop", {"metadata": {"labels": {"app": "shop"}}})
+    done = call(cluster, stored_job_import.DEFINITION, label_selectors=["app=shop"])
+    assert done["imported"] == []
+    [line] = done["unreadable"]
+    assert "A scheduled job that the label selector leaves out has the same name" in line
