@@ -87,7 +87,7 @@ class Done:
 
 @dataclass(frozen=True)
 class User:
-    """Somebody who uses the store, above all in one namespace.
+    """A user of the job store, who mostly works in one namespace.
 
     Attributes:
         kubeconfig: of the cluster, which says who it is.

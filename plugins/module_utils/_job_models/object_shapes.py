@@ -8,7 +8,7 @@ The API server would refuse such an object, or the store would not take it for a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Object
@@ -18,6 +18,8 @@ from .runtime.runtime_objects import SERVICE, runtime_objects
 
 ERRAND_LABEL = f"{GROUP}/errand"
 """The label of Jobs that belong to an errand. The room of errands is above ours, so we name it, too."""
+_POD_LISTS = ("containers", "initContainers", "volumes", "tolerations")
+"""The lists of a pod's spec that we read."""
 
 
 def shape_problems(job: CoreJob) -> Iterator[str]:
@@ -67,8 +69,8 @@ def _pod_problems(place: str, spec: Mapping[str, Any]) -> Iterator[str]:
         if not isinstance(found, Mapping):
             yield f"{place} must be a mapping"
             return
-    for name, is_fit in _POD_LISTS.items():
-        if not is_fit(found.get(name, [])):
+    for name in _POD_LISTS:
+        if not _is_list_of_maps(found.get(name, [])):
             yield f"{place}.{name} must be a list of mappings"
 
 
@@ -78,9 +80,3 @@ def _is_map_of_texts(value: Any) -> bool:
 
 def _is_list_of_maps(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
-
-
-_POD_LISTS: Mapping[str, Callable[[Any], bool]] = dict.fromkeys(
-    ("containers", "initContainers", "volumes", "tolerations"), _is_list_of_maps
-)
-"""The lists of a pod's spec that we read."""

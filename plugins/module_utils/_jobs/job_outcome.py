@@ -336,6 +336,11 @@ def _has_started(pod: Mapping[str, Any]) -> bool:
     )
 
 
+def has_ended(job: Mapping[str, Any]) -> bool:
+    """Whether a Job is complete or has failed."""
+    return not true_conditions(job).keys().isdisjoint(("Complete", "Failed"))
+
+
 def true_conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The conditions of an object that are true, by type."""
     conditions = mappings_in(_status(obj).get("conditions"))

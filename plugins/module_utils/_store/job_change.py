@@ -243,15 +243,14 @@ class JobChanger:
             main = meant_objects(change.view, definition, goal)[0]
             run = WriteRuntime(definition.type, main)
             self._take(change, lambda view: None if definition.type in view.runtime else run)
-        elif runtime is None or runtime.is_deleting:
-            # The pods of a new Deployment are new.
-            if definition.type is JobType.CONTINUOUS:
-                return
-            self._take(change, lambda view: next_step(view, goal))
+        else:
+            if runtime is None or runtime.is_deleting:
+                if definition.type is JobType.CONTINUOUS:
+                    # The pods of a new Deployment are new.
+                    return
+                self._take(change, lambda view: next_step(view, goal))
             if not self._check_mode:
                 self._run_again(change.view, definition.type, change.view.runtime[definition.type].main)
-        elif not self._check_mode:
-            self._run_again(change.view, definition.type, runtime.main)
         change.is_changed = True
         change.notes.append("restarted")
 

@@ -166,7 +166,8 @@ def with_runs(
         history = (*with_run(history, history_entry(run, ended)),)
     if runtime and _has_started(runtime):
         known = status.known(RUN)
-        run += not run or (known is not None and known.uid != runtime.uid)
+        if not run or (known and known.uid != runtime.uid):
+            run += 1
         outcome = run_outcome(runtime)
         history = (*with_run(history, history_entry(run, outcome)),) if outcome else history
     return replace(status, run=run, history=history)

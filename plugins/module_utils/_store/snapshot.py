@@ -18,7 +18,7 @@ from .._job_models.object_shapes import ERRAND_LABEL
 from .._job_models.recognition import has_controller
 from .._job_models.runtime.runtime_objects import CRON_JOB, JOB, JOB_LABEL, KINDS_OF, runtime_objects
 from .._job_models.storage.definition import DEFINITION_KINDS, StoredDefinition
-from .._jobs.job_outcome import true_conditions
+from .._jobs.job_outcome import has_ended
 from .._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
 from .._runs.lease.lease import LIFECYCLE_NAMESPACE
 from .._text import one_line
@@ -230,8 +230,7 @@ def _podless_run(obj: Object) -> dict[str, JobKey]:
 def is_podless(job: Object) -> bool:
     """Whether a Job has not ended, and has no pod although it is not suspended."""
     spec, status = mapping_of(job.get("spec")), mapping_of(job.get("status"))
-    has_ended = not true_conditions(job).keys().isdisjoint(("Complete", "Failed"))
-    return not (spec.get("suspend") is True or has_ended or number_of(status.get("active")))
+    return not (spec.get("suspend") is True or has_ended(job) or number_of(status.get("active")))
 
 
 def _own_service(main: Object, service: Object | None) -> Object | None:

@@ -45,7 +45,7 @@ def adoptable_job(snapshot: StoreSnapshot, runtime: RuntimeJob) -> CoreJob:
     taken = defined.type if defined else snapshot.left_out.get(runtime.key)
     if taken:
         raise UnreadableJob(f"Its name is taken by a {taken} job. Delete one of them.")
-    left_out = [type_ for key, type_ in snapshot.left_out_runtime if key == runtime.key]
+    left_out = [type_ for type_ in JobType if (runtime.key, type_) in snapshot.left_out_runtime]
     if left_out:
         raise UnreadableJob(
             f"A {left_out[0]} job that the label selector leaves out has the same name. Delete one of them."

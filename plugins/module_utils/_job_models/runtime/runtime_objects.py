@@ -74,7 +74,7 @@ def hidden_fields(job: CoreJob) -> list[str]:
     """The fields of a job without an effect on its objects, because its ``extra`` sets the same."""
     if not job.extra:
         return []
-    fields, objects = fields_of(job), runtime_objects(job)
+    fields, objects, plain = fields_of(job), runtime_objects(job), objects_of_fields(job)
     without = {
         name: core_job(job.key, job.type, {one: value for one, value in fields.items() if one != name})
         for name in fields
@@ -83,7 +83,7 @@ def hidden_fields(job: CoreJob) -> list[str]:
     return [
         name
         for name, other in without.items()
-        if objects_of_fields(other) != objects_of_fields(job) and runtime_objects(other) == objects
+        if objects_of_fields(other) != plain and runtime_objects(other) == objects
     ]
 
 

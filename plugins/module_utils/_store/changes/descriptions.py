@@ -43,10 +43,11 @@ def hidden_field_warnings(before: JobView, after: JobView) -> tuple[str, ...]:
     job, old = after.definition.job if after.definition else None, fields_before(before) or {}
     if job is None:
         return ()
-    hidden = [name for name in hidden_fields(job) if fields_of(job)[name] != old.get(name)]
+    changed = {name for name, value in fields_of(job).items() if value != old.get(name)}
     return tuple(
         f"job {job.key}: the new {name} has no effect, as its extra sets the same. Take that out of extra."
-        for name in hidden
+        for name in (hidden_fields(job) if changed else ())
+        if name in changed
     )
 
 

@@ -13,14 +13,12 @@ from ..._errors import LifecycleError
 from ..._job_models.core_job import JobType
 from ..._job_models.runtime.normal_form import RESTARTED_AT
 from ..._job_models.runtime.runtime_objects import KINDS_OF
-from ..._jobs.job_outcome import true_conditions
+from ..._jobs.job_outcome import has_ended
 from ..._jobs.job_template import controller_reference
 from ..._jobs.loose_json import mapping_of, mappings_in
 from ..._objects.health.wait import wait_until_gone
 
 JOB = KINDS_OF[JobType.ONE_OFF][0]
-ENDS = ("Complete", "Failed")
-"""The conditions of a Job that has ended."""
 INSTANTIATE = "cronjob.kubernetes.io/instantiate"
 """The annotation of a Job that was created from a CronJob by hand, as kubectl sets it."""
 QUOTA_MARK = "exceeded quota"
@@ -56,7 +54,7 @@ def start_run(cluster: Cluster, cron_job: Object, timeout: float) -> Object:
         one
         for one in cluster.list(*JOB, namespace).items
         if any(owner.get("uid") == uid for owner in mappings_in(one["metadata"].get("ownerReferences")))
-        and (true_conditions(one).keys().isdisjoint(ENDS) or one["metadata"]["name"] == name)
+        and (not has_ended(one) or one["metadata"]["name"] == name)
     ]
     for one in old:
         cluster.delete(
