@@ -5,18 +5,16 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 
-from tests.cluster.paths import BIN
 from tests.support.containers import BUSYBOX, START_SECONDS, container, pod_spec
 from tests.support.eventually import eventually
 from tests.support.killed_store_user import is_killed
+from tests.support.kubectl import kubectl
 from tests.support.store_user import User
 
 pytestmark = pytest.mark.containers
@@ -74,21 +72,8 @@ def only_pod(user: User) -> Object:
     return pod
 
 
-def kubectl(user: User, *arguments: str) -> str:
-    done = subprocess.run(
-        [BIN / "kubectl", "-n", user.namespace, *arguments],
-        env={**os.environ, "KUBECONFIG": user.kubeconfig},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def log(user: User, pod: Object) -> str:
-    return kubectl(user, "logs", pod["metadata"]["name"])
+    return kubectl(user.kubeconfig, user.namespace, "logs", pod["metadata"]["name"])
 
 
 def test_a_one_off_job_runs_once_and_again_when_told(user: User) -> None:
@@ -143,7 +128,8 @@ def served(user: User) -> str:
     [endpoint] = endpoints
     assert [port["port"] for port in found["ports"]] == [8080]
     name, [address] = endpoint["targetRef"]["name"], endpoint["addresses"]
-    return kubectl(user, "exec", name, "--", "sh", "-c", f"nc -w 2 {address} 8080 </dev/null")
+    command = ["sh", "-c", f"nc -w 2 {address} 8080 </dev/null"]
+    return kubectl(user.kubeconfig, user.namespace, "exec", name, "--", *command)
 
 
 def test_a_continuous_job_serves_its_port_until_it_is_suspended(user: User) -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import base64
 import json
 import logging
-import os
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -45,10 +43,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler
 )
 
 from tests.cluster.certificates import write_private
-from tests.cluster.paths import BIN
 
 from .containers import BUSYBOX, job_template, pod_spec
 from .eventually import eventually
+from .kubectl import kubectl
 
 ACCOUNT = "engine"
 """The ServiceAccount with the rights of the engine, in the namespace of a site."""
@@ -192,17 +190,7 @@ class ErrandSite:
             arguments: of kubectl.
             text: what it reads.
         """
-        done = subprocess.run(
-            [BIN / "kubectl", "--namespace", self.namespace, *arguments],
-            input=text,
-            env={**os.environ, "KUBECONFIG": self.kubeconfig},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        return kubectl(self.kubeconfig, self.namespace, *arguments, text=text)
 
     # Reconciling.
 

@@ -427,21 +427,26 @@ def test_pods_that_a_quota_refuses_are_reported(cluster: MemoryCluster) -> None:
     assert problems(cluster).get(JobKey("shop", "once"), "") == ""
 
 
+def changed_before_the_way_back(cluster: MemoryCluster, kind: tuple[str, str], change: Object) -> Cluster:
+    """The cluster, where somebody changes an object between our change of it and the way back."""
+    patches: list[Call] = []
+
+    def meanwhile(_number: int, call: Call) -> None:
+        if (call.verb, call.kind) != ("patch", kind[1]):
+            return
+        patches.append(call)
+        if len(patches) == 2:
+            cluster.with_field_manager("kubectl-edit").patch(*kind, "web", "shop", change)
+
+    return HookedCluster(cluster, before=meanwhile)
+
+
 def test_a_rollback_overwrites_nothing_that_others_have_changed_meanwhile(cluster: MemoryCluster) -> None:
     changer(cluster).present(job_of("web"))
     refuse(cluster, "Service", DENIED, "patch")
-    done: list[str] = []
-
-    def meanwhile(_number: int, call: Call) -> None:
-        # Between our change of the Deployment and its way back.
-        if (call.verb, call.kind) != ("patch", "Deployment"):
-            return
-        done.append(call.verb)
-        if len(done) == 2:
-            other = {"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 5}}}}
-            cluster.with_field_manager("kubectl-edit").patch("apps/v1", "Deployment", "web", "shop", other)
-
-    report = changer(HookedCluster(cluster, before=meanwhile)).present(job_of("web", port=9090))
+    change = {"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 5}}}}
+    watched = changed_before_the_way_back(cluster, ("apps/v1", "Deployment"), change)
+    report = changer(watched).present(job_of("web", port=9090))
     assert report.action is Action.REFUSED
     assert "The change could not be rolled back: others have changed Deployment shop/web" in report.message
     [deployment] = [one for one in objects(cluster)[1] if one["kind"] == "Deployment"]
@@ -453,17 +458,9 @@ def test_a_rollback_overwrites_no_definition_that_others_have_written_meanwhile(
 ) -> None:
     changer(cluster).present(job_of("web"))
     refuse(cluster, "Service", DENIED, "patch")
-    done: list[str] = []
-
-    def meanwhile(_number: int, call: Call) -> None:
-        if (call.verb, call.kind) != ("patch", "ContinuousJob"):
-            return
-        done.append(call.verb)
-        if len(done) == 2:
-            kind = DEFINITION_KINDS[CONTINUOUS]
-            cluster.with_field_manager("another").patch(*kind, "web", "shop", {"spec": {"image": "nginx:3"}})
-
-    report = changer(HookedCluster(cluster, before=meanwhile)).present(job_of("web", port=9090))
+    change = {"spec": {"image": "nginx:3"}}
+    watched = changed_before_the_way_back(cluster, DEFINITION_KINDS[CONTINUOUS], change)
+    report = changer(watched).present(job_of("web", port=9090))
     assert "others have changed ContinuousJob shop/web" in report.message
     assert objects(cluster)[0][0]["spec"]["image"] == "nginx:3"
 
