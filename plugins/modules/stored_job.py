@@ -28,7 +28,10 @@ extends_documentation_fragment:
   - kyma.lifecycle.attributes
 attributes:
   check_mode:
-    description: Can run in C(check_mode) without changing anything.
+    description:
+      - Can run in C(check_mode) without changing anything.
+      - The API server judges each write by a dry run, so the result also has what a quota or an admission
+        webhook would refuse.
     support: full
   diff_mode:
     description: Shows what changes in C(diff) mode.

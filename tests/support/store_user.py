@@ -107,6 +107,13 @@ class User:
         """Call the task ``stored_job``."""
         return self._call(stored_job.DEFINITION, {"namespace": self.namespace, "wait_timeout": 30, **options})
 
+    def rehearse(self, **options: Any) -> Done:
+        """Call the task ``stored_job`` in check mode; it must not write anything."""
+        options = {"namespace": self.namespace, "wait_timeout": 30, **options}
+        done = self._call(stored_job.DEFINITION, options, check_mode=True)
+        assert done.writes == []
+        return done
+
     def record_ends(self, jobs: list[dict[str, Any]]) -> None:
         """Wait until the one-off jobs have ended, and declare the jobs again, which records how."""
         one_offs = [one["name"] for one in jobs if one["type"] == "one-off"]
@@ -188,7 +195,9 @@ class User:
     def _connect(self, params: Mapping[str, Any], warn: Callable[[str, str], None]) -> HookedCluster:
         return HookedCluster(connect(params, on_warning=warn))
 
-    def _call(self, definition: TaskDefinition, options: Mapping[str, Any]) -> Done:
+    def _call(
+        self, definition: TaskDefinition, options: Mapping[str, Any], *, check_mode: bool = False
+    ) -> Done:
         name = definition.function.__name__
         arguments = validate(definition, {"kubeconfig": self.kubeconfig, **options}, name)
         assert not arguments.problem, arguments.problem
@@ -204,7 +213,7 @@ class User:
             materials=ShippedMaterials(None),
             progress=lambda _subject, _state, _detail="": None,
             cancelled=lambda: False,
-            check_mode=False,
+            check_mode=check_mode,
             diff=False,
             connect=connect_recorded,
         )

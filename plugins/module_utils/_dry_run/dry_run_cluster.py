@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._cluster.cluster import (
@@ -30,6 +30,7 @@ from .._cluster.errors import (
     AlreadyExists,
     ApiError,
     ClusterError,
+    Forbidden,
     Invalid,
     KindNotServed,
     NotRehearsable,
@@ -77,12 +78,17 @@ class DryRunCluster(Cluster):
 
     A deletion is taken as done: finalizers are expected to be served, and what the garbage collector takes
     with it is gone at once. ``exec`` raises :class:`~.errors.NotRehearsable`.
+
+    Args:
+        inner: the cluster.
+        definitions: CustomResourceDefinitions that the caller knows: they are not read, which many users
+            may not.
     """
 
-    def __init__(self, inner: Cluster) -> None:
+    def __init__(self, inner: Cluster, definitions: Iterable[Object] = ()) -> None:
         self._inner = inner
         self._field_manager = FIELD_MANAGER
-        self._overlay = Overlay(inner)
+        self._overlay = Overlay(inner, definitions)
 
     def changes(self) -> list[OverlayChange]:
         """What the writes so far come to, per object in the order of their first writes.
@@ -458,8 +464,14 @@ class DryRunCluster(Cluster):
         return found
 
     def _refuse_namespace(self, verb: str, kind: Kind, ref: Ref) -> None:
-        if ref.namespace:
-            refuse_namespace(verb, kind, ref, self._lookup(Ref(*NAMESPACE_KIND, "", ref.namespace)))
+        if not ref.namespace:
+            return
+        try:
+            namespace = self._lookup(Ref(*NAMESPACE_KIND, "", ref.namespace))
+        except Forbidden:
+            # Who works in a namespace often may not read it.
+            return
+        refuse_namespace(verb, kind, ref, namespace)
 
     def _refuse_elsewhere(self, verb: str, kind: Kind, ref: Ref, obj: Object) -> None:
         """Have the server validate what is made in a namespace that it lacks, as if it went to another one.

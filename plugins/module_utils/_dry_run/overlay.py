@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from .._cluster.cluster import Cluster, Object, Ref, Resource, group_of, ref_of
@@ -51,17 +51,23 @@ class OverlayChange:
 class Overlay:
     """The changes over a cluster, shared by all handles of one rehearsal; usable from several threads.
 
+    Args:
+        inner: the cluster.
+        definitions: CustomResourceDefinitions that are known, and so not read.
+
     Attributes:
         tolerates_webhook: whether to go on without the answer where a webhook of that name is silent.
     """
 
-    def __init__(self, inner: Cluster) -> None:
+    def __init__(self, inner: Cluster, definitions: Iterable[Object] = ()) -> None:
         self._inner = inner
         self._lock = threading.RLock()
         self._ref_locks = [threading.RLock() for _i in range(LOCKS)]
         self._changes: dict[Ref, OverlayChange] = {}
         self._kinds: dict[tuple[str, str], Kind | None] = {}
         self._crd_kinds: KindTable = {}
+        for definition in definitions:
+            self._crd_kinds.update(kinds_of_crd(definition))
         self._wiped: set[Ref] = set()
         self._gone: dict[str, bool] = {}
         self._version = FIRST_VERSION

@@ -16,7 +16,7 @@ from .snapshot import RuntimeJob, StoreSnapshot
 from .unknown_jobs import missing_jobs, unknown_jobs
 
 
-def count_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, check_mode: bool) -> Mapping[str, JobCounter]:
+def count_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> Mapping[str, JobCounter]:
     """Count what a snapshot shows; the counters by namespace, also those that did not change.
 
     It writes a counter only if it has found something new.
@@ -24,7 +24,6 @@ def count_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, check_mode: bool) -
     Args:
         cluster: that the snapshot was read from.
         snapshot: as it was before any definition was created.
-        check_mode: whether to write nothing.
 
     Raises:
         ClusterError: a counter can't be written.
@@ -40,7 +39,7 @@ def count_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, check_mode: bool) -
         before = snapshot.counter(namespace)
         existing = snapshot.uids.get(namespace, frozenset())
         after = counted(before, unknown[namespace], missing[namespace], existing)
-        counters[namespace] = after if check_mode else _written(cluster, before, after)
+        counters[namespace] = _written(cluster, before, after)
     return counters
 
 

@@ -80,7 +80,6 @@ class JobChanger:
         cluster: where to write.
         snapshot: what there is of the jobs. What others change meanwhile is read again.
         on_failure: what becomes of a change whose runtime objects the API server refuses.
-        check_mode: whether to write nothing, and to report what would be done.
         timeout: seconds to wait until a deleted object is gone.
     """
 
@@ -90,15 +89,13 @@ class JobChanger:
         snapshot: StoreSnapshot,
         *,
         on_failure: OnFailure = OnFailure.ROLLBACK,
-        check_mode: bool = False,
         timeout: float = 120.0,
     ) -> None:
         self._cluster = cluster.with_field_manager(STORE)
         self._snapshot = snapshot
         self._on_failure = on_failure
-        self._check_mode = check_mode
         self._timeout = timeout
-        self._writer = StepWriter(self._cluster, check_mode, timeout)
+        self._writer = StepWriter(self._cluster, timeout)
         self._changed: set[JobKey] = set()
 
     def present(self, job: CoreJob) -> ChangeReport:
@@ -180,7 +177,7 @@ class JobChanger:
         except LifecycleError as error:
             done = f". By then: {'; '.join(change.notes)}" if change.notes else ""
             reason, message = "Failed", f"{one_line(error)}{done}"
-        if change.is_changed and not self._check_mode:
+        if change.is_changed:
             self._changed.add(key)
         return ChangeReport(
             key,
@@ -249,8 +246,7 @@ class JobChanger:
                     # The pods of a new Deployment are new.
                     return
                 self._take(change, lambda view: next_step(view, goal))
-            if not self._check_mode:
-                self._run_again(change.view, definition.type, change.view.runtime[definition.type].main)
+            self._run_again(change.view, definition.type, change.view.runtime[definition.type].main)
         change.is_changed = True
         change.notes.append("restarted")
 
@@ -283,7 +279,7 @@ class JobChanger:
             )
             return reason, f"{message}. The change was rolled back."
         definition = change.view.definition
-        if definition and not self._check_mode:
+        if definition:
             status = failed_status(definition, reason, message)
             try:
                 change.view = self._writer.write(change.view, WriteStatus(definition, status))

@@ -88,22 +88,19 @@ NOT_ROLLED_OUT = "NotRolledOut"
 """The reason of a definition that was imported from a custom resource of which nothing runs."""
 
 
-def import_jobs(
-    cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool, check_mode: bool
-) -> ImportReport:
+def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> ImportReport:
     """Create a definition of each job that has none, with its status, and count such jobs.
 
     Args:
         cluster: that the snapshot was read from.
         snapshot: of the jobs to import.
         rewrite: whether to write definitions of older storage versions again.
-        check_mode: whether to write nothing.
 
     Raises:
         ClusterError: the cluster does not answer, or a counter can't be written.
     """
     cluster = cluster.with_field_manager(STORE)
-    counters = count_jobs(cluster, snapshot, check_mode=check_mode)
+    counters = count_jobs(cluster, snapshot)
     found, unreadable = _found_jobs(cluster, snapshot)
     old = [one for one in snapshot.definitions.values() if rewrite and _is_old(one)]
     cut_short = [
@@ -111,7 +108,7 @@ def import_jobs(
         for one in snapshot.definitions.values()
         if one.storage_version == CURRENT_VERSION and _lacks_status(snapshot, one)
     ]
-    writer = _Writer(cluster, snapshot, check_mode=check_mode)
+    writer = _Writer(cluster, snapshot)
     created = map_in_threads(lambda one: writer.create(*one), found)
     created += map_in_threads(writer.complete, cut_short)
     rewritten = map_in_threads(writer.rewrite, old)
@@ -179,10 +176,9 @@ def _sorted_jobs(outcomes: Iterable[_Outcome]) -> tuple[ImportedJob, ...]:
 class _Writer:
     """Writes definitions, each by itself."""
 
-    def __init__(self, cluster: Cluster, snapshot: StoreSnapshot, *, check_mode: bool) -> None:
+    def __init__(self, cluster: Cluster, snapshot: StoreSnapshot) -> None:
         self._cluster = cluster
         self._snapshot = snapshot
-        self._check_mode = check_mode
 
     def create(self, job: CoreJob, runtime: RuntimeJob | None) -> _Outcome:
         """Create the definition of a job, and its status."""
@@ -212,7 +208,7 @@ class _Writer:
     def _outcome(self, meant: Object, before: Object | None, write: Callable[[], Object]) -> _Outcome:
         ref = ref_of(meant)
         try:
-            after = meant if self._check_mode else write()
+            after = write()
         except AlreadyExists:
             # Another import was faster.
             return _Outcome()

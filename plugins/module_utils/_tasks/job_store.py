@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._dry_run.dry_run_cluster import DryRunCluster
 from .._objects.apply.diff import diff_of
 from .._store.definitions_installed import definition_state, update_definitions
 from .._store.job_list import list_differences
@@ -25,20 +26,19 @@ from .shared.job_store_access import read_jobs
 
 def job_store(task: Task) -> Result:
     """Install the store if it is not current, and set the switches that the options name."""
-    state = definition_state(task.cluster)
-    before = read_switches(task.cluster)
+    cluster = DryRunCluster(task.cluster) if task.check_mode else task.cluster
+    state = definition_state(cluster)
+    before = read_switches(cluster)
     after = _wanted_switches(before, task.params)
     differences: list[str] = []
     if after != before:
-        snapshot = read_jobs(task.cluster, ())
+        snapshot = read_jobs(cluster, ())
         differences = list_differences(snapshot, after)
         if differences and not task.params["force"]:
             return _refused(before, after, differences)
-    is_installed, warnings = not state.is_current, tuple[str, ...]()
-    if not task.check_mode:
-        is_installed, warnings = update_definitions(task.cluster, state)
-        if after != before:
-            write_switches(task.cluster, after)
+    is_installed, warnings = update_definitions(cluster, state)
+    if after != before:
+        write_switches(cluster, after)
     result: Result = {
         "changed": is_installed or after != before,
         "source_of_truth": str(after.source_of_truth),

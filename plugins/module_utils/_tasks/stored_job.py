@@ -24,7 +24,7 @@ from .._store.quotas import OUT_OF_QUOTA, quota_problems
 from .._store.snapshot import StoreSnapshot
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
-from .shared.job_store_access import counter_rows, read_jobs, refuse_without_store, write_metrics
+from .shared.job_store_access import cluster_to_write, counter_rows, read_jobs, write_metrics
 from .shared.plain_options import plain_options
 from .shared.requested_jobs import (
     ABSENT,
@@ -44,17 +44,16 @@ def stored_job(task: Task) -> Result:
     """Manage one job or some, one after the other."""
     params = plain_options(task.params)
     requests = requested_jobs(params)
-    warnings = refuse_without_store(task.cluster, check_mode=task.check_mode)
+    cluster, warnings = cluster_to_write(task)
     namespaces = dict.fromkeys(one.key.namespace for one in requests)
     if not namespaces:
         return _result([], {}, warnings)
-    snapshot = read_jobs(task.cluster, tuple(namespaces))
-    counters = count_jobs(task.cluster, snapshot, check_mode=task.check_mode)
+    snapshot = read_jobs(cluster, tuple(namespaces))
+    counters = count_jobs(cluster, snapshot)
     changer = JobChanger(
-        task.cluster,
+        cluster,
         snapshot,
         on_failure=OnFailure(params["on_failure"]),
-        check_mode=task.check_mode,
         timeout=float(params["wait_timeout"]),
     )
     calls = _calls(changer, requests, params["state"])
@@ -63,9 +62,9 @@ def stored_job(task: Task) -> Result:
         calls += [(key, partial(changer.absent, key)) for key in surplus]
         warnings += untouched
     reports = _reports(calls, task.cancelled)
-    if any(one.changed for one in reports) and not task.check_mode:
-        snapshot = read_jobs(task.cluster, tuple(namespaces))
-    reports = _with_quotas(reports, quota_problems(task.cluster, snapshot))
+    if any(one.changed for one in reports):
+        snapshot = read_jobs(cluster, tuple(namespaces))
+    reports = _with_quotas(reports, quota_problems(cluster, snapshot))
     warnings += [*snapshot.warnings, *(text for one in reports for text in one.warnings)]
     warnings += write_metrics(params["metrics_file"], counters, check_mode=task.check_mode)
     result = _result(reports, counters, warnings)

@@ -8,15 +8,15 @@ from __future__ import annotations
 from .._carrier.task import Result, Task, TaskDefinition
 from .._objects.apply.diff import diff_of
 from .._store.job_import import import_jobs
-from .shared.job_store_access import counter_rows, read_jobs, refuse_without_store, write_metrics
+from .shared.job_store_access import cluster_to_write, counter_rows, read_jobs, write_metrics
 
 
 def stored_job_import(task: Task) -> Result:
     """Create the definitions that are missing, and rewrite old ones if that is asked for."""
     params = task.params
-    warnings = refuse_without_store(task.cluster, check_mode=task.check_mode)
-    snapshot = read_jobs(task.cluster, params["namespaces"], params["label_selectors"])
-    done = import_jobs(task.cluster, snapshot, rewrite=params["rewrite"], check_mode=task.check_mode)
+    cluster, warnings = cluster_to_write(task)
+    snapshot = read_jobs(cluster, params["namespaces"], params["label_selectors"])
+    done = import_jobs(cluster, snapshot, rewrite=params["rewrite"])
     warnings += write_metrics(params["metrics_file"], done.counters, check_mode=task.check_mode)
     result: Result = {
         "changed": bool(done.imported or done.rewritten),

@@ -45,6 +45,7 @@ JOBS: list[dict[str, Any]] = [
     },
 ]
 ONCE, BACKUP, WEB = JOBS
+NIGHTLY = {"schedule": "0 3 * * *", "port": None, "health_check": None, "extra": None}
 STORED = {
     "once": {"image": "busybox:1.37", "command": "true", "retry": 1},
     "backup": {name: BACKUP[name] for name in ("image", "command", "schedule", "env", "mount")},
@@ -127,6 +128,24 @@ def set_replicas(
 ) -> None:
     kind, patch = ("apps/v1", "Deployment"), {"spec": {"replicas": replicas}}
     api.with_field_manager(manager).patch(*kind, "web", namespace, patch, subresource=subresource)
+
+
+def test_a_rehearsal_says_what_a_change_does(deployer: User) -> None:
+    def compare(**options: Any) -> None:
+        rehearsed = deployer.rehearse(**options)
+        assert deployer.jobs(**options).result == rehearsed.result
+
+    compare(jobs=JOBS)
+    deployer.record_ends(JOBS)
+    compare(jobs=JOBS)
+    compare(jobs=[{**BACKUP, "schedule": "5 4 * * *"}, {**WEB, "image": "nginx:1.30", "port": 8081}])
+    compare(jobs=[{**ONCE, "command": "false"}])
+    compare(jobs=[{"name": one["name"]} for one in JOBS], state="restarted")
+    compare(jobs=[{"name": one["name"]} for one in JOBS[1:]], state="suspended")
+    compare(
+        jobs=[{**BACKUP, "type": "continuous", "schedule": None}, {**WEB, "type": "scheduled", **NIGHTLY}]
+    )
+    compare(jobs=[{"name": one["name"]} for one in JOBS], state="absent")
 
 
 def test_what_others_change_is_drift_unless_an_autoscaler_does(deployer: User) -> None:

@@ -127,8 +127,10 @@ def test_a_quota_that_refuses_the_job(deployer: User, on_failure: str, job: dict
         "web": "count/services",
     }
     deployer.set_quota({counted[job["name"]]: "0"})
+    rehearsed = deployer.rehearse(jobs=[job], on_failure=on_failure)
     refused = deployer.jobs(jobs=[job], on_failure=on_failure)
     assert "exceeded quota" in refused.message
+    assert rehearsed.result == refused.result
     assert refused.result["jobs"][0]["reason"] == "OutOfQuota"
     assert refused.result["changed"] is (on_failure == "keep")
     if on_failure == "rollback":

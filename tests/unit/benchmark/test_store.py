@@ -41,10 +41,10 @@ def test_the_jobs_are_as_many_as_the_table_says_and_none_has_a_pod() -> None:
 
 def test_all_of_the_jobs_can_be_imported_and_have_no_drift_then() -> None:
     cluster = store_cluster(namespace_named("shop"), *store.jobs_of("shop"))
-    first = import_jobs(cluster, read_snapshot(cluster), rewrite=False, check_mode=False)
+    first = import_jobs(cluster, read_snapshot(cluster), rewrite=False)
     assert (len(first.imported), first.unreadable) == (len(store.IN_EACH_SPACE), ())
     snapshot = read_snapshot(cluster)
-    second = import_jobs(cluster, snapshot, rewrite=False, check_mode=False)
+    second = import_jobs(cluster, snapshot, rewrite=False)
     assert (len(second.imported), second.unchanged) == (0, len(store.IN_EACH_SPACE))
     assert not [one.drift for one in listed_jobs(snapshot) if one.drift or one.is_adoptable]
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes one step of a change to the cluster, or only to the view in check mode."""
+"""Writes one step of a change to the cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..._cluster.cluster import Cluster, Object, ref_of
 from ..._cluster.errors import AlreadyExists, ApiError, Conflict, NotFound, is_answer
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobKey, JobType
-from ..._job_models.runtime.patches import apply_patch, merge_patch
+from ..._job_models.runtime.patches import merge_patch
 from ..._job_models.runtime.runtime_objects import JOB_LABEL, SERVICE
 from ..._job_models.storage.definition import StoredDefinition, definition_object, read_definition
 from ..._job_models.storage.stored_status import KnownObject, status_fields
@@ -58,12 +58,10 @@ class StepWriter:
 
     Attributes:
         cluster: where to write.
-        check_mode: whether to write nothing, and to answer with what a write would leave.
         timeout: seconds to wait until a deleted object is gone.
     """
 
     cluster: Cluster
-    check_mode: bool = False
     timeout: float = 120.0
 
     def write(self, view: JobView, step: Step) -> JobView:
@@ -95,9 +93,7 @@ class StepWriter:
         existing = step.existing
         base = existing or view.definition
         obj = definition_object(step.job, base.obj if base else None, step.replaces)
-        if self.check_mode:
-            answer = obj
-        elif existing is None:
+        if existing is None:
             answer = self.cluster.create(obj)
         else:
             answer = patch_exactly(self.cluster, existing.obj, merge_patch(existing.obj, obj))
@@ -115,13 +111,10 @@ class StepWriter:
 
     def _write_status(self, view: JobView, step: WriteStatus) -> JobView:
         obj, fields = step.definition.obj, status_fields(step.status)
-        if self.check_mode:
-            definition = replace(step.definition, status=step.status)
-        else:
-            patch = {"status": merge_patch(obj.get("status") or {}, fields)}
-            definition = read_definition(patch_exactly(self.cluster, obj, patch, subresource="status"))
-            # What the API server answers may be in another order, or without empty fields.
-            definition = replace(definition, status=step.status)
+        patch = {"status": merge_patch(obj.get("status") or {}, fields)}
+        definition = read_definition(patch_exactly(self.cluster, obj, patch, subresource="status"))
+        # What the API server answers may be in another order, or without empty fields.
+        definition = replace(definition, status=step.status)
         # The status has it now.
         return replace(view, definition=definition, ended=None)
 
@@ -156,9 +149,7 @@ class StepWriter:
 
     def _written_runtime(self, step: WriteRuntime) -> Object:
         if step.live is None or step.patch is None:
-            return step.meant if self.check_mode else self.cluster.create(step.meant)
-        if self.check_mode:
-            return apply_patch(step.live, step.patch)
+            return self.cluster.create(step.meant)
         try:
             return patch_exactly(self.cluster, step.live, step.patch)
         except ApiError as error:
@@ -196,8 +187,6 @@ class StepWriter:
 
     def _delete(self, live: Object, *, is_exact: bool = False) -> None:
         meta = live["metadata"]
-        if self.check_mode:
-            return
         self.cluster.delete(
             *_kind(live),
             *_place(live),
@@ -207,8 +196,6 @@ class StepWriter:
         )
 
     def _wait_until_gone(self, live: Object) -> None:
-        if self.check_mode:
-            return
         deadline = time.monotonic() + self.timeout
         left = wait_until_gone(self.cluster, [live], deadline=deadline, cancelled=lambda: False)
         if left.unhealthy:

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster
 from ..._cluster.errors import Forbidden
+from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._errands.metrics import write_textfile
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobType
 from ..._job_models.storage.definition import DEFINITION_KINDS
-from ..._job_models.storage.storage_definition import MANAGER_ROLE
+from ..._job_models.storage.storage_definition import DEFINITIONS, MANAGER_ROLE
 from ..._store.counters import JobCounter, store_metrics
+from ..._store.definitions_installed import definition_state, update_definitions
 from ..._store.snapshot import StoreSnapshot, read_snapshot
 from ..._text import one_line
 
@@ -29,17 +32,21 @@ def is_installed(cluster: Cluster) -> bool:
     return cluster.resource(*DEFINITION_KINDS[JobType.ONE_OFF]) is not None
 
 
-def refuse_without_store(cluster: Cluster, *, check_mode: bool) -> list[str]:
-    """Warnings about a job store that is not installed; in check mode an earlier task may install it.
+def cluster_to_write(task: Task) -> tuple[Cluster, list[str]]:
+    """Where a task writes, and warnings. In check mode that is a rehearsal, which the API server validates.
+
+    Where the store is missing, check mode rehearses its installation too: an earlier task may install it.
 
     Raises:
-        LifecycleError: it is not installed, and not in check mode.
+        LifecycleError: it is not installed, and not in check mode or not for the user to install.
     """
+    cluster = DryRunCluster(task.cluster, DEFINITIONS) if task.check_mode else task.cluster
     if is_installed(cluster):
-        return []
-    if not check_mode:
+        return cluster, []
+    if not task.check_mode:
         raise LifecycleError(f"the cluster has no job store, and nothing was written. {INSTALL_HINT}")
-    return [f"the cluster has no job store. {INSTALL_HINT}"]
+    update_definitions(cluster, definition_state(cluster))
+    return cluster, [f"the cluster has no job store. {INSTALL_HINT}"]
 
 
 def read_jobs(

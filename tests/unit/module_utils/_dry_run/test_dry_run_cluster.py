@@ -52,6 +52,9 @@ CRD: Object = {
 }
 
 
+FORBIDDEN = api_error("read it", 403, {"reason": "Forbidden", "message": "you may not read it"})
+
+
 def config_map(name: str = "a", namespace: str = "default", **data: str) -> Object:
     meta = {"name": name, "namespace": namespace}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
@@ -312,6 +315,25 @@ class TestDeletion:
         overlay.create(namespace("default"))
         overlay.create(config_map("late"))
         assert [item["metadata"]["name"] for item in overlay.list("v1", "ConfigMap").items] == ["late"]
+
+
+class TestFewRights:
+    def test_who_may_not_read_namespaces_creates_again_what_was_deleted(
+        self, inner: MemoryCluster, overlay: DryRunCluster
+    ) -> None:
+        inner.fail_when(lambda request: request.ref.kind == "Namespace", FORBIDDEN)
+        overlay.delete("v1", "ConfigMap", "a", "default")
+        assert overlay.create(config_map(k="2"))["data"] == {"k": "2"}
+
+    def test_a_definition_that_is_known_is_not_read(self) -> None:
+        inner = MemoryCluster(CRD)
+        inner.fail_when(lambda request: request.ref.kind == "CustomResourceDefinition", FORBIDDEN)
+        overlay, stranger = DryRunCluster(inner, [CRD]), DryRunCluster(inner)
+        for one in (overlay, stranger):
+            one.create(thing(size=1))
+        assert overlay.patch("t/v1", "Thing", "a", "default", {"size": 2})["size"] == 2
+        with pytest.raises(Forbidden):
+            stranger.patch("t/v1", "Thing", "a", "default", {"size": 2})
 
 
 class TestTheRest:

@@ -5,12 +5,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import CoreJob, JobType
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import DryRunCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import (
+    CoreJob,
+    JobKey,
+    JobType,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
     RESTARTED_AT,
@@ -57,6 +63,7 @@ from tests.support.job_store import (
 from tests.support.job_store import store_cluster as new_cluster
 
 ONE_OFF, SCHEDULED, CONTINUOUS = JobType.ONE_OFF, JobType.SCHEDULED, JobType.CONTINUOUS
+FORBIDDEN = api_error("create", 403, {"reason": "Forbidden", "message": "not here"})
 FINISHED = {
     "status": {
         "conditions": [{"type": "Complete", "status": "True"}],
@@ -71,7 +78,7 @@ def cluster() -> MemoryCluster:
     return new_cluster(namespace_named("shop"))
 
 
-def changer(cluster: MemoryCluster, **options: Any) -> JobChanger:
+def changer(cluster: Cluster, **options: Any) -> JobChanger:
     return JobChanger(cluster, read_snapshot(cluster), timeout=1, **options)
 
 
@@ -141,23 +148,43 @@ def test_deleted_runtime_objects_are_rebuilt_equal(cluster: MemoryCluster, type_
     assert forms(live(cluster, job)) == forms(before)
 
 
-def test_check_mode_writes_nothing(cluster: MemoryCluster) -> None:
-    job = job_of("web")
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda one: one.present(job_of("web", port=80)), id="unchanged"),
+        pytest.param(lambda one: one.present(job_of("new", port=80)), id="new"),
+        pytest.param(lambda one: one.present(job_of("web", image="nginx:2", port=80)), id="another image"),
+        pytest.param(lambda one: one.present(job_of("web")), id="no port"),
+        pytest.param(lambda one: one.present(job_of("web", SCHEDULED)), id="another type"),
+        pytest.param(lambda one: one.present(job_of("daily", ONE_OFF)), id="another type of a scheduled one"),
+        pytest.param(lambda one: one.present(job_of("once", ONE_OFF, image="busybox:2")), id="another run"),
+        pytest.param(lambda one: one.absent(JobKey("shop", "web")), id="absent"),
+        *(
+            pytest.param(lambda one, name=name: one.suspended(JobKey("shop", name)), id=f"suspended {name}")
+            for name in ("web", "daily", "once")
+        ),
+        *(
+            pytest.param(lambda one, name=name: one.restarted(JobKey("shop", name)), id=f"restarted {name}")
+            for name in ("web", "daily", "once")
+        ),
+    ],
+)
+def test_a_rehearsal_reports_what_the_change_does(
+    cluster: MemoryCluster, change: Callable[[JobChanger], ChangeReport]
+) -> None:
+    for job in (job_of("web", port=80), job_of("daily", SCHEDULED), job_of("once", ONE_OFF)):
+        present(cluster, job)
     cluster.requests.clear()
-    report = present(cluster, job, check_mode=True)
-    assert (report.action, report.changed) == (Action.CREATED, True)
+    rehearsed = change(changer(DryRunCluster(cluster)))
     assert not [one for one in cluster.requests if one.writes]
-    present(cluster, job)
-    cluster.requests.clear()
-    for check in (
-        lambda one: one.present(job_of("web", image="nginx:2")),
-        lambda one: one.present(job_of("web", SCHEDULED)),
-        lambda one: one.absent(job.key),
-        lambda one: one.suspended(job.key),
-        lambda one: one.restarted(job.key),
-    ):
-        assert check(changer(cluster, check_mode=True)).changed
-    assert not [one for one in cluster.requests if one.writes]
+    assert change(changer(cluster)) == rehearsed
+
+
+def test_a_rehearsal_is_refused_as_the_change_would_be(cluster: MemoryCluster) -> None:
+    cluster.fail_when(lambda request: (request.verb, request.ref.kind) == ("create", "Deployment"), FORBIDDEN)
+    rehearsed = changer(DryRunCluster(cluster)).present(job_of("web"))
+    assert rehearsed.reason == "Forbidden"
+    assert changer(cluster).present(job_of("web")) == rehearsed
 
 
 def test_a_change_is_made_in_place(cluster: MemoryCluster) -> None:
@@ -486,7 +513,7 @@ def test_an_imported_job_that_is_gone_does_not_run_again_for_the_same_fields(clu
     job = job_of("once", ONE_OFF)
     create_runtime(cluster, job)
     finish(cluster, job)
-    import_jobs(cluster, read_snapshot(cluster), rewrite=False, check_mode=False)
+    import_jobs(cluster, read_snapshot(cluster), rewrite=False)
     delete_runtime(cluster, job)
     present(cluster, job)
     assert live(cluster, job) == []
