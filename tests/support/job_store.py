@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.defaults import CURRENT_DEFAULTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.json_digest import json_digest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     KINDS_OF,
     STORE,
@@ -30,7 +31,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
     KnownObject,
     StoredStatus,
-    object_digest,
     status_fields,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -92,7 +92,7 @@ def note_status(cluster: MemoryCluster, job: CoreJob, live: list[Object], **stat
             name=obj["metadata"]["name"],
             uid=obj["metadata"]["uid"],
             resource_version=obj["metadata"]["resourceVersion"],
-            digest=object_digest(meant),
+            digest=json_digest(meant),
         )
         for meant, obj in zip(runtime_objects(job), live, strict=True)
     )

@@ -37,6 +37,7 @@ from .changes.steps import (
     meant_objects,
     next_step,
     next_step_to_absence,
+    orphan_step,
     refusal,
     rolled_out_release,
 )
@@ -61,6 +62,7 @@ class _Change:
         first: what there was of the job.
         view: what there is of it.
         base: what there was before what a rollback undoes; None before that begins.
+        written: the uids of the runtime objects that were written before others changed the job.
         notes: what was done, in clauses.
         is_changed: whether anything but a status was written.
     """
@@ -69,6 +71,7 @@ class _Change:
     first: JobView
     view: JobView
     base: JobView | None = None
+    written: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
     is_changed: bool = False
 
@@ -192,11 +195,18 @@ class JobChanger:
 
     def _repeat(self, change: _Change, work: Callable[[_Change], None]) -> None:
         """Do a change; if others change the same job, decide it again from what is there then."""
-        taken = ""
+        taken, refused = "", ""
         for attempt in range(1, MOST_ATTEMPTS + 1):
             try:
+                while orphan := orphan_step(change.view, change.written):
+                    change.view = self._writer.write(change.view, orphan)
                 work(change)
                 return
+            except Refusal as error:
+                # What was read while others changed the job may not fit together.
+                if attempt == MOST_ATTEMPTS or refused == str(error):
+                    raise
+                refused = str(error)
             except StaleView as error:
                 if error.refused and taken == str(error):
                     # It is there again, and still no object of the job.
@@ -207,15 +217,17 @@ class JobChanger:
                         " Find out who does, and run this again."
                     ) from None
                 taken = str(error) if error.refused else ""
-                time.sleep(random.uniform(0, 0.02 * attempt))
-                change.view = view_of(self._fresh_snapshot(change.key), change.key)
+            time.sleep(random.uniform(0, 0.02 * attempt))
+            change.written |= {one.uid for one in change.view.written.values()}
+            change.view = view_of(self._fresh_snapshot(change.key), change.key)
 
     def _take(self, change: _Change, decide: Callable[[JobView], Step | None]) -> None:
         while step := decide(change.view):
             if change.base is None and not is_preparation(change.view, step):
                 change.base = change.view
-            change.view = self._writer.write(change.view, step)
-            if not isinstance(step, WriteStatus):
+            before, change.view = change.view, self._writer.write(change.view, step)
+            is_repeated = isinstance(step, WriteRuntime) and change.view.written is before.written
+            if not is_repeated and not isinstance(step, WriteStatus):
                 change.is_changed = True
                 change.notes.append(step_note(step))
 
@@ -277,7 +289,7 @@ class JobChanger:
                 or was.runtime.keys() != now.runtime.keys()
                 or fields_before(was) != fields_after(now)
             )
-            return reason, f"{message}. The change was rolled back."
+            return reason, f"{message}. The change was rolled back: the job is as it was before."
         definition = change.view.definition
         if definition:
             status = failed_status(definition, reason, message)

@@ -13,10 +13,11 @@ from .._job_models.core_job import CoreJob, JobType
 from .._job_models.defaults import CURRENT_DEFAULTS
 from .._job_models.drift import DriftedField, find_drift
 from .._job_models.job_fields import core_job, fields_of
+from .._job_models.json_digest import json_digest
 from .._job_models.recognition import job_from_runtime
 from .._job_models.runtime.runtime_objects import runtime_objects
 from .._job_models.storage.definition import StoredDefinition
-from .._job_models.storage.stored_status import RUN, StoredStatus, object_digest
+from .._job_models.storage.stored_status import RUN, StoredStatus
 from .._job_models.toolforge import toolforge_job
 from .._jobs.job_outcome import COMPLETED, JobOutcome, true_conditions
 from .._jobs.loose_json import mapping_of, number_of, text_of
@@ -191,7 +192,7 @@ def _is_as_rolled_out(definition: StoredDefinition, meant: Object) -> bool:
     """Whether an object is meant as when it was last written; yes if nobody has noted that."""
     objects = definition.status.objects
     digests = {one.digest for one in objects if one.kind == meant["kind"]}
-    return not objects or "" in digests or object_digest(meant) in digests
+    return not objects or "" in digests or json_digest(meant) in digests
 
 
 def _is_unmoved(definition: StoredDefinition, live: Object) -> bool:

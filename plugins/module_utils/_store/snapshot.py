@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from .._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, Object, Ref, ref_of
 from .._cluster.errors import Forbidden
@@ -22,7 +21,7 @@ from .._jobs.job_outcome import has_ended
 from .._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
 from .._runs.lease.lease import LIFECYCLE_NAMESPACE
 from .._text import one_line
-from .._threads import call_in_threads
+from .._threads import map_in_threads
 from .counters import COUNTER_KIND, JobCounter, counter_from
 from .stored_definitions import Unreadable, read_definitions
 from .switches import StoreSwitches, read_switches
@@ -31,7 +30,6 @@ __all__ = ["RuntimeJob", "StoreSnapshot", "Unreadable", "is_podless", "read_snap
 
 SERVICE_KIND = KINDS_OF[JobType.CONTINUOUS][1]
 _MAIN_KINDS = {kinds[0]: type_ for type_, kinds in KINDS_OF.items()}
-_LISTED = (*DEFINITION_KINDS.values(), *_MAIN_KINDS, SERVICE_KIND, COUNTER_KIND)
 
 
 @dataclass(frozen=True)
@@ -126,13 +124,10 @@ def read_snapshot(
     """
     matches = label_matcher(label_selector)
     places = tuple(dict.fromkeys(namespaces))
-    lists = [(kind, place) for kind in _LISTED for place in places or (None,)]
-    store, *pages = call_in_threads(
-        partial(_switches, cluster), *(partial(_items, cluster, kind, place) for kind, place in lists)
-    )
-    found: dict[tuple[str, str], list[Object]] = {kind: [] for kind in _LISTED}
-    for (kind, _place), items in zip(lists, pages, strict=True):
-        found[kind] += items
+    # A definition is written before what runs. In this order, a job that others just create has its own.
+    found = _lists(cluster, (*_MAIN_KINDS, SERVICE_KIND), places)
+    found |= _lists(cluster, (*DEFINITION_KINDS.values(), COUNTER_KIND), places)
+    switches, problem = _switches(cluster)
 
     stored = read_definitions([obj for kind in DEFINITION_KINDS.values() for obj in found[kind]])
     services = {_key(obj): obj for obj in found[SERVICE_KIND]}
@@ -162,7 +157,6 @@ def read_snapshot(
         )
 
     definitions = {key: one for key, one in stored.definitions.items() if is_selected(one)}
-    switches, problem = store
     counters = map(counter_from, found[COUNTER_KIND])
     return StoreSnapshot(
         definitions=definitions,
@@ -183,8 +177,16 @@ def read_snapshot(
     )
 
 
-def _items(cluster: Cluster, kind: tuple[str, str], namespace: str | None) -> list[Object]:
-    return cluster.list(*kind, namespace).items
+def _lists(
+    cluster: Cluster, kinds: Sequence[tuple[str, str]], places: Sequence[str]
+) -> dict[tuple[str, str], list[Object]]:
+    """All objects of some kinds in some namespaces, or in all, by their kind."""
+    lists = [(kind, place) for kind in kinds for place in places or (None,)]
+    pages = map_in_threads(lambda one: cluster.list(*one[0], one[1]).items, lists)
+    found: dict[tuple[str, str], list[Object]] = {kind: [] for kind in kinds}
+    for (kind, _place), items in zip(lists, pages, strict=True):
+        found[kind] += items
+    return found
 
 
 def _switches(cluster: Cluster) -> tuple[StoreSwitches, str]:

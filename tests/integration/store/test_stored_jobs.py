@@ -284,6 +284,18 @@ def test_two_who_declare_one_job_at_once_end_with_one_of_both(deployer: User) ->
     assert deployer.listed()["web"]["drift"] == []
 
 
+def test_a_name_that_two_types_take_at_once_ends_as_one_job(deployer: User) -> None:
+    wanted = [{**one, "name": "one"} for one in JOBS]
+    for _round in range(5):
+        for done in map_in_threads(lambda one: deployer.jobs(jobs=[one]), wanted):
+            done.succeeded()
+        assert len(deployer.definitions()) == 1
+        assert deployer.listed()["one"]["drift"] == []
+        assert not deployer.info().result["warnings"]
+        deployer.jobs(name="one", state="absent").succeeded()
+        assert deployer.runtime("one") == []
+
+
 def test_defaults_of_a_value_that_goes_are_taken_away_with_it(deployer: User) -> None:
     deployer.admin.create(
         {

@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-
 from ..core_job import CoreJob
 from ..defaults import CURRENT_DEFAULTS
 from ..job_fields import core_job, fields_of
+from ..json_digest import json_digest
 from .normal_form import normal_form
 from .plain_fields import fields_at
 from .runtime_objects import runtime_objects
@@ -32,6 +30,4 @@ def run_identity(job: CoreJob, release: int = CURRENT_DEFAULTS) -> str:
     main = runtime_objects(core_job(job.key, job.type, fields_of(job), release))[0]
     spec = fields_at(normal_form(main), "spec")
     spec = fields_at(spec, "jobTemplate", "spec") or spec
-    run = {name: spec.get(name) for name in ("template", _TIMEOUT)}
-    text = json.dumps(run, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return json_digest({name: spec.get(name) for name in ("template", _TIMEOUT)})

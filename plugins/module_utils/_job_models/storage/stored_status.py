@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +26,7 @@ class KnownObject:
     Attributes:
         kind, name, uid: of the object.
         resource_version: that it had after our write.
-        digest: of the object that was meant, see :func:`object_digest`.
+        digest: of the object that was meant, see :func:`..json_digest.json_digest`.
     """
 
     kind: str
@@ -116,9 +114,3 @@ def status_fields(status: StoredStatus) -> Object:
         "conditions": [deep_copy(dict(one)) for one in status.conditions],
         "observedGeneration": status.observed_generation,
     }
-
-
-def object_digest(obj: Mapping[str, Any]) -> str:
-    """A digest of an object: 32 hexadecimal digits, equal for equal objects."""
-    text = json.dumps(obj, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..._cluster.cluster import Object, ref_of
 from ..._job_models.core_job import CoreJob
-from ..._job_models.job_fields import fields_of
+from ..._job_models.job_fields import fields_of, is_same_json
 from ..._job_models.runtime.runtime_objects import hidden_fields
 from .job_view import JobView
 from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime
@@ -43,7 +43,7 @@ def hidden_field_warnings(before: JobView, after: JobView) -> tuple[str, ...]:
     job, old = after.definition.job if after.definition else None, fields_before(before) or {}
     if job is None:
         return ()
-    changed = {name for name, value in fields_of(job).items() if value != old.get(name)}
+    changed = {name for name, value in fields_of(job).items() if not is_same_json(value, old.get(name))}
     return tuple(
         f"job {job.key}: the new {name} has no effect, as its extra sets the same. Take that out of extra."
         for name in (hidden_fields(job) if changed else ())

@@ -87,7 +87,7 @@ def view_of(snapshot: StoreSnapshot, key: JobKey) -> JobView:
     runtime = {type_: snapshot.runtime[key, type_] for type_ in JobType if (key, type_) in snapshot.runtime}
     definition = snapshot.definitions.get(key)
     if definition and definition.type in runtime:
-        runtime[definition.type] = _without_foreign_service(definition, runtime[definition.type])
+        runtime[definition.type] = without_foreign_service(definition, runtime[definition.type])
     view = JobView(
         key,
         definition,
@@ -108,7 +108,7 @@ def view_of(snapshot: StoreSnapshot, key: JobKey) -> JobView:
     return replace(view, adoption_problem=problem)
 
 
-def _without_foreign_service(definition: StoredDefinition, runtime: RuntimeJob) -> RuntimeJob:
+def without_foreign_service(definition: StoredDefinition, runtime: RuntimeJob) -> RuntimeJob:
     """What runs, without a Service that the definition does not mean and that the store has not created."""
     service = runtime.service
     if service is None or any(one["kind"] == SERVICE for one in runtime_objects(definition.job)):

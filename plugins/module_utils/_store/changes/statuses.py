@@ -10,9 +10,10 @@ from dataclasses import replace
 from ..._cluster.cluster import Object
 from ..._cluster.timestamp import timestamp
 from ..._job_models.defaults import CURRENT_DEFAULTS
+from ..._job_models.json_digest import json_digest
 from ..._job_models.runtime.run_identity import run_identity
 from ..._job_models.storage.definition import StoredDefinition
-from ..._job_models.storage.stored_status import RUN, KnownObject, StoredStatus, object_digest
+from ..._job_models.storage.stored_status import RUN, KnownObject, StoredStatus
 from ..._runs.records.conditions import new_condition
 from ..._text import one_line
 from ..job_state import with_runs
@@ -23,7 +24,7 @@ def known_object(meant: Object, live: Object) -> KnownObject:
     """What a status holds of a runtime object that was written."""
     meta = live["metadata"]
     uid, version = str(meta.get("uid") or ""), str(meta.get("resourceVersion") or "")
-    return KnownObject(live["kind"], meta["name"], uid, version, object_digest(meant))
+    return KnownObject(live["kind"], meta["name"], uid, version, json_digest(meant))
 
 
 def rolled_out_status(view: JobView, meant: list[Object], release: int = CURRENT_DEFAULTS) -> StoredStatus:
@@ -41,7 +42,7 @@ def rolled_out_status(view: JobView, meant: list[Object], release: int = CURRENT
     for obj in meant:
         known = view.known(obj["kind"])
         found = live.get(obj["kind"])
-        now = known_object(obj, found) if found else known and replace(known, digest=object_digest(obj))
+        now = known_object(obj, found) if found else known and replace(known, digest=json_digest(obj))
         if now and known and _without_version(known) == _without_version(now):
             now = view.written.get(obj["kind"], known)
         objects += [now] if now else []

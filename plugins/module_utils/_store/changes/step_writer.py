@@ -14,14 +14,19 @@ from ..._errors import LifecycleError
 from ..._job_models.core_job import JobKey, JobType
 from ..._job_models.runtime.patches import merge_patch
 from ..._job_models.runtime.runtime_objects import JOB_LABEL, SERVICE
-from ..._job_models.storage.definition import StoredDefinition, definition_object, read_definition
+from ..._job_models.storage.definition import (
+    DEFINITION_KINDS,
+    StoredDefinition,
+    definition_object,
+    read_definition,
+)
 from ..._job_models.storage.stored_status import KnownObject, status_fields
 from ..._objects.apply.refusals import is_immutable
 from ..._objects.health.wait import wait_until_gone
 from ..exact_patch import patch_exactly
 from ..job_state import run_outcome
 from ..snapshot import RuntimeJob
-from .job_view import JobView
+from .job_view import JobView, without_foreign_service
 from .statuses import known_object
 from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime, WriteStatus
 
@@ -95,11 +100,27 @@ class StepWriter:
         obj = definition_object(step.job, base.obj if base else None, step.replaces)
         if existing is None:
             answer = self.cluster.create(obj)
+            self._yield_to_others(view, answer)
         else:
             answer = patch_exactly(self.cluster, existing.obj, merge_patch(existing.obj, obj))
         definition = read_definition(answer)
         replaced = view.definition if existing is None else view.replaced
         return replace(view, definition=definition, replaced=replaced, adoptable=None)
+
+    def _yield_to_others(self, view: JobView, created: Object) -> None:
+        """Delete a definition again if others have created one of another type since the view was read.
+
+        The API server keeps names apart within a kind only. Each writer looks after its own write, so of two
+        at once at least one sees the other.
+        """
+        known = {ref_of(one.obj).kind for one in (view.definition, view.replaced) if one} | {created["kind"]}
+        for api_version, kind in DEFINITION_KINDS.values():
+            if kind in known:
+                continue
+            other = self.cluster.get(api_version, kind, *_place(created))
+            if other:
+                self._delete(created, is_exact=True)
+                raise StaleView(f"{ref_of(other)} was created meanwhile")
 
     def _delete_definition(self, view: JobView, step: DeleteDefinition) -> JobView:
         if step.definition.type is JobType.CONTINUOUS and JobType.CONTINUOUS not in view.runtime:
@@ -129,13 +150,7 @@ class StepWriter:
         try:
             answer = self._written_runtime(step)
         except AlreadyExists as error:
-            found = (
-                self._own_service(view.key, view.known(SERVICE)) if step.meant["kind"] == SERVICE else None
-            )
-            if found is None or step.type not in view.runtime:
-                raise StaleView(str(error), RuntimeRefused(view, error)) from error
-            runtime = {**view.runtime, step.type: replace(view.runtime[step.type], service=found)}
-            return replace(view, runtime=runtime)
+            raise StaleView(str(error), RuntimeRefused(view, error)) from error
         except (Conflict, NotFound):
             if step.live is None:
                 raise
@@ -145,7 +160,11 @@ class StepWriter:
                 raise
             now = view if step.live is None else self._with_fresh_runtime(view, step.type, step.live)
             raise RuntimeRefused(now, error) from error
-        return view.with_runtime(step.type, answer, known_object(step.meant, answer))
+        written = view.with_runtime(step.type, answer, known_object(step.meant, answer))
+        is_new_deployment = step.live is None and step.type not in view.runtime
+        if step.type is JobType.CONTINUOUS and is_new_deployment and written.definition:
+            return self._with_left_service(written, written.definition)
+        return written
 
     def _written_runtime(self, step: WriteRuntime) -> Object:
         if step.live is None or step.patch is None:
@@ -169,6 +188,13 @@ class StepWriter:
         runtime = view.runtime[type_]
         is_main = stale["kind"] == runtime.main["kind"]
         new = RuntimeJob(type_, live, runtime.service) if is_main else replace(runtime, service=live)
+        return replace(view, runtime={**view.runtime, type_: new})
+
+    def _with_left_service(self, view: JobView, definition: StoredDefinition) -> JobView:
+        """The view of a new Deployment, with a Service that is left of one that others have deleted."""
+        type_ = JobType.CONTINUOUS
+        found = self._own_service(view.key, definition.status.known(SERVICE))
+        new = without_foreign_service(definition, replace(view.runtime[type_], service=found))
         return replace(view, runtime={**view.runtime, type_: new})
 
     def _delete_left_service(self, definition: StoredDefinition) -> None:

@@ -12,6 +12,7 @@ names the one that it replaces until that is gone.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -189,6 +190,21 @@ def next_step_to_absence(view: JobView) -> Step | None:
         if one:
             return DeleteDefinition(one)
     return None
+
+
+def orphan_step(view: JobView, written: Collection[str]) -> DeleteRuntime | None:
+    """The deletion of what a change has written for a definition that others have replaced meanwhile.
+
+    Args:
+        view: what there is of the job now.
+        written: the uids of the runtime objects that the change has written.
+    """
+    if view.definition is None:
+        return None
+    own = {view.definition.type, view.definition.replaces}
+    found = (type_ for type_, one in view.runtime.items() if type_ not in own and one.uid in written)
+    type_ = next(found, None)
+    return _deletion(view, type_) if type_ else None
 
 
 def ended_run_step(view: JobView) -> Step | None:

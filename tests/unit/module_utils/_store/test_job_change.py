@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import (
     CoreJob,
@@ -154,7 +155,7 @@ def test_deleted_runtime_objects_are_rebuilt_equal(cluster: MemoryCluster, type_
         pytest.param(lambda one: one.present(job_of("web", port=80)), id="unchanged"),
         pytest.param(lambda one: one.present(job_of("new", port=80)), id="new"),
         pytest.param(lambda one: one.present(job_of("web", image="nginx:2", port=80)), id="another image"),
-        pytest.param(lambda one: one.present(job_of("web")), id="no port"),
+        pytest.param(lambda one: one.present(job_of("web", port=None)), id="no port"),
         pytest.param(lambda one: one.present(job_of("web", SCHEDULED)), id="another type"),
         pytest.param(lambda one: one.present(job_of("daily", ONE_OFF)), id="another type of a scheduled one"),
         pytest.param(lambda one: one.present(job_of("once", ONE_OFF, image="busybox:2")), id="another run"),
@@ -185,6 +186,34 @@ def test_a_rehearsal_is_refused_as_the_change_would_be(cluster: MemoryCluster) -
     rehearsed = changer(DryRunCluster(cluster)).present(job_of("web"))
     assert rehearsed.reason == "Forbidden"
     assert changer(cluster).present(job_of("web")) == rehearsed
+
+
+def test_a_definition_of_another_type_that_others_create_meanwhile_counts(cluster: MemoryCluster) -> None:
+    """The change goes on from theirs, as if it had been there before."""
+    theirs = job_of("web", SCHEDULED)
+
+    def create_theirs(_number: int, call: Call) -> None:
+        if (call.verb, call.kind) == ("create", DEFINITION_KINDS[CONTINUOUS][1]) and not others:
+            others.append(create_definition(cluster, theirs))
+
+    others: list[Object] = []
+    hooked = HookedCluster(cluster, before=create_theirs)
+    report = JobChanger(hooked, read_snapshot(cluster)).present(job_of("web"))
+    assert (report.action, report.reason) == (Action.CREATED, "")
+    found = read_snapshot(cluster)
+    assert [one.type for one in found.definitions.values()] == [CONTINUOUS]
+    assert (found.replaced, found.surplus) == ({}, {})
+
+
+def test_a_deployment_that_comes_back_loses_the_service_that_it_no_longer_has(cluster: MemoryCluster) -> None:
+    job = job_of("web", port=80)
+    present(cluster, job)
+    main, _service = live(cluster, job)
+    cluster.delete(main["apiVersion"], main["kind"], "web", "shop")
+    without_port = job_of("web", port=None)
+    present(cluster, without_port)
+    assert [one["kind"] for one in live(cluster, job)] == ["Deployment"]
+    assert present(cluster, without_port).action is Action.UNCHANGED
 
 
 def test_a_change_is_made_in_place(cluster: MemoryCluster) -> None:
