@@ -47,6 +47,8 @@ _FIELDS: Mapping[str, str] = {
     },
 }
 """By our name of a field, that of Toolforge."""
+_LOST_FIELDS = ("publish",)
+"""What Toolforge does beside a job, such as to route requests from outside to it."""
 _CRON_FIELDS = ("minute", "hour", "day", "month", "day_of_week")
 _TYPES: Mapping[str, JobType] = {
     "OneOffJob": JobType.ONE_OFF,
@@ -105,6 +107,12 @@ def toolforge_resource(obj: Object) -> tuple[JobKey, JobType, dict[str, Any]]:
     if problems := job_problems(key.name, type_, fields):
         raise UnreadableJob("; ".join(problems))
     return key, type_, fields
+
+
+def lost_fields(obj: Object) -> list[str]:
+    """The fields of a custom resource of Toolforge that no definition can keep."""
+    spec = mapping_of(obj.get("spec"))
+    return [name for name in _LOST_FIELDS if spec.get(name)]
 
 
 def _log_files(spec: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from .._job_models.storage.definition import (
     read_definition,
 )
 from .._job_models.storage.stored_status import StoredStatus, status_fields
-from .._job_models.toolforge import toolforge_resource
+from .._job_models.toolforge import lost_fields, toolforge_resource
 from .._text import one_line
 from .._threads import map_in_threads
 from .changes.job_view import JobView
@@ -66,6 +66,7 @@ class ImportReport:
         rewritten: jobs whose definition has the current storage version now.
         unchanged: how many definitions did not change.
         unreadable: what could not be imported or rewritten, one line each.
+        warnings: about what of a job could not be imported, one line each.
         counters: by namespace.
     """
 
@@ -73,6 +74,7 @@ class ImportReport:
     rewritten: tuple[ImportedJob, ...] = ()
     unchanged: int = 0
     unreadable: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     counters: Mapping[str, JobCounter] = field(default_factory=dict)
 
 
@@ -101,7 +103,7 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
     """
     cluster = cluster.with_field_manager(STORE)
     counters = count_jobs(cluster, snapshot)
-    found, unreadable = _found_jobs(cluster, snapshot)
+    found, unreadable, warnings = _found_jobs(cluster, snapshot)
     old = [one for one in snapshot.definitions.values() if rewrite and _is_old(one)]
     cut_short = [
         one
@@ -118,14 +120,16 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
         rewritten=_sorted_jobs(rewritten),
         unchanged=len(snapshot.definitions.keys() - {one.key for one in (*cut_short, *old)}),
         unreadable=(*sorted(unreadable), *problems),
+        warnings=tuple(sorted(warnings)),
         counters=counters,
     )
 
 
 def _found_jobs(
     cluster: Cluster, snapshot: StoreSnapshot
-) -> tuple[list[tuple[CoreJob, RuntimeJob | None]], list[str]]:
-    """The jobs without a definition, each with its runtime objects, and a line for each unreadable one."""
+) -> tuple[list[tuple[CoreJob, RuntimeJob | None]], list[str], list[str]]:
+    """The jobs without a definition, each with its runtime objects; lines of what can't be read, or kept."""
+    warnings: list[str] = []
     unreadable = [f"{one.ref}: {one.problem}" for one in snapshot.unreadable]
     found: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
     for runtime in unknown_jobs(snapshot):
@@ -143,9 +147,13 @@ def _found_jobs(
             key, type_, fields = toolforge_resource(obj)
             if key not in taken:
                 found[key] = (core_job(key, type_, fields), None)
+                warnings += [
+                    f"{ref_of(obj)}: {name} is not imported, as a job of the store has no such field"
+                    for name in lost_fields(obj)
+                ]
         except UNREADABLE as error:
             unreadable.append(f"{ref_of(obj)}: {problem_of(error)}")
-    return list(found.values()), unreadable
+    return list(found.values()), unreadable, warnings
 
 
 def _toolforge_resources(cluster: Cluster, snapshot: StoreSnapshot) -> list[Object]:

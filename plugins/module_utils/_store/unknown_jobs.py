@@ -27,11 +27,16 @@ def deleted_jobs(snapshot: StoreSnapshot) -> list[RuntimeJob]:
 
 
 def missing_jobs(snapshot: StoreSnapshot) -> list[StoredDefinition]:
-    """The definitions that exist without their job, sorted, unless the type of the job is being changed."""
+    """The definitions that exist without their job, sorted.
+
+    None of them are those that could not be rolled out, and say so, and those whose type is being changed.
+    """
     return [
         one
         for _key, one in sorted(snapshot.definitions.items())
-        if not one.replaces and is_missing(one, snapshot.runtime_of(one))
+        if not one.replaces
+        and (one.status.objects or not one.status.reason)
+        and is_missing(one, snapshot.runtime_of(one))
     ]
 
 

@@ -30,7 +30,7 @@ def stored_job_import(task: Task) -> Result:
             *done.unreadable,
         ],
         "counters": counter_rows(done.counters),
-        "warnings": [*warnings, *snapshot.warnings],
+        "warnings": [*warnings, *snapshot.warnings, *done.warnings],
     }
     if task.diff:
         result["diff"] = [diff_of(one.before, one.after) for one in (*done.imported, *done.rewritten)]

@@ -286,7 +286,7 @@ def test_two_who_declare_one_job_at_once_end_with_one_of_both(deployer: User) ->
 
 def test_a_name_that_two_types_take_at_once_ends_as_one_job(deployer: User) -> None:
     wanted = [{**one, "name": "one"} for one in JOBS]
-    for _round in range(5):
+    for _round in range(3):
         for done in map_in_threads(lambda one: deployer.jobs(jobs=[one]), wanted):
             done.succeeded()
         assert len(deployer.definitions()) == 1

@@ -585,7 +585,7 @@ def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> N
                 "apiVersion": "jobs-api.toolforge.org/v1",
                 "kind": "ScheduledJob",
                 "metadata": {"name": name, "namespace": "shop"},
-                "spec": {**spec, "image": image},
+                "spec": {**spec, "image": image, "publish": name == "nightly"},
             }
         )
     create_runtime(cluster, job_of("nightly", JobType.SCHEDULED, namespace="cart"))
@@ -594,6 +594,9 @@ def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> N
     assert done["imported"] == rehearsed["imported"] == ["cart/nightly", "shop/nightly"]
     (line,) = done["unreadable"]
     assert "corrupt" in line
+    (warning,) = done["warnings"]
+    assert "shop/nightly: publish is not imported" in warning
+    assert call(cluster, stored_job_import.DEFINITION)["counters"][-1]["only_in_storage"] == 0
     (found,) = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"])["jobs"]
     assert (found["fields"]["schedule"], found["fields"]["retry"]) == ("36 6 * * *", 1)
     assert (found["state"], found["reason"]) == ("missing", "NotRolledOut")
