@@ -18,9 +18,11 @@ description:
   - While it works, every change of a component's state is printed.
   - What is deleted is only what the inventories of the components name, each object with its uid and its
     resourceVersion as preconditions. What somebody else has made anew under the same name is left alone.
-  - Without O(run) it is a task like others, for a playbook of one's own, and fails if a component does. As
-    part of a run it records the failure, which fails the host at the end of the run, so that other components
-    are still deployed.
+  - The task fails if a component does. Its message has the reason of each failure, and one line names the
+    components that were not started.
+  - As part of a run it records the failure too, which fails the host at the end of the run. Set
+    C(ignore_errors) for such a task, as the role P(kyma.lifecycle.kyma_component#role) does, so that other
+    components are still deployed. In a run, the task does not fail if its components were only not started.
   - Interrupted (SIGINT or SIGTERM to ansible-playbook), past the run's deadline, or asked to stop with
     M(kyma.lifecycle.run), it starts no further component. Those in flight have O(grace) to become healthy.
   - With C(async) and C(poll=0) it is left to itself, and its result is read by
@@ -273,20 +275,37 @@ durations:
   elements: dict
   contains:
     kind:
-      description: V(phase), V(migration) or V(component).
+      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
       type: str
+      sample: component
     name:
-      description: The phase's or the component's name, or the migration's id.
+      description: The name of what was measured, or the migration's id.
       type: str
+      sample: logging
     state:
       description: How it ended.
       type: str
+      sample: succeeded
     seconds:
       description: How long it took, by a monotonic clock.
       type: float
+      sample: 12.3
     slow:
       description: Whether a migration had nothing to do, and yet took long to say so.
       type: bool
+      sample: false
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
+    component:
+      description: The component of a migration. Empty for all else.
+      type: str
+      sample: ""
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

@@ -16,6 +16,8 @@ description:
     that a second run changes nothing.
   - M(kyma.lifecycle.component) runs those of its components by itself. This module is for the global ones,
     and for playbooks of one's own.
+  - The task fails if a migration does. In a run, set C(ignore_errors) for it, as for
+    M(kyma.lifecycle.component).
   - In check mode they are rehearsed, nothing that they write is kept, and diff mode shows it.
   - What they write is journaled in the cluster, so that O(state=undone) can take it back, also where no
     release ships the migration any more.
@@ -284,20 +286,37 @@ durations:
   elements: dict
   contains:
     kind:
-      description: V(phase), V(migration) or V(component).
+      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
       type: str
+      sample: component
     name:
-      description: The phase's or the component's name, or the migration's id.
+      description: The name of what was measured, or the migration's id.
       type: str
+      sample: logging
     state:
       description: How it ended.
       type: str
+      sample: succeeded
     seconds:
       description: How long it took, by a monotonic clock.
       type: float
+      sample: 12.3
     slow:
       description: Whether a migration had nothing to do, and yet took long to say so.
       type: bool
+      sample: false
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
+    component:
+      description: The component of a migration. Empty for all else.
+      type: str
+      sample: ""
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

@@ -354,11 +354,43 @@ migrations:
   elements: dict
   sample: []
 durations:
-  description: How long each part took, with C(kind), C(name), C(state) and C(seconds).
+  description: How long each part took, as rows of a table.
   returned: always
   type: list
   elements: dict
-  sample: []
+  contains:
+    kind:
+      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
+      type: str
+      sample: component
+    name:
+      description: The name of what was measured, or the migration's id.
+      type: str
+      sample: logging
+    state:
+      description: How it ended.
+      type: str
+      sample: succeeded
+    seconds:
+      description: How long it took, by a monotonic clock.
+      type: float
+      sample: 12.3
+    slow:
+      description: Whether a migration had nothing to do, and yet took long to say so.
+      type: bool
+      sample: false
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
+    component:
+      description: The component of a migration. Empty for all else.
+      type: str
+      sample: ""
 run:
   description: The name of the run. Empty if there was nothing to do.
   returned: always

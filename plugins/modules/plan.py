@@ -187,6 +187,118 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+cluster:
+  description: The cluster, which is the name of its host in the inventory.
+  returned: always
+  type: str
+  sample: staging
+previous:
+  description: The release that the cluster had. Empty if it had none, or if that is unknown.
+  returned: always
+  type: str
+  sample: "2.9"
+version:
+  description: The release that was to be deployed. Empty if that is unknown.
+  returned: always
+  type: str
+  sample: "2.10"
+started_at:
+  description: When the plan began, in UTC. Empty if it did not.
+  returned: always
+  type: str
+  sample: "2026-11-21T13:18:54.123Z"
+finished_at:
+  description: When the last part ended that has ended, in UTC. Empty if none has.
+  returned: always
+  type: str
+  sample: "2026-11-21T13:21:07.456Z"
+changes:
+  description: How many objects are created, changed, replaced and deleted, and how many migrations run.
+  returned: always
+  type: dict
+  contains:
+    create:
+      description: Objects to create, or that were created.
+      type: int
+      sample: 14
+    change:
+      description: Objects to change, or that were changed.
+      type: int
+      sample: 3
+    replace:
+      description: Objects to delete and recreate, or that were.
+      type: int
+      sample: 0
+    delete:
+      description: Objects to delete, or that were deleted.
+      type: int
+      sample: 1
+    migrations:
+      description: Migrations that are needed, or that have written.
+      type: int
+      sample: 2
+state:
+  description:
+    - How the cluster stands. V(unchanged) if there is nothing to do, V(planned) if there is.
+    - If the task fails, V(held) if the cluster is held, V(unreachable) if it does not answer, V(not started)
+      if too many clusters of an earlier batch have failed, and otherwise V(failed).
+  returned: always
+  type: str
+  sample: planned
+run:
+  description: The name of the run. Empty, as none has begun.
+  returned: always
+  type: str
+  sample: ""
+seconds:
+  description: How long the plan took.
+  returned: always
+  type: float
+  sample: 0.4
+failures:
+  description: Everything that failed, each in a sentence, the causes first. Empty if nothing did.
+  returned: always
+  type: list
+  elements: str
+  sample: []
+durations:
+  description: How long the plan took, as a row of a table.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
+      type: str
+      sample: component
+    name:
+      description: The name of what was measured, or the migration's id.
+      type: str
+      sample: logging
+    state:
+      description: How it ended.
+      type: str
+      sample: succeeded
+    seconds:
+      description: How long it took, by a monotonic clock.
+      type: float
+      sample: 12.3
+    slow:
+      description: Whether a migration had nothing to do, and yet took long to say so.
+      type: bool
+      sample: false
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
+    component:
+      description: The component of a migration. Empty for all else.
+      type: str
+      sample: ""
 check_mode:
   description:
     - Whether it was planned in check mode, by C(--check) or by the keyword. Nothing is carried out then.
@@ -199,7 +311,9 @@ plan_digest:
   type: str
   sample: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 summary:
-  description: The plan for people, as lines.
+  description:
+    - The plan for people, as lines in the order of execution. The last one has the sums.
+    - In diff mode each migration that is not needed has a line too, with the reason.
   returned: if nothing stands in the way
   type: list
   elements: str
@@ -216,8 +330,8 @@ grants:
   returned: if anything stands in the way
   type: str
 plan:
-  description: The plan.
-  returned: if nothing stands in the way
+  description: The plan. Empty if something stands in the way.
+  returned: always
   type: dict
   contains:
     version:
@@ -243,6 +357,22 @@ plan:
         - Which versions of the objects that keep the record the plan saw.
         - Where a run finds the same ones it need not read them again.
       type: str
+    duration:
+      description: How long the plan took, and when. The run that carries it out records that.
+      type: dict
+      contains:
+        seconds:
+          description: How long it took.
+          type: float
+          sample: 0.4
+        started_at:
+          description: When it began, in UTC.
+          type: str
+          sample: "2026-11-21T13:18:54.123Z"
+        finished_at:
+          description: When it ended, in UTC.
+          type: str
+          sample: "2026-11-21T13:18:54.523Z"
     needed:
       description: Whether there is anything to do.
       type: bool

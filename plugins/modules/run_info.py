@@ -203,25 +203,45 @@ runs:
           sample:
             - "Gateway kyma-system/kyma-gateway: as before (metadata.annotations.meta.helm.sh/release-name)"
     durations:
-      description: How long each phase, migration and component took, as rows of a table.
+      description:
+        - How long the plan, each phase, migration and component took, as rows of a table.
+        - The plan, and the phase C(lease) in which the run waited for its lease, came before the run. All
+          other phases add up to its seconds once it has ended.
       type: list
       elements: dict
       contains:
         kind:
-          description: V(phase), V(migration) or V(component).
+          description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
           type: str
+          sample: component
         name:
-          description: The phase's or the component's name, or the migration's id.
+          description: The name of what was measured, or the migration's id.
           type: str
+          sample: logging
         state:
           description: How it ended.
           type: str
+          sample: succeeded
         seconds:
-          description: How long it took.
+          description: How long it took, by a monotonic clock.
           type: float
+          sample: 12.3
         slow:
           description: Whether a migration had nothing to do, and yet took long to say so.
           type: bool
+          sample: false
+        started_at:
+          description: When it began, in UTC. Empty if unknown.
+          type: str
+          sample: "2026-11-21T13:18:54.123Z"
+        finished_at:
+          description: When it ended, in UTC. Empty if unknown.
+          type: str
+          sample: "2026-11-21T13:19:06.423Z"
+        component:
+          description: The component of a migration. Empty for all else.
+          type: str
+          sample: ""
     failures:
       description: Everything that failed, each in a sentence.
       type: list

@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from tests.cluster import packages
+from tests.cluster.console import say
+from tests.cluster.errors import ClusterError
+from tests.support.browser import PROGRAM
 from tests.support.java import why_no_java
 
 from . import content
@@ -38,3 +42,11 @@ def for_rulebooks() -> None:
     """Provide ansible-rulebook, where there is a Java for it. Elsewhere its tests skip, which CI may not."""
     if not why_no_java():
         RULEBOOK.provide("rulebook.txt")
+
+
+def for_browsers() -> None:
+    """Provide a headless browser, if it can be installed. Elsewhere its tests skip, which CI may not."""
+    try:
+        packages.need(PROGRAM)
+    except ClusterError as error:
+        say(str(error))

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._carrier.task_call import failed_result
 from .._deploy.run.plan_observations import record_plan_observations
 from .._deploy.run.run_end import end_run
 from .._deploy.run.run_start import start_run
+from .._errors import LifecycleError
 from .._runs.cancel_request import CancelRequest, cancel_run
+from .._runs.cluster_result import state_of_error
 from .._runs.hold_request import hold_cluster, release_cluster
 from .record_kinds import RECORD_KINDS
 from .shared_options import LEASE_SPEC, POLICY_SPEC, WORK_SPEC
@@ -17,6 +20,13 @@ from .shared_options import LEASE_SPEC, POLICY_SPEC, WORK_SPEC
 
 def run(task: Task) -> Result:
     """Begin, end or cancel a run, hold or release the cluster, or note what a plan without a run has seen."""
+    try:
+        return _run(task)
+    except LifecycleError as error:
+        return {**failed_result(str(error)), "state": state_of_error(error)}
+
+
+def _run(task: Task) -> Result:
     params = task.params
     state = params["state"]
     if state in ("held", "released"):
@@ -44,7 +54,7 @@ def run(task: Task) -> Result:
             may_wait=bool(params["lease_wait"]),
         )
 
-    return end_run(task, params["run"], params["interactive_managers"])
+    return end_run(task, params["run"], params["interactive_managers"], params["plan"])
 
 
 def _rehearsed(state: str, name: str) -> Result:

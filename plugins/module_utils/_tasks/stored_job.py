@@ -56,6 +56,7 @@ def stored_job(task: Task) -> Result:
         on_failure=OnFailure(params["on_failure"]),
         check_mode=task.check_mode,
         timeout=float(params["wait_timeout"]),
+        progress=task.progress,
     )
     calls = _calls(changer, requests, params["state"])
     if params["prune"]:

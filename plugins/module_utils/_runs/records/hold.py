@@ -18,6 +18,10 @@ from ..._errors import LifecycleError
 from ..._text import one_line
 
 
+class ClusterHeld(LifecycleError):
+    """The cluster is held, so nothing may be deployed now."""
+
+
 @dataclass(frozen=True)
 class Hold:
     """That a cluster is held.

@@ -490,7 +490,12 @@ def test_a_deletion_is_a_run_of_its_own() -> None:
         "foundation": "not started",
     }
     states = {name: phase["state"] for name, phase in status["phases"].items()}
-    assert states == {"components": "succeeded", "prerequisites": "failed", "foundation": "not started"}
+    assert states == {
+        "begin": "succeeded",
+        "components": "succeeded",
+        "prerequisites": "failed",
+        "foundation": "not started",
+    }
     told = someone.run_info(run=result["run"])["runs"][0]
     assert (told["action"], told["note"]) == ("delete", "")
     assert {row["name"] for row in result["durations"] if row["kind"] == "component"} == set(someone.states())
