@@ -12,7 +12,7 @@ from tests.support.browser import PROGRAM
 from tests.support.java import why_no_java
 
 from . import content
-from .environments import LINT, MAIN, RULEBOOK, core_of
+from .environments import BARE, LINT, MAIN, RULEBOOK, core_of
 from .outcome import Outcome, passed
 
 
@@ -42,6 +42,11 @@ def for_rulebooks() -> None:
     """Provide ansible-rulebook, where there is a Java for it. Elsewhere its tests skip, which CI may not."""
     if not why_no_java():
         RULEBOOK.provide("rulebook.txt")
+
+
+def for_execution_environments() -> None:
+    """Provide a Python with the requirements of an execution environment, and nothing else."""
+    BARE.provide("ee.txt")
 
 
 def for_browsers() -> None:

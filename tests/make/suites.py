@@ -113,6 +113,7 @@ def integration() -> Outcome:
     """
     setup.for_tests()
     setup.for_rulebooks()
+    setup.for_execution_environments()
     setup.for_browsers()
     cluster.build()
     if not choice.is_users():
