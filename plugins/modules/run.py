@@ -17,12 +17,14 @@ description:
     and C(ignore_errors) lets the run go on.
   - The task that ends the run then fails the host if anything failed, and moves the cluster's version forward
     if nothing did. Its message names what failed. The reasons are those of the tasks that failed.
+  - The usual options are O(state), O(plan), O(run) and O(reason). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.lease
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.write
 options:
+  # Usual options, in the order in which they are needed.
   state:
     description:
       - V(started) gets the lease of the cluster, begins a run, and answers with its name. Where somebody else
@@ -51,6 +53,7 @@ options:
       - Why the run is cancelled, for O(state=cancelled).
     type: str
     default: ''
+  # Expert options.
   deadline:
     description:
       - Seconds after which the run is cancelled, whatever it is at, for O(state=started). With V(0) it takes

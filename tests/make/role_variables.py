@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`python -m tests.make.role_variables`: update the tables of variables of roles in READMEs and guides.
 
-`meta/argument_specs.yml` of a role lists the usual options of an entry point first. A comment "Expert options"
-separates them from the others. The tables have the same groups in the same order.
+`meta/argument_specs.yml` of a role lists the usual options of an entry point first. A comment separates them
+from the expert options. The tables have the same groups in the same order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What most users need comes first: in argument specs, defaults, descriptions and tables, in the same order."""
+"""Usual options come first, in one order: in argument specs, defaults, descriptions and tables."""
 
 from __future__ import annotations
 
