@@ -27,6 +27,8 @@ description:
     M(kyma.lifecycle.run), it starts no further component. Those in flight have O(grace) to become healthy.
   - With C(async) and C(poll=0) it is left to itself, and its result is read by
     M(ansible.builtin.async_status).
+  - The usual options are O(names), O(state), O(release), O(release_checksum), O(profile), O(values_files),
+    O(overrides) and O(timeout). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.release
@@ -52,6 +54,7 @@ attributes:
     details:
       - Only with O(state=absent) in check mode. M(kyma.lifecycle.plan) tells it for the whole deployment.
 options:
+  # Usual options, in the order in which they are needed.
   names:
     description:
       - The components to deploy, prune or delete.
@@ -73,6 +76,13 @@ options:
     type: str
     choices: [present, pruned, absent]
     default: present
+  timeout:
+    description:
+      - Seconds that a component may take to become healthy, unless the component list says otherwise for it.
+      - Seconds that a component's objects may take to go, if they are pruned or deleted.
+    type: float
+    default: 600
+  # Expert options.
   force:
     description:
       - With O(state=absent), whether components go even though custom resources live that they manage. These
@@ -106,12 +116,6 @@ options:
       - How many components are worked on at the same time.
     type: int
     default: 4
-  timeout:
-    description:
-      - Seconds that a component may take to become healthy, unless the component list says otherwise for it.
-      - Seconds that a component's objects may take to go, if they are pruned or deleted.
-    type: float
-    default: 600
 seealso:
   - module: kyma.lifecycle.plan
   - module: kyma.lifecycle.component_info

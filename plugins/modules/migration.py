@@ -21,6 +21,8 @@ description:
   - In check mode they are rehearsed, nothing that they write is kept, and diff mode shows it.
   - What they write is journaled in the cluster, so that O(state=undone) can take it back, also where no
     release ships the migration any more.
+  - The usual options are O(ids), O(state), O(component), O(phase), O(release), O(release_checksum),
+    O(profile), O(values_files) and O(overrides). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.release
@@ -37,6 +39,7 @@ attributes:
     description: Tells what has changed in C(diff) mode.
     support: full
 options:
+  # Usual options, in the order in which they are needed.
   ids:
     description:
       - The migrations to run or to undo, as C(component/name).
@@ -46,17 +49,6 @@ options:
     type: list
     elements: str
     aliases: [id]
-  component:
-    description:
-      - The component whose migrations to run or to undo, or V(global).
-      - Mutually exclusive with O(ids).
-    type: str
-  phase:
-    description:
-      - The phase whose migrations to run. Without it, both, those of V(pre) first.
-      - It is refused with O(state=undone).
-    type: str
-    choices: [pre, post]
   state:
     description:
       - V(present) brings about what the migration is for.
@@ -75,6 +67,18 @@ options:
     type: str
     choices: [present, undone]
     default: present
+  component:
+    description:
+      - The component whose migrations to run or to undo, or V(global).
+      - Mutually exclusive with O(ids).
+    type: str
+  phase:
+    description:
+      - The phase whose migrations to run. Without it, both, those of V(pre) first.
+      - It is refused with O(state=undone).
+    type: str
+    choices: [pre, post]
+  # Expert options.
   run:
     description:
       - With O(state=present), the run that this is a part of, from M(kyma.lifecycle.run).

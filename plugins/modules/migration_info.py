@@ -19,6 +19,8 @@ description:
     a run, as by M(kyma.lifecycle.migration) alone, is not in them.
   - Without O(release) they are asked about what the cluster has, of which no manifests are at hand.
   - What belongs to a component that the release, or else the cluster, lacks is not needed there.
+  - The usual options are O(ids), O(component), O(phase), O(release), O(release_checksum), O(profile),
+    O(values_files) and O(overrides). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.release
@@ -27,6 +29,13 @@ extends_documentation_fragment:
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.read
 options:
+  # Usual options, in the order in which they are needed.
+  ids:
+    description:
+      - The migrations to tell of, each as C(component/name).
+    type: list
+    elements: str
+    default: []
   component:
     description:
       - The component whose migrations to tell of, or V(global).
@@ -36,12 +45,6 @@ options:
       - The phase whose migrations to tell of.
     type: str
     choices: [pre, post]
-  ids:
-    description:
-      - The migrations to tell of, each as C(component/name).
-    type: list
-    elements: str
-    default: []
 seealso:
   - module: kyma.lifecycle.migration
   - module: kyma.lifecycle.run_info

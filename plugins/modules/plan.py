@@ -21,6 +21,8 @@ description:
     user lacks, objects that other tools manage, and a hold on the cluster.
   - Its result is what M(kyma.lifecycle.run) begins a run with. It is bound to what it saw.
   - In diff mode it shows the whole deployment. The tasks that act show none of it again.
+  - The usual options are O(release), O(release_checksum), O(profile), O(values_files), O(overrides),
+    O(timeout) and O(prune). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.release
@@ -37,12 +39,19 @@ attributes:
     description: Tells what has changed in C(diff) mode.
     support: full
 options:
+  # Usual options, in the order in which they are needed.
+  timeout:
+    description:
+      - As in M(kyma.lifecycle.component). The plan only refuses values with which the run could not begin.
+    type: float
+    default: 600
   prune:
     description:
       - Delete components that the cluster has and the release lacks. Otherwise they are reported and stay.
       - One that manages custom resources which live stays with a warning, and fails the run at its end.
     type: bool
     default: false
+  # Expert options.
   component_roles:
     description:
       - The roles that deploy some components instead of C(kyma.lifecycle.kyma_component), by component name.
@@ -104,11 +113,6 @@ options:
       - As in M(kyma.lifecycle.component). The plan only refuses values with which the run could not begin.
     type: int
     default: 4
-  timeout:
-    description:
-      - As in M(kyma.lifecycle.component). The plan only refuses values with which the run could not begin.
-    type: float
-    default: 600
   deadline:
     description:
       - As in M(kyma.lifecycle.run). The plan only refuses values with which the run could not begin.

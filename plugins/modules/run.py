@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: run
-short_description: Begins and ends a run, which is the record of one deployment, and holds a cluster
+short_description: Begins, ends and cancels a run, which is the record of one deployment
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
@@ -17,12 +17,14 @@ description:
     and C(ignore_errors) lets the run go on.
   - The task that ends the run then fails the host if anything failed, and moves the cluster's version forward
     if nothing did. Its message names what failed. The reasons are those of the tasks that failed.
+  - The usual options are O(state), O(plan), O(run) and O(reason). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.lease
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.write
 options:
+  # Usual options, in the order in which they are needed.
   state:
     description:
       - V(started) gets the lease of the cluster, begins a run, and answers with its name. Where somebody else
@@ -33,12 +35,8 @@ options:
       - V(cancelled) asks a run that is at work, here or elsewhere, to stop. It learns of it within some
         seconds, starts nothing more, and ends what is in flight within its grace. Where no run is at work,
         nothing happens.
-      - V(held) holds the cluster. Until it is released, or O(until) has come, deployments that have anything
-        to do are refused, whoever begins them, and so are deletions and single tasks that would write. A run
-        that has begun is not disturbed.
-      - V(released) ends a hold.
     type: str
-    choices: [started, finished, noted, cancelled, held, released]
+    choices: [started, finished, noted, cancelled]
     required: true
   plan:
     description:
@@ -52,15 +50,10 @@ options:
     type: str
   reason:
     description:
-      - Why the cluster is held or the run cancelled, for O(state=held) and O(state=cancelled).
+      - Why the run is cancelled, for O(state=cancelled).
     type: str
     default: ''
-  until:
-    description:
-      - When the hold ends by itself, as a day or a moment such as V(2026-11-22T06:00:00Z), for O(state=held).
-      - Without it the cluster is held until it is released.
-    type: str
-    default: ''
+  # Expert options.
   deadline:
     description:
       - Seconds after which the run is cancelled, whatever it is at, for O(state=started). With V(0) it takes
@@ -97,6 +90,7 @@ options:
     elements: str
     default: ["kubectl*", k9s, oc]
 seealso:
+  - module: kyma.lifecycle.hold
   - module: kyma.lifecycle.plan
   - module: kyma.lifecycle.run_info
 """
@@ -142,20 +136,10 @@ EXAMPLES = r"""
     plan: "{{ planned.plan }}"
   when: not planned.plan.needed and planned.plan.noted | length > 0
 
-- name: Let nobody deploy before Monday morning
-  kyma.lifecycle.run:
-    state: held
-    reason: the auditors look at this cluster
-    until: "2026-11-23T06:00:00Z"
-
 - name: Stop what is being deployed just now
   kyma.lifecycle.run:
     state: cancelled
     reason: the shop must not be touched on Black Friday
-
-- name: Let them deploy again
-  kyma.lifecycle.run:
-    state: released
 """
 
 RETURN = r"""

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``run``: begin, end or cancel a run, and hold a cluster or release it."""
+"""The task ``run``: begin, end or cancel a run."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from .._deploy.run.run_start import start_run
 from .._errors import LifecycleError
 from .._runs.cancel_request import CancelRequest, cancel_run
 from .._runs.cluster_result import state_of_error
-from .._runs.hold_request import hold_cluster, release_cluster
 from .record_kinds import RECORD_KINDS
 from .shared_options import LEASE_SPEC, POLICY_SPEC, WORK_SPEC
 
 
 def run(task: Task) -> Result:
-    """Begin, end or cancel a run, hold or release the cluster, or note what a plan without a run has seen."""
+    """Begin, end or cancel a run, or note what a plan without a run has seen."""
     try:
         return _run(task)
     except LifecycleError as error:
@@ -29,10 +28,6 @@ def run(task: Task) -> Result:
 def _run(task: Task) -> Result:
     params = task.params
     state = params["state"]
-    if state in ("held", "released"):
-        if state == "released":
-            return release_cluster(task)
-        return hold_cluster(task, RECORD_KINDS, params["reason"], params["until"])
     if state == "cancelled":
         request = CancelRequest(
             run=params["run"] or "",
@@ -72,11 +67,10 @@ DEFINITION = TaskDefinition(
     argument_spec={
         "state": {
             "type": "str",
-            "choices": ["started", "finished", "noted", "cancelled", "held", "released"],
+            "choices": ["started", "finished", "noted", "cancelled"],
             "required": True,
         },
         "reason": {"type": "str", "default": ""},
-        "until": {"type": "str", "default": ""},
         "plan": {"type": "dict"},
         "run": {"type": "str"},
         "deadline": WORK_SPEC["deadline"],

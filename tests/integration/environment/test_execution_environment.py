@@ -72,8 +72,10 @@ def test_it_deploys_a_chart(bare_python: Path, search_path: str, tmp_path: Path)
     (tmp_path / "cluster").mkdir()
     with new_cluster(tmp_path / "cluster") as cluster:
         done = subprocess.run(
-            [str(bare_python / "ansible-playbook"), "kyma.lifecycle.deploy_kyma"]
-            + ["-e", f"kyma_release={release.folder}", "-e", "kyma_overrides=shop.colour=green"],
+            [
+                *(str(bare_python / "ansible-playbook"), "kyma.lifecycle.deploy_kyma"),
+                *("-e", f"kyma_release={release.folder}", "-e", "kyma_overrides=shop.colour=green"),
+            ],
             env={
                 "PATH": search_path,
                 "HOME": str(tmp_path),

@@ -70,7 +70,7 @@ HOLDING = """
 - hosts: localhost
   gather_facts: false
   tasks:
-    - kyma.lifecycle.run: {state: "{{ state }}", reason: the auditors are here}
+    - kyma.lifecycle.hold: {state: "{{ state }}", reason: the auditors are here}
 """
 READING = """
 - hosts: localhost
@@ -218,14 +218,14 @@ def test_a_cluster_alone_needs_no_table(fleet: Fleet, release: SmallRelease) -> 
 def test_a_held_cluster_has_not_failed(fleet: Fleet, release: SmallRelease) -> None:
     release.write("one", config_map("one", v="new"))
     try:
-        fleet.playbook.play(HOLDING, state="held").succeeded()
+        fleet.playbook.play(HOLDING, state="present").succeeded()
         outcome = fleet.deploy(release, "here", "gone").failed()
         assert states_of(outcome) == {"here": "held", "gone": "unreachable"}
         assert "the auditors are here" in " ".join(table_of(outcome.text)["here"])
         held = next(one for one in outcome.results if one["cluster"] == "here")
         check_result(held)
     finally:
-        fleet.playbook.play(HOLDING, state="released").succeeded()
+        fleet.playbook.play(HOLDING, state="absent").succeeded()
 
 
 def test_every_cluster_has_a_result_of_the_same_form(fleet: Fleet, release: SmallRelease) -> None:

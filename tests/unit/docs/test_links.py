@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each link inside the documentation leads to a file and a heading that exist, and the index lists each page."""
+"""Links inside the documentation lead to files and headings that exist, and the index lists each page."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def test_the_index_lists_each_page() -> None:
 
 
 def test_broken_links_are_found() -> None:
-    [link] = links_of("[x](lease.md#no-such)\n```\n[y](no.md)\n```\n`[z](no.md)` [w](https://example.com/no.md)")
+    [link] = links_of(
+        "[x](lease.md#no-such)\n```\n[y](no.md)\n```\n`[z](no.md)` [w](https://example.com/no.md)"
+    )
     assert link == ("lease.md", "no-such")
     assert problem_of(DOCS / "README.md", *link) == "lease.md has no heading #no-such"
     assert problem_of(DOCS / "README.md", "no.md", "") == "no.md does not exist"

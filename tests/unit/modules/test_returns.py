@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modul
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     component,
+    hold,
     migration,
     run,
     versioned_secret,
@@ -38,6 +39,7 @@ from tests.support.driver import Deployer, config_map, deployer, deployment, rel
 PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
 MODULES = (
     "plan",
+    "hold",
     "run",
     "run_info",
     "component",
@@ -90,10 +92,10 @@ def lives() -> list[tuple[str, Mapping[str, Any]]]:
     by_hand.patch("apps/v1", "Deployment", "loki", "kyma-system", {"spec": {"paused": True}})
     fine.plan()
     fine.task(component.DEFINITION, names=["logging"])
-    fine.task(run.DEFINITION, state="held", reason="a fire drill")
+    fine.task(hold.DEFINITION, reason="a fire drill")
     fine.run_info()
     fine.plan()
-    fine.task(run.DEFINITION, state="released")
+    fine.task(hold.DEFINITION, state="absent")
     fine.materials.given = kyma("2.10")
     fine.deploy()
     for state in ("present", "pruned", "absent"):

@@ -241,7 +241,8 @@ def write_hold(cluster: Cluster, hold: Hold | None) -> None:
         "apiVersion": API_VERSION,
         "kind": "Installation",
         "metadata": {"name": INSTALLATION_NAME},
-        "spec": {"hold": {key: value for key, value in asdict(hold).items() if value}},
+        # Empty fields too: otherwise a field that a person has set with kubectl stays.
+        "spec": {"hold": asdict(hold)},
     }
     apply_record(holding, INSTALLATION_DEFINITION, record, force=True)
 
