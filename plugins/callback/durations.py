@@ -8,17 +8,17 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: durations
 type: aggregate
-short_description: Tells how long components and migrations took
+short_description: Prints how long components and migrations took
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
   - Prints a table of durations at the end of a playbook that uses the modules of this collection, per host,
     and can write them to a file as JSON.
-  - The playbook C(kyma.lifecycle.deploy_kyma) ends with that table anyway. This callback is for playbooks
-    of one's own.
-  - The seconds are those that the modules measure themselves by a monotonic clock. Of a task in the
-    background they count when M(ansible.builtin.async_status) has seen its end.
+  - The playbook C(kyma.lifecycle.deploy_kyma) ends with that table anyway. This callback is for your own
+    playbooks.
+  - The modules measure the seconds with a monotonic clock. A background task counts when
+    M(ansible.builtin.async_status) has seen its end.
   - Sends an OpenTelemetry span for each phase, component, migration, module and errand, if the environment
     has E(OTEL_EXPORTER_OTLP_ENDPOINT) or E(OTEL_EXPORTER_OTLP_TRACES_ENDPOINT). They are below a span for
     each run on a cluster, and these below the span of the playbook.
@@ -37,9 +37,9 @@ options:
   output:
     description:
       - A file to which the durations are written as JSON, as a list of objects with C(host), C(task),
-        C(kind), C(name), C(state), C(seconds), C(slow), which tells of a migration that keeps everybody
-        waiting, C(started_at) and C(finished_at), and C(component), which is that of a migration.
-      - A file that is there already is replaced.
+        C(kind), C(name), C(state), C(seconds), C(slow) for a migration with a slow check, C(started_at) and
+        C(finished_at), and C(component), which is that of a migration.
+      - An existing file is replaced.
     type: path
     env:
       - name: KYMA_LIFECYCLE_DURATIONS_OUTPUT

@@ -82,7 +82,7 @@ options:
     choices: [manual, now, once]
   timeout:
     description:
-      - Seconds to wait for the end of the run. The run goes on in the cluster afterwards.
+      - Seconds to wait for the end of the run. The run continues in the cluster afterwards.
     type: float
     default: 600
   # Expert options.
@@ -138,7 +138,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Create an errand that runs when somebody asks for it
+- name: Create an errand that runs on request
   kyma.lifecycle.errand:
     name: backup
     namespace: shop

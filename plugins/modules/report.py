@@ -29,7 +29,7 @@ options:
   results:
     description:
       - The results of tasks on this cluster. M(kyma.lifecycle.run_info) returns what the timeline needs.
-      - The result of M(kyma.lifecycle.plan) says why there is no run. Where no record can be read, the report
+      - The result of M(kyma.lifecycle.plan) says why there is no run. If no record can be read, the report
         has the results of other modules that return C(durations).
       - The task ignores empty dictionaries, so that the default of a variable can be one.
     type: list
