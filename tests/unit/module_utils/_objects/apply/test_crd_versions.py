@@ -283,7 +283,10 @@ def test_who_cancels_meanwhile_ends_it_with_the_next_run() -> None:
     someone.options["grace"] = 0
     someone.cancelled = lambda: ("foundation", "narrowing") in {one[:2] for one in someone.told}
     ended = someone.deploy()
-    assert "component foundation: cancelled, the run was cancelled before all objects of" in ended["failures"][-1]
+    assert (
+        "component foundation: cancelled, the run was cancelled before all objects of"
+        in ended["failures"][-1]
+    )
     assert set(shape(offers(someone))) == {"v1alpha1", "v1"}
     someone.told.clear()
     someone.cancelled = lambda: False
