@@ -177,6 +177,14 @@ components:
       description: How long it took.
       type: float
       sample: 12.3
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
     phases:
       description:
         - Seconds by what was done, which is V(pre), V(apply), V(wait) and V(post), and V(narrow) where old

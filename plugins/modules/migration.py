@@ -169,6 +169,14 @@ migrations:
       description: How long it took.
       type: float
       sample: 0.4
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
     requests:
       description: How many times it called the cluster.
       type: int

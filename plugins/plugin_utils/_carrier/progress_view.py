@@ -69,7 +69,9 @@ class _OpenStep:
         """Whether it has lasted so long, or changed so much, that a line about it is due."""
         if self.step.total and self.step.done >= self.step.total:
             return False
-        if now - self.busy_since < self.step.due:
+        # A count that has only begun says nothing, however long the steps before it took.
+        begun = self.since if self.step.total > 1 and not self.step.done else self.busy_since
+        if now - begun < self.step.due:
             return False
         if self.printed_at is None:
             return True

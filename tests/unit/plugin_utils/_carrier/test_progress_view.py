@@ -80,6 +80,23 @@ def test_a_step_with_all_things_done_is_over() -> None:
     assert screen.after(100) == []
 
 
+def test_a_count_that_has_only_begun_is_not_printed() -> None:
+    """However long the step before it took."""
+    screen = Screen()
+    screen.report("plan", "reading inventories", "", Step(total=1, due=2))
+    screen.after(1.9)
+    screen.report("plan", "rehearsing", "", Step(total=15, unit="components", due=2))
+    assert screen.after(1) == []
+    screen.report("plan", "rehearsing", "", Step(done=4, total=15, unit="components", due=2))
+    assert screen.after(0.1) == ["plan: rehearsing 4 of 15 components, 1 s"]
+
+
+def test_one_that_does_not_move_is_printed() -> None:
+    screen = Screen()
+    screen.report("plan", "rehearsing", "", Step(total=15, unit="components", due=2))
+    assert screen.after(2) == ["plan: rehearsing 0 of 15 components, 2 s"]
+
+
 def test_steps_that_follow_each_other_are_one_piece_of_work() -> None:
     """Ten quick steps in a row leave nobody without a word for a minute."""
     screen = Screen()
