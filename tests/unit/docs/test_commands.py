@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commands in the documentation: their variables exist and reach Ansible whole, modules take options."""
+"""Commands in the documentation: their variables exist and reach Ansible, and modules take their options."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Hold:
         by: who said so, or empty.
         reason: why, or empty.
         since: when it was said (RFC 3339), or empty.
-        until: when it ends by itself (RFC 3339); empty for not before somebody releases the cluster.
+        until: when it ends by itself (RFC 3339); empty if a person has to end it.
     """
 
     by: str = ""
