@@ -68,7 +68,7 @@ result = call_task_function(
     DEFINITION,
     arguments.params,
     materials=ControllerMaterials(None, modules=ModuleSources(arguments.params)),
-    progress=lambda subject, state, detail="": None,
+    progress=lambda subject, state, detail="", _step=None: None,
     cancelled=lambda: False,
     check_mode=False,
     diff=False,

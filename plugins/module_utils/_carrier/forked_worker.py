@@ -26,7 +26,7 @@ from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
 from .._errors import LifecycleError
-from .._progress import Progress, listen_to_steps
+from .._progress import Progress, Step, listen_to_steps
 from .progress_file import ProgressLine
 from .task import Result
 
@@ -51,6 +51,7 @@ def run_in_forked_worker(
     cancelled: Callable[[], bool] = lambda: False,
     patience: float = inf,
     *,
+    meanwhile: Callable[[], None] = lambda: None,
     outlives_parent: bool = True,
 ) -> Result:
     """Do ``work`` in a process of its own, show what it is at, and answer with its result.
@@ -61,6 +62,7 @@ def run_in_forked_worker(
         show: is called with every change, at once.
         cancelled: whether the work shall be asked to stop.
         patience: seconds after which the process is ended by force, once it was asked to stop.
+        meanwhile: is called a few times a second.
         outlives_parent: whether it goes on by itself when this process ends before it; else it ends, too.
 
     Raises:
@@ -77,13 +79,19 @@ def run_in_forked_worker(
     result: Result | None = None
     steps: dict[str, str] = {}
     with here:
-        for message in _messages(here, lambda: _ask_to_stop(pid) if cancelled() else None):
+
+        def between_messages() -> None:
+            if cancelled():
+                _ask_to_stop(pid)
+            meanwhile()
+
+        for message in _messages(here, between_messages):
             if "result" in message:
                 result = message["result"]
             elif "step" in message:
                 steps.update(message["step"])
             else:
-                show(ProgressLine(**message))
+                show(ProgressLine.from_json(message["line"]))
     _pid, status = os.waitpid(pid, 0)
     if result is None:
         how = _how_it_ended(status, time.monotonic() - begin, asked=cancelled())
@@ -210,9 +218,10 @@ class _Sender:
         self._channel = channel
         self._lock = threading.Lock()
 
-    def tell(self, subject: str, state: str, detail: str = "") -> None:
+    def tell(self, subject: str, state: str, detail: str = "", step: Step | None = None) -> None:
         """See :class:`Progress`."""
-        self.send({"time": round(time.time(), 3), "subject": subject, "state": state, "detail": detail})
+        line = ProgressLine(round(time.time(), 3), subject, state, detail, step)
+        self.send({"line": line.as_json()})
 
     def report_step(self, subject: str, step: str) -> None:
         """See :func:`~.._progress.report_step`."""

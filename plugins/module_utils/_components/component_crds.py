@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.errors import ClusterError
+from .._cluster.timestamp import interval_until_now
 from .._errors import LifecycleError
 from .._objects.apply.apply_object import KnownObjects
 from .._objects.apply.apply_set import CRD, WaitCallbacks
@@ -75,6 +76,7 @@ def narrow_component(
         state,
         error=error,
         seconds=seconds,
+        **interval_until_now(seconds),
         phases={NARROW: seconds},
         objects=len(component.objects),
         component_version=component.listed.component_version,

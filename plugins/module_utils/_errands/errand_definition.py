@@ -10,7 +10,15 @@ from typing import Any
 from .._cluster.cluster import GROUP, Cluster, Object
 from .._objects.installed_kinds import CRD_KIND, has_hash, hash_of, install_kinds
 from .._runs.records.conditions import CONDITIONS_SCHEMA
-from .._runs.records.record_schema import BOOLEAN, INTEGER, OPEN, STRING, STRINGS, object_schema
+from .._runs.records.record_schema import (
+    BOOLEAN,
+    INTEGER,
+    OPEN,
+    STRING,
+    STRINGS,
+    object_schema,
+    printer_columns,
+)
 from .errand import API_VERSION, KIND, OutputSource, Strategy
 
 PLURAL = "errands"
@@ -157,18 +165,19 @@ DEFINITION: Object = {
                         "properties": {"spec": _SPEC, "status": _STATUS},
                     }
                 },
-                "additionalPrinterColumns": [
-                    {"name": name, "type": type_, "jsonPath": path}
-                    for name, type_, path in (
+                "additionalPrinterColumns": printer_columns(
+                    [
                         ("Trigger", "string", ".spec.trigger.strategy"),
                         ("Phase", "string", ".status.phase"),
                         ("Run", "integer", ".status.run.number"),
                         ("Reason", "string", ".status.run.outcome.reason"),
+                        ("Age", "date", ".metadata.creationTimestamp"),
+                    ],
+                    [
                         ("Finished", "date", ".status.run.outcome.finished"),
                         ("Message", "string", ".status.message"),
-                        ("Age", "date", ".metadata.creationTimestamp"),
-                    )
-                ],
+                    ],
+                ),
             }
         ],
     },

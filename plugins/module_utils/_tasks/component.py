@@ -18,7 +18,7 @@ from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC,
 
 
 def component(task: Task) -> Result:
-    """Work on components; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
+    """Work on components; as part of a run, what fails is recorded, for ``run`` to fail the host then."""
     options = _options(task.params)
     # Imported where they are needed: a deployment mostly needs neither.
     if task.params["state"] == "absent":

@@ -103,6 +103,7 @@ def follow_job(
     cancelled: Callable[[], bool] = lambda: False,
     patience: float = inf,
     reconnect: Callable[[], None] = lambda: None,
+    meanwhile: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> str:
@@ -115,6 +116,7 @@ def follow_job(
         cancelled: whether the job shall be asked to stop.
         patience: seconds after which nobody waits for its result any more, once it was asked to stop.
         reconnect: is called after a look that failed for the connection's sake.
+        meanwhile: is called after each look.
         clock, sleep: for tests.
 
     Raises:
@@ -144,6 +146,7 @@ def follow_job(
             continue
         for line in reader.feed(progress):
             show(line)
+        meanwhile()
         if is_final(result):
             return result
         if clock() > end:

@@ -13,6 +13,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._text import withou
 LONGEST_LINE = 10_000
 """Characters of a printed line: of several texts of others, each of which is bounded."""
 
+DIFF_HEADERS = ("before_header", "after_header")
+
 
 def printable_line(text: str) -> str:
     """One line of progress or of a summary. Its spaces, which align it, stay."""
@@ -28,6 +30,24 @@ def sanitize_result(result: dict[str, Any]) -> dict[str, Any]:
     if fit.get("warnings"):
         fit["warnings"] = [_printable_warning(one) for one in fit["warnings"]]
     return fit
+
+
+def with_host(result: dict[str, Any], host: str) -> dict[str, Any]:
+    """A task's result with the host's name in each header of its diff: Ansible prints a diff without it.
+
+    Args:
+        result: of the task.
+        host: its name in the inventory.
+    """
+    diff = result.get("diff")
+    entries = [diff] if isinstance(diff, dict) else diff or ()
+    if not entries or not host:
+        return result
+    headed = [
+        {key: f"[{host}] {value}" if key in DIFF_HEADERS else value for key, value in entry.items()}
+        for entry in entries
+    ]
+    return {**result, "diff": headed[0] if isinstance(diff, dict) else headed}
 
 
 def _printable_warning(warning: Any) -> Any:

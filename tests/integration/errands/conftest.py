@@ -141,7 +141,9 @@ class Author:
             definition,
             arguments.params,
             materials=ControllerMaterials(None, modules=NO_MODULE_MATERIALS),
-            progress=lambda name, state, detail="": progress.append(f"{name}: {state} {detail}".rstrip()),
+            progress=lambda name, state, detail="", _step=None: progress.append(
+                f"{name}: {state} {detail}".rstrip()
+            ),
             cancelled=lambda: is_cancelled,
             check_mode=check,
             diff=check,

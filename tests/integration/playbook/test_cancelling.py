@@ -180,7 +180,7 @@ def test_ctrl_c(scenario: Scenario) -> None:
     assert f"what is in flight has {GRACE} s to end" in outcome.text
     assert "one: succeeded" in outcome.text
     assert "two: cancelled" in outcome.text
-    assert "three: not started" in outcome.text
+    assert "three, four: not started" in outcome.text
     assert "run the playbook again to go on from there" in outcome.text
     again = scenario.rerun()
     assert_goes_on(scenario, again)

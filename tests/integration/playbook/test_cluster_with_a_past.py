@@ -223,7 +223,7 @@ def test_the_rehearsal_shows_what_the_migrations_will_write(rehearsed: Outcome) 
     [adopts] = plan[ADOPT]["writes"]
     assert (adopts["kind"], adopts["name"]) == ("Gateway", "kyma-gateway")
     assert sorted(adopts["fields"]) == ["metadata.annotations"]
-    diff = {entry["after_header"]: entry for entry in rehearsed.planning["diff"]}
+    diff = {entry["after_header"]: entry for entry in rehearsed.diff}
     claim = yaml.safe_load(diff[f"PersistentVolumeClaim {NAMESPACE}/{CLAIM} (can't be undone)"]["after"])
     assert claim["spec"]["resources"]["requests"]["storage"] == "30Gi"
 

@@ -237,7 +237,7 @@ def test_it_is_rehearsed_and_nothing_is_written(rehearsed: Outcome, undone: Outc
     assert writes(rehearsed.requests) == []
     assert objects(rehearsed) == objects(undone)
     assert rehearsed.results[0]["diff"] == undone.results[0]["diff"]
-    shown = [one["after_header"] for one in rehearsed.results[0]["diff"]]
+    shown = [one["after_header"] for one in rehearsed.diff]
     assert sorted(shown) == sorted([GATEWAY, "Secret default/login"])
 
 

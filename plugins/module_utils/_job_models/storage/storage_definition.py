@@ -63,12 +63,11 @@ def _definition(type_: JobType) -> Object:
         },
         [
             *_COLUMNS[type_],
-            ("Image", "string", ".spec.image"),
             ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
             ("Reason", "string", ".status.reason"),
-            ("Storage", "string", _LABEL_PATH),
             ("Age", "date", ".metadata.creationTimestamp"),
         ],
+        wide_columns=[("Image", "string", ".spec.image"), ("Storage", "string", _LABEL_PATH)],
         is_namespaced=True,
         has_status=True,
     )

@@ -64,11 +64,11 @@ INVENTORY_DEFINITION = record_definition(
         )
     },
     [
-        ("Owner", "string", ".spec.owner"),
         ("Kind", "string", ".spec.ownerKind"),
         ("Version", "string", ".spec.details.version"),
         ("Age", "date", ".metadata.creationTimestamp"),
     ],
+    wide_columns=[("Owner", "string", ".spec.owner"), ("Digest", "string", ".spec.digest")],
 )
 
 BYTES_PER_ENTRY = 350

@@ -71,10 +71,13 @@ JOURNAL_ENTRY_DEFINITION = record_definition(
         ("Migration", "string", ".spec.migration"),
         ("Verb", "string", ".spec.verb"),
         ("Kind", "string", ".spec.kind"),
-        ("Namespace", "string", ".spec.namespace"),
-        ("Name", "string", ".spec.name"),
-        ("Undone by", "string", ".spec.undoneBy"),
+        ("Undone", "date", ".spec.undoneAt"),
         ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    wide_columns=[
+        ("Object namespace", "string", ".spec.namespace"),
+        ("Object name", "string", ".spec.name"),
+        ("Undone by", "string", ".spec.undoneBy"),
     ],
 )
 

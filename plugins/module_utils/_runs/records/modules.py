@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..._cluster.cluster import Cluster, Object, Ref, group_of
 from ..._cluster.timestamp import timestamp
-from .conditions import new_condition
+from .conditions import CONDITIONS_SCHEMA, new_condition
 from .record_schema import API_VERSION, BOOLEAN, STRING, STRINGS, object_schema, record_definition
 from .record_writer import apply_record
 
@@ -58,16 +58,7 @@ MODULE_DEFINITION = record_definition(
             managerImage=STRING,
             managedKinds={"type": "array", "items": object_schema(group=STRING, kind=STRING)},
             blockers=STRINGS,
-            conditions={
-                "type": "array",
-                "items": object_schema(
-                    type=STRING,
-                    status=STRING,
-                    reason=STRING,
-                    message=STRING,
-                    lastTransitionTime={"type": "string", "format": "date-time"},
-                ),
-            },
+            conditions=CONDITIONS_SCHEMA,
         ),
     },
     [
@@ -75,9 +66,11 @@ MODULE_DEFINITION = record_definition(
         ("State", "string", ".status.state"),
         ("Version", "string", ".status.version"),
         ("Channel", "string", ".spec.channel"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    wide_columns=[
         ("Policy", "string", ".spec.policy"),
         ("Message", "string", ".status.message"),
-        ("Age", "date", ".metadata.creationTimestamp"),
     ],
 )
 

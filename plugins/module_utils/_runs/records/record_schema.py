@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..._cluster.cluster import GROUP, Object
 
+Column = tuple[str, str, str]
+"""Name, type and JSON path."""
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
@@ -22,8 +25,9 @@ def record_definition(
     plural: str,
     short: str,
     schema: dict[str, Any],
-    columns: list[tuple[str, str, str]],
+    columns: list[Column],
     *,
+    wide_columns: Sequence[Column] = (),
     is_namespaced: bool = False,
     has_status: bool = False,
 ) -> Object:
@@ -32,7 +36,8 @@ def record_definition(
     Args:
         kind, plural, short: its names.
         schema: of ``spec`` and ``status``.
-        columns: that ``kubectl get`` prints: name, type, JSON path.
+        columns: that ``kubectl get`` prints. With usual names they fit into 100 characters.
+        wide_columns: that it prints in addition with ``-o wide``.
         is_namespaced: whether its objects are in namespaces.
         has_status: whether the status is a subresource, so that writing it does not count as a change.
     """
@@ -58,13 +63,20 @@ def record_definition(
                     "storage": True,
                     **({"subresources": {"status": {}}} if has_status else {}),
                     "schema": {"openAPIV3Schema": {"type": "object", "properties": schema}},
-                    "additionalPrinterColumns": [
-                        {"name": name, "type": type_, "jsonPath": path} for name, type_, path in columns
-                    ],
+                    "additionalPrinterColumns": printer_columns(columns, wide_columns),
                 }
             ],
         },
     }
+
+
+def printer_columns(columns: Iterable[Column], wide_columns: Iterable[Column] = ()) -> list[dict[str, Any]]:
+    """The columns that ``kubectl get`` prints; see :func:`record_definition`."""
+    narrow, wide = (
+        [{"name": name, "type": type_, "jsonPath": path} for name, type_, path in some]
+        for some in (columns, wide_columns)
+    )
+    return [*narrow, *({**column, "priority": 1} for column in wide)]
 
 
 def object_schema(**properties: Any) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def watcher(
         params={"grace": 30.0},
         cluster=someone.cluster,
         materials=someone.materials,
-        progress=lambda subject, state, detail="": progress.append((subject, state, detail)),
+        progress=lambda subject, state, detail="", _step=None: progress.append((subject, state, detail)),
         cancelled=lambda: told,
         tenure=tenure,
     )

@@ -70,7 +70,7 @@ def watch(
         reconcile_errands.DEFINITION,
         arguments.params,
         materials=ShippedMaterials(None),
-        progress=lambda subject, state, detail="": told.append(f"{subject}: {state} ({detail})"),
+        progress=lambda subject, state, detail="", _step=None: told.append(f"{subject}: {state} ({detail})"),
         cancelled=cancelled,
         check_mode=check,
         diff=False,

@@ -81,7 +81,7 @@ def call(
         definition,
         arguments.params,
         materials=ShippedMaterials(None),
-        progress=lambda _subject, _state, _detail="": None,
+        progress=lambda _subject, _state, _detail="", _step=None: None,
         cancelled=cancelled,
         check_mode=check,
         diff=diff,

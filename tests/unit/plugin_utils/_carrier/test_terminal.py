@@ -12,6 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._text import withou
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.terminal import (
     printable_line,
     sanitize_result,
+    with_host,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,3 +63,12 @@ def test_a_warning_of_a_shipped_module_stays_an_object() -> None:
     assert sanitize_result({"warnings": [Warned(Event(RED))]})["warnings"] == [
         Warned(Event(without_controls(RED)))
     ]
+
+
+def test_each_header_of_a_diff_has_the_host() -> None:
+    entry = {"before_header": "Secret a/b (absent)", "after_header": "Secret a/b", "before": "", "after": "x"}
+    headed = {**entry, "before_header": "[live] Secret a/b (absent)", "after_header": "[live] Secret a/b"}
+    assert with_host({"diff": [entry]}, "live") == {"diff": [headed]}
+    assert with_host({"diff": entry}, "live") == {"diff": headed}
+    assert with_host({"diff": {"prepared": "x"}}, "live") == {"diff": {"prepared": "x"}}
+    assert with_host({"changed": False}, "live") == {"changed": False}

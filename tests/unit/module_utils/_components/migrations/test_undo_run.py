@@ -577,7 +577,7 @@ def test_what_can_t_be_journaled_is_not_written() -> None:
     assert (
         "logging/grows-volumes: ConfigMap default/volume was not written, as how it was before could not be"
         " journaled: no route"
-    ) in failed["msg"]
+    ) in str(failed["failures"])
     assert size(someone) == "10"
 
 

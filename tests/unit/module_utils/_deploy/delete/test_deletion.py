@@ -26,7 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,
@@ -490,7 +490,12 @@ def test_a_deletion_is_a_run_of_its_own() -> None:
         "foundation": "not started",
     }
     states = {name: phase["state"] for name, phase in status["phases"].items()}
-    assert states == {"components": "succeeded", "prerequisites": "failed", "foundation": "not started"}
+    assert states == {
+        "begin": "succeeded",
+        "components": "succeeded",
+        "prerequisites": "failed",
+        "foundation": "not started",
+    }
     told = someone.run_info(run=result["run"])["runs"][0]
     assert (told["action"], told["note"]) == ("delete", "")
     assert {row["name"] for row in result["durations"] if row["kind"] == "component"} == set(someone.states())
@@ -584,7 +589,7 @@ def test_a_deletion_that_was_cut_off_is_told_and_ended_by_the_next_run() -> None
 
 def test_a_cluster_that_is_held_is_left_as_it_is() -> None:
     someone = installed()
-    someone.task(run.DEFINITION, state="held", reason="an audit", until="2999-01-01")
+    someone.task(hold.DEFINITION, reason="an audit", until="2999-01-01")
     refused = someone.delete()
     assert "an audit" in refused["msg"]
     assert deletions(someone) == []

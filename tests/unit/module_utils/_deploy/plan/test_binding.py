@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.bindin
     differences_of_later_hop,
     input_differences,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -85,12 +85,12 @@ def test_somebody_has_deployed_meanwhile() -> None:
 def test_a_hold_neither_counts_as_a_deployment_nor_lets_the_plan_through() -> None:
     for someone in (upgrade(deployed()), somebody()):
         planned = someone.plan()
-        someone.task(run.DEFINITION, state="held", reason="the auditors are here")
+        someone.task(hold.DEFINITION, reason="the auditors are here")
         refused = someone.plan()
         assert refused["failed"]
         assert "the auditors are here" in refused["msg"]
         assert "the auditors are here" in someone.carry_out(planned)["msg"]
-        someone.task(run.DEFINITION, state="released")
+        someone.task(hold.DEFINITION, state="absent")
         assert input_differences(planned["saw"], saw(someone)) == []
         assert someone.carry_out(planned)["state"] == "succeeded"
 

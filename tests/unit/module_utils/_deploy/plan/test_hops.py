@@ -158,7 +158,9 @@ def test_the_first_hop_is_exact_and_the_rest_is_provisional() -> None:
     titles = [line for line in planned["summary"] if not line.startswith(" ")]
     assert titles == [
         "Kyma 2.9 → 2.10, hop 1 of 2, exact:",
+        "Plan of hop 1: 2 to create, 1 to change, 0 to delete, 0 migrations",
         "Kyma 2.10 → 2.11, hop 2 of 2, provisional: planned again when it is its turn:",
+        "Plan: 1 to create, 2 to change, 0 to delete, 1 migration",
     ]
     assert any("(2.11, provisional)" in one["after_header"] for one in planned["diff"])
 

@@ -269,10 +269,9 @@ def test_what_was_begun_is_ended_by_the_next_run() -> None:
     )
     ended = someone.deploy()
     assert ended["failed"]
-    assert (
-        "component foundation: CustomResourceDefinition offers.example.com can't do without" in ended["msg"]
-    )
-    assert "mend that object" in ended["msg"]
+    (failure,) = ended["failures"]
+    assert "component foundation: CustomResourceDefinition offers.example.com can't do without" in failure
+    assert "mend that object" in failure
     assert someone.installation().version == "2.9"
     assert someone.deploy()["state"] == "succeeded"
     assert set(shape(offers(someone))) == {"v1"}
@@ -284,7 +283,10 @@ def test_who_cancels_meanwhile_ends_it_with_the_next_run() -> None:
     someone.options["grace"] = 0
     someone.cancelled = lambda: ("foundation", "narrowing") in {one[:2] for one in someone.told}
     ended = someone.deploy()
-    assert "component foundation: cancelled, the run was cancelled before all objects of" in ended["msg"]
+    assert (
+        "component foundation: cancelled, the run was cancelled before all objects of"
+        in ended["failures"][-1]
+    )
     assert set(shape(offers(someone))) == {"v1alpha1", "v1"}
     someone.told.clear()
     someone.cancelled = lambda: False
