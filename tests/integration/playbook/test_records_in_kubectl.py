@@ -90,7 +90,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"reason": "Running", "conditions": READY},
     ),
     "kyjc": ("jobs", {"onlyInKubernetes": 12, "onlyInStorage": 3}, {}),
-    "kyjs": ("jobs", {"sourceOfTruth": "kubernetes", "unknownJobs": "report"}, {}),
+    "kyjs": ("jobs", {"sourceOfTruth": "kubernetes", "unknownJobs": "ignore"}, {}),
 }
 """Records with long usual values, by the short name of their kind: name, spec, status."""
 
