@@ -65,7 +65,7 @@ def brief_warnings(warnings: Sequence[Any]) -> list[Any]:
 def _folded(lines: Sequence[str]) -> Iterator[str]:
     # The task that applies them warns of the manifests.
     shown = [one for one in lines if not (one.startswith(_NOTE) and _is_about_manifests(one))]
-    has_note = [one.startswith(_NOTE) for one in [*shown[1:], ""]]
+    has_note = [one.startswith(_NOTE) for one in [*shown, ""][1:]]
     installs = [None if noted else _INSTALL.match(one) for one, noted in zip(shown, has_note, strict=True)]
     for is_install, group in groupby(zip(installs, shown, strict=True), lambda one: one[0] is not None):
         found = list(group)

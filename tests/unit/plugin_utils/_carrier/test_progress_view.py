@@ -180,7 +180,7 @@ def test_whatever_happens_lines_are_neither_too_many_nor_too_few(events: list[Ev
     printed: float | None = None
     for number, (seconds, what) in enumerate(events):
         if what == "end":
-            screen.report("a", "succeeded")
+            screen.report("a", "cancelled")
             begun = printed = None
         else:
             screen.report("a", "waiting", "", Step(reason=str(number) if what == "new" else ""))
