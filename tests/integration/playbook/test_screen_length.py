@@ -18,8 +18,8 @@ from tests.support.playbook_run import PLAYBOOK, Playbook
 pytestmark = pytest.mark.control_plane
 
 MOST_LINES = 60
-WAITING = re.compile(r"\[localhost\] \S+: (waiting|applying) .*\d+ of \d+ s")
-"""Lines that only a busy machine has: one for each component that takes more than ten seconds."""
+WAITING = re.compile(r"\[localhost\] \S+: (waiting|applying|rehearsing|rendering) .*\d+ of \d+")
+"""Progress of which a busy machine has more: of components and plans that take longer than people like to wait."""
 
 
 def printed(playbook: Playbook, release: Path, *arguments: str) -> list[str]:
