@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.cluster.paths import BIN, BUILD, KUBECONFIG, ROOT
 
-from . import cluster
+from . import cluster, setup
 from .command import run
 from .environments import MAIN
 from .outcome import Outcome, failed, passed
@@ -53,6 +53,15 @@ def next_commands(kubeconfig: Path) -> dict[str, str]:
 
 def _short(path: Path) -> str:
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def pictures() -> Outcome:
+    """Make the pictures of the documentation again, from real runs on clusters of their own."""
+    setup.for_tests()
+    setup.for_browsers()
+    cluster.build()
+    code = run([MAIN.python, "-m", "tests.pictures"], env=MAIN.variables)
+    return failed("there are no new pictures") if code else passed()
 
 
 def bench() -> Outcome:

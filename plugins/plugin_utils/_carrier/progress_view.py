@@ -127,9 +127,11 @@ class ProgressView:
     def rest(self) -> list[PrintedLine]:
         """What is still to be printed of what has ended well: one line for all."""
         done, self._successes = self._successes, []
-        if len(done) < 2:
-            return [PrintedLine(str(line)) for line in done]
-        names = ", ".join(line.subject for line in done)
+        # A module succeeds when its manifest is applied, and again when it is ready.
+        subjects = list(dict.fromkeys(line.subject for line in done))
+        if len(subjects) < 2:
+            return [PrintedLine(str(max(done, key=lambda line: len(line.detail))))] if done else []
+        names = ", ".join(subjects)
         # Each took its own time, which the table has; the count of the last one holds for all.
         count = done[-1].detail.partition(", ")[2]
         return [PrintedLine(f"{names}: {SUCCEEDED}" + (f" ({count})" if count else ""))]

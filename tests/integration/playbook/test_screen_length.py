@@ -19,7 +19,7 @@ pytestmark = pytest.mark.control_plane
 
 MOST_LINES = 60
 WAITING = re.compile(r"\[localhost\] \S+: (waiting|applying|rehearsing|rendering) .*\d+ of \d+")
-"""Progress of which a busy machine has more: of components and plans that take longer than people like to wait."""
+"""Progress of which a busy machine has more."""
 
 
 def printed(playbook: Playbook, release: Path, *arguments: str) -> list[str]:

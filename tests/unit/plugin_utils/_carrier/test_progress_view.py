@@ -63,6 +63,16 @@ def test_successes_stand_before_what_is_printed_after_them_and_none_is_lost() ->
     assert screen.view.rest() == []
 
 
+def test_what_succeeds_twice_is_named_once() -> None:
+    screen = Screen()
+    screen.report("a", "succeeded", "in 1.0 s")
+    screen.report("a", "succeeded")
+    assert screen.after(10) == ["a: succeeded (in 1.0 s)"]
+    for subject in ("a", "b", "a"):
+        screen.report(subject, "succeeded")
+    assert screen.after(10) == ["a, b: succeeded"]
+
+
 def test_who_wants_to_see_all_sees_each_success_at_once() -> None:
     assert Screen(Verbosity.ALL).report("a", "succeeded", "in 1.0 s") == ["a: succeeded (in 1.0 s)"]
 
