@@ -118,16 +118,16 @@ class Shop:
 
 def main(target: Path) -> None:
     """Let each tool deploy a version that works, and then one that does not."""
+    shops = {tool: Shop(target / tool, f"shop-{tool.partition('.')[0]}") for tool in (HELM, KUBECTL, OURS)}
+    for shop in shops.values():
+        shop.folder.mkdir(parents=True)
+        _call(["kubectl", "create", "namespace", shop.namespace], shop.folder)
     for number, (case, fault) in enumerate(FAULTS.items()):
-        for tool in (HELM, KUBECTL, OURS):
-            # kyma.lifecycle has one release in a cluster: a namespace of each case would be another release.
-            shop = Shop(target / case / tool, f"{case}-{tool}".partition(".")[0])
-            version = 2 * number + 1
-            _call(["kubectl", "create", "namespace", shop.namespace], target)
-            shop.write(f"{version}.0.0", {})
+        for tool, shop in shops.items():
+            shop.write(f"1.{2 * number}.0", {})
             for command in shop.commands(tool):
                 _call(command, shop.folder)
-            shop.write(f"{version + 1}.0.0", fault)
+            shop.write(f"1.{2 * number + 1}.0", fault)
             lines = [line for command in shop.commands(tool) for line in _call(command, shop.folder)]
             (target / f"{case}-{tool}.txt").write_text("\n".join(lines) + "\n")
 

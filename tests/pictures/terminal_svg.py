@@ -43,7 +43,7 @@ def render_terminal(text: str) -> str:
         f' viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="A deployment in a terminal">',
         f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>',
         f'<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, Liberation Mono, monospace"'
-        f' font-size="{FONT_SIZE:g}" xml:space="preserve">',
+        f' font-size="{FONT_SIZE:g}">',
     ]
     for number, row in enumerate(rows):
         column = 0
@@ -52,9 +52,14 @@ def render_terminal(text: str) -> str:
                 place = f'x="{MARGIN + column * CHARACTER:.1f}" y="{MARGIN + (number + 0.75) * LINE:.1f}"'
                 # The width holds whatever font the reader has.
                 length = f'textLength="{len(piece) * CHARACTER:.1f}" lengthAdjust="spacingAndGlyphs"'
-                lines.append(f'<text {place} {length} fill="{colour}">{escape(piece)}</text>')
+                lines.append(f'<text {place} {length} fill="{colour}">{_kept(piece)}</text>')
             column += len(piece)
     return "\n".join([*lines, "</g>", "</svg>", ""])
+
+
+def _kept(text: str) -> str:
+    """Text whose spaces stay, also those at its ends."""
+    return escape(text).replace(" ", "&#160;")
 
 
 def _pieces(line: str) -> Iterator[Piece]:

@@ -146,7 +146,7 @@ class Carrier(ActionBase):
 
     def _verbosity(self, task_vars: TaskVars) -> Verbosity:
         """How much progress the user wants to see; ValueError where that is no valid value."""
-        value = self._templar.template(task_vars.get(VERBOSITY_VARIABLE, Verbosity.NORMAL))
+        value = self._templar.template(task_vars.get(VERBOSITY_VARIABLE, Verbosity.NORMAL.value))
         try:
             return Verbosity(value)
         except ValueError:
