@@ -124,10 +124,10 @@ def main(target: Path) -> None:
         _call(["kubectl", "create", "namespace", shop.namespace], shop.folder)
     for number, (case, fault) in enumerate(FAULTS.items()):
         for tool, shop in shops.items():
-            shop.write(f"1.{2 * number}.0", {})
+            shop.write(f"1.{number}.0", {})
             for command in shop.commands(tool):
                 _call(command, shop.folder)
-            shop.write(f"1.{2 * number + 1}.0", fault)
+            shop.write(f"1.{number + 1}.0", fault)
             lines = [line for command in shop.commands(tool) for line in _call(command, shop.folder)]
             (target / f"{case}-{tool}.txt").write_text("\n".join(lines) + "\n")
 
