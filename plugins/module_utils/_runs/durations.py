@@ -57,7 +57,7 @@ def render_brief_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     lines = [f"seconds: {', '.join(parts)}"] if parts else []
     cells: list[tuple[str, ...]] = []
     others = [row for row in found if row["kind"] not in (PLAN, PHASE) and not _is_idle(row)]
-    for kind in dict.fromkeys(str(row["kind"]) for row in others):
+    for kind in sorted(dict.fromkeys(str(row["kind"]) for row in others), key=MIGRATION.__eq__):
         longest = _longest_first(row for row in others if row["kind"] == kind)
         # One row more takes no more place than a row that stands for it.
         most = MOST_ROWS if len(longest) > MOST_ROWS + 1 else MOST_ROWS + 1

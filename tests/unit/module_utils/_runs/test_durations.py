@@ -58,11 +58,11 @@ def test_the_short_table_has_the_longest_and_all_that_failed_and_loses_no_time()
         [
             row("plan", "plan", 1.26, started_at="2026-11-21T13:18:50.000Z"),
             row("phase", "components", 30.0, started_at="2026-11-21T13:18:55.000Z"),
+            row("migration", "a/move", 2.5, "done"),
             *(row("component", f"quick-{number}", 0.5) for number in range(4)),
             *(row("component", f"slow-{number}", 10.0 - number) for number in range(5)),
             row("component", "broken", 0.25, "failed"),
             row("migration", "a/idle", 0.01, "not_needed"),
-            row("migration", "a/move", 2.5, "done"),
         ]
     )
     assert lines == [
