@@ -138,7 +138,7 @@ def test_a_deletion_is_recorded_and_tells_how_long_it_took(blocked: Outcome, own
     assert record["spec"]["action"] == "delete"
     assert record["status"]["state"] == result["state"] == "failed"
     assert "Widget default/theirs" in record["status"]["message"]
-    assert set(record["status"]["phases"]) == {"components", "prerequisites", "foundation"}
+    assert set(record["status"]["phases"]) == {"begin", "components", "prerequisites", "foundation"}
     table = blocked.text[blocked.text.index("what ") :]
     assert [one for one in ("mail", "shop", "certs", "foundation") if f"component  {one} " not in table] == []
 

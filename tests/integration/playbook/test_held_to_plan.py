@@ -122,7 +122,7 @@ def test_one_table_tells_of_all_clusters_also_of_those_that_do_not_answer(
     start = next(number for number, line in enumerate(shown) if line.startswith("migration "))
     table = shown[start : next(n for n, line in enumerate(shown) if n > start and line.startswith(")"))]
     answers = json.loads((playbook.folder / "answers.json").read_text())
-    assert answers["near"]["migrations"][0]["id"] == "two/grows"
+    assert "two/grows" in {one["id"] for one in answers["near"]["migrations"]}
     assert "/nowhere/at/all" in answers["asleep"]["msg"]
     assert answers["far"]["unreachable"] is True
     rows = {line[:9].strip(): line for line in table if line.startswith("two/grows ")}

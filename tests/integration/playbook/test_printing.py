@@ -96,7 +96,8 @@ def failed(
 def shown(playbook: Playbook, release: SmallRelease, failed: tuple[object, Path]) -> Outcome:
     """What a person sees of it."""
     assert failed
-    return playbook.deploy(release.folder, component_timeout=40).failed()
+    report = {"report": "report.html", "report_title": "A deployment that fails"}
+    return playbook.deploy(release.folder, component_timeout=40, **report).failed()
 
 
 def test_a_plan_for_a_program_is_a_document(rehearsed: subprocess.CompletedProcess[str]) -> None:
@@ -117,7 +118,7 @@ def test_a_deployment_for_a_program_is_a_document(
     assert document["stats"]["localhost"]["failures"] == 1
     assert tasks_of(document)[PLAN_TASK]["plan"]["needed"]
     assert "Callback dispatch" not in done.stderr
-    assert "[localhost] broken: applying" in done.stderr
+    assert "[localhost] fine: succeeded" in done.stderr
     assert "DURATIONS [localhost]" in done.stderr
 
 
@@ -165,6 +166,44 @@ def test_a_person_reads_the_reason_once(shown: Outcome) -> None:
 def _is_of_ansible(line: str) -> bool:
     """Whether a line is a whole result as JSON, which Ansible prints of each task that fails, or progress."""
     return line.startswith("fatal: [") or ": waiting (" in line
+
+
+def test_the_report_is_written_though_the_deployment_has_failed(shown: Outcome, playbook: Playbook) -> None:
+    page = (playbook.folder / "report.html").read_text("utf-8")
+    assert "<title>A deployment that fails</title>" in page
+    assert "localhost" in page
+    assert REASON in page
+    assert {"broken", "dependent"} <= set(re.findall(r"\w+", page))
+    # It changes no cluster, and its tasks do not hide that the deployment has failed.
+    assert shown.status == 2
+    assert shown.results[-1]["changed"] is False
+
+
+@pytest.mark.parametrize(
+    ("level", "is_shown"),
+    [
+        ("quiet", {"broken: failed": True, "broken: waiting (": False, "fine: succeeded": False}),
+        ("normal", {"broken: failed": True, "broken: waiting (": False, "fine: succeeded": True}),
+        ("all", {"broken: failed": True, "broken: waiting (": True, "fine: succeeded": True}),
+    ],
+)
+def test_how_much_progress_is_printed_is_the_users_choice(
+    playbook: Playbook, release: SmallRelease, shown: Outcome, level: str, is_shown: dict[str, bool]
+) -> None:
+    assert shown.status
+    release.write("fine", config_map("fine", v=level))
+    done = call(playbook, release.folder, "-e", f"kyma_progress={level}")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("[localhost] ")]
+    found = {text: any(line.startswith(f"[localhost] {text}") for line in lines) for text in is_shown}
+    assert found == is_shown, done.stdout
+
+
+def test_another_level_is_refused_before_anything_happens(playbook: Playbook, release: SmallRelease) -> None:
+    done = call(playbook, release.folder, "-e", "kyma_progress=loud")
+    assert done.returncode != 0
+    told = " ".join((done.stdout + done.stderr).split())
+    assert "kyma_progress is 'loud'. Set it to one of: quiet, normal, all" in told
+    assert re.search(r"^localhost +: ok=0 ", done.stdout, re.MULTILINE)
 
 
 def test_the_reason_comes_at_once_where_others_are_still_at_work(

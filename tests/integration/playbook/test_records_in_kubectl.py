@@ -74,11 +74,15 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"trigger": {"strategy": "manual"}, "template": {}},
         {"phase": "Succeeded", "run": RAN, "message": LONG},
     ),
-    "ooj": ("rotate-the-certificates", {"image": "x" * 80}, {"reason": "Running", "conditions": READY}),
+    "ooj": (
+        "rotate-the-certificates",
+        {"image": "x" * 80},
+        {"run": 12, "history": [{"succeeded": False}], "reason": "Running", "conditions": READY},
+    ),
     "scj": (
         "rotate-the-certificates",
         {"image": "x" * 80, "schedule": "*/15 8-18 * * 1-5", "suspend": False},
-        {"reason": "Running", "conditions": READY, "outcome": {"succeeded": False}},
+        {"reason": "Running", "conditions": READY},
     ),
     "coj": (
         "rotate-the-certificates",
@@ -86,7 +90,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"reason": "Running", "conditions": READY},
     ),
     "kyjc": ("jobs", {"onlyInKubernetes": 12, "onlyInStorage": 3}, {}),
-    "kyjs": ("jobs", {"sourceOfTruth": "kubernetes", "unknownJobs": "report"}, {}),
+    "kyjs": ("jobs", {"sourceOfTruth": "kubernetes", "unknownJobs": "ignore"}, {}),
 }
 """Records with long usual values, by the short name of their kind: name, spec, status."""
 
