@@ -13,6 +13,10 @@ KINDS = (PLAN, PHASE, COMPONENT, "module", "errand", MIGRATION)
 """What a row may be about, in the order of the table."""
 HEAD = ("what", "name", "ended", "seconds")
 NOT_NEEDED = "not_needed"
+SUCCEEDED = frozenset({"succeeded", "done", "unchanged", NOT_NEEDED})
+"""States of what a person does not look for in the short table."""
+MOST_ROWS = 5
+"""Rows of each kind in the short table, beside those that did not succeed."""
 
 
 def render_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -33,13 +37,43 @@ def render_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         cells.append(("total", "plan and phases", "", _seconds(steps)))
     for kind in dict.fromkeys(str(row["kind"]) for row in others):
         cells += [_cells(row) for row in _longest_first(row for row in others if row["kind"] == kind)]
-    cells += [_cells(row) for row in migrations if row.get("slow") or row.get("state") != NOT_NEEDED]
+    cells += [_cells(row) for row in migrations if not _is_idle(row)]
     if migrations:
         cells.append(("sum", _counted(len(migrations), "migration"), "", _seconds(migrations)))
-    if not cells:
-        return []
-    widths = [max(len(row[column]) for row in [HEAD, *cells]) for column in range(len(HEAD))]
-    return [_line(HEAD, widths), *(_line(row, widths) for row in cells)]
+    return _table(cells)
+
+
+def render_brief_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The same table for a terminal: phases in one line, then the longest of each kind, and all that failed.
+
+    The rows of a kind that are left out are one row with their sum, so that no time is lost.
+
+    Args:
+        rows: see :func:`render_durations`.
+    """
+    found = list(rows)
+    steps = _in_order(row for row in found if row["kind"] in (PLAN, PHASE))
+    parts = [f"{row['name']} {float(row['seconds']):.1f}" for row in steps]
+    lines = [f"seconds: {', '.join(parts)}"] if parts else []
+    cells: list[tuple[str, ...]] = []
+    others = [row for row in found if row["kind"] not in (PLAN, PHASE) and not _is_idle(row)]
+    for kind in sorted(dict.fromkeys(str(row["kind"]) for row in others), key=MIGRATION.__eq__):
+        longest = _longest_first(row for row in others if row["kind"] == kind)
+        # One row more takes no more place than a row that stands for it.
+        most = MOST_ROWS if len(longest) > MOST_ROWS + 1 else MOST_ROWS + 1
+        shown = [
+            row for place, row in enumerate(longest) if place < most or row.get("state") not in SUCCEEDED
+        ]
+        left_out = [row for row in longest if row not in shown]
+        cells += map(_cells, shown)
+        if left_out:
+            cells.append((kind, f"{len(left_out)} others", "succeeded", _seconds(left_out)))
+    return [*lines, *_table(cells)]
+
+
+def _is_idle(row: Mapping[str, Any]) -> bool:
+    """Whether a row is about a migration that had nothing to do and was quick to say so."""
+    return row["kind"] == MIGRATION and row.get("state") == NOT_NEEDED and not row.get("slow")
 
 
 def _in_order(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -57,6 +91,13 @@ def _counted(count: int, noun: str) -> str:
 
 def _seconds(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{sum(float(row['seconds']) for row in rows):.2f}"
+
+
+def _table(cells: Sequence[tuple[str, ...]]) -> list[str]:
+    if not cells:
+        return []
+    widths = [max(len(row[column]) for row in [HEAD, *cells]) for column in range(len(HEAD))]
+    return [_line(HEAD, widths), *(_line(row, widths) for row in cells)]
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -161,6 +161,7 @@ class BackgroundCarrier(Carrier):
             yield (held.show if self.says_failures else lambda line: self.show(line, task_vars)), ask
             with_reasons = is_stop_requested()
         finally:
+            self._print(self._view.rest(), task_vars)
             held.show_rest(with_reasons=with_reasons)
 
     def _follow(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:

@@ -52,8 +52,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
 
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
+from .brief_output import brief_summary, brief_warnings
 from .cluster_log import CLUSTER_LOG
-from .console import host_label, label_lines, print_block, print_line
+from .console import host_label, is_stdout_for_people, label_lines, print_block, print_line
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
 from .paths import SearchPath, resolve_paths
@@ -116,6 +117,8 @@ class Carrier(ActionBase):
         result = with_host(sanitize_result(self._carried(task_vars or {})), host)
         if warnings := self._variable_warnings(task_vars or {}):
             result["warnings"] = [*result.get("warnings", ()), *warnings]
+        if self._is_brief() and result.get("warnings"):
+            result["warnings"] = brief_warnings(result["warnings"])
         self.log_failure(result, task_vars or {})
         defer_signals()
         self._summarise(result, host)
@@ -201,8 +204,16 @@ class Carrier(ActionBase):
     def _summarise(self, result: Result, host: str) -> None:
         """Print what a task has to tell people: a plan in short, a table of durations."""
         if not (self._task.no_log or is_stop_requested()):
-            lines = [str(line) for line in result.get("summary") or ()]
+            whole = [str(line) for line in result.get("summary") or ()]
+            lines = brief_summary(result) if self._is_brief() else whole
             print_block(label_lines(lines, host), is_plan="plan" in result)
+
+    def _is_brief(self) -> bool:
+        """Whether the screen shows less than all: where a person watches a real run, without ``-v``."""
+        whole = (
+            self._task.check_mode or self._task.diff or self._display.verbosity or not is_stdout_for_people()
+        )
+        return not whole
 
     def materials(
         self, params: Mapping[str, Any], task_vars: TaskVars, progress: Progress = no_progress

@@ -13,6 +13,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_f
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import LOG_STATES
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Step
 
+GATHERED_SECONDS = 10.0
+"""Seconds in which successes share a line, so that many quick components do not fill the screen."""
+SUCCEEDED = "succeeded"
 REPEAT_SECONDS = 30.0
 """Seconds after which a step is printed again although nothing has changed: nothing hangs silently."""
 
@@ -107,16 +110,39 @@ class ProgressView:
     def __init__(self, verbosity: Verbosity = Verbosity.NORMAL) -> None:
         self._verbosity = verbosity
         self._open: dict[str, _OpenStep] = {}
+        self._successes: list[ProgressLine] = []
+        self._gathered_since = 0.0
 
     def take(self, line: ProgressLine, now: float) -> list[PrintedLine]:
         """Note a report; what is printed because of it."""
-        return self._begin(line, line.step, now) if line.step else self._note(line, now)
+        if self._verbosity is Verbosity.NORMAL and line.state == SUCCEEDED and not line.step:
+            self._open.pop(line.subject, None)
+            if not self._successes:
+                self._gathered_since = now
+            self._successes.append(line)
+            return []
+        printed = self._begin(line, line.step, now) if line.step else self._note(line, now)
+        return [*self.rest(), *printed] if printed else []
+
+    def rest(self) -> list[PrintedLine]:
+        """What is still to be printed of what has ended well: one line for all."""
+        done, self._successes = self._successes, []
+        # A module succeeds when its manifest is applied, and again when it is ready.
+        subjects = list(dict.fromkeys(line.subject for line in done))
+        if len(subjects) < 2:
+            return [PrintedLine(str(max(done, key=lambda line: len(line.detail))))] if done else []
+        names = ", ".join(subjects)
+        # Each took its own time, which the table has; the count of the last one holds for all.
+        count = done[-1].detail.partition(", ")[2]
+        return [PrintedLine(f"{names}: {SUCCEEDED}" + (f" ({count})" if count else ""))]
 
     def due(self, now: float) -> list[PrintedLine]:
         """What is printed because of the time that has passed."""
         return list(self._due(now)) if self._verbosity is not Verbosity.QUIET else []
 
     def _due(self, now: float) -> Iterator[PrintedLine]:
+        if self._successes and now - self._gathered_since >= GATHERED_SECONDS:
+            yield from self.rest()
         for subject, one in self._open.items():
             if one.is_due(now):
                 one.printed_at, one.printed = now, one.content

@@ -18,6 +18,7 @@ from ..._components.observations import record_observations
 from ..._errors import LifecycleError
 from ..._migrations.predicted_verdicts import predicted_verdicts
 from ..._objects.access.rights import Right
+from ..._progress import Step
 from ..._runs.cancellation import signalled
 from ..._runs.lease.lease_session import (
     LeaseState,
@@ -61,7 +62,7 @@ def start_run(
             "this plan has blockers, so it can't be carried out: " + "; ".join(plan["blockers"])
         )
     started = time.monotonic()
-    task.progress("run", "starting", f"Kyma {plan['version']}")
+    task.progress("run", "starting", f"Kyma {plan['version']}", Step())
     seen = _look(task)
     if held := hold_problem(seen.installation.hold, datetime.now(UTC)):
         raise ClusterHeld(held)

@@ -39,10 +39,42 @@ def test_a_wait_of_less_than_ten_seconds_is_not_printed() -> None:
     assert screen.report("a", "applying", "31 objects", Step(limit=600, total=31)) == []
     assert screen.report("a", "waiting", "Deployment a: 0 of 1", Step(limit=600, spent=2)) == []
     assert screen.after(9.9) == []
-    assert screen.report("a", "succeeded", "in 9.9 s, 7 of 16 components") == [
-        "a: succeeded (in 9.9 s, 7 of 16 components)"
-    ]
+    assert screen.report("a", "succeeded", "in 9.9 s, 7 of 16 components") == []
+    assert screen.after(100) == ["a: succeeded (in 9.9 s, 7 of 16 components)"]
     assert screen.after(100) == []
+
+
+def test_what_ends_well_within_ten_seconds_shares_a_line() -> None:
+    screen = Screen()
+    assert screen.report("a", "succeeded", "in 1.0 s, 1 of 16 components") == []
+    assert screen.after(9) == []
+    assert screen.report("b", "succeeded", "in 8.0 s, 2 of 16 components") == []
+    assert screen.after(1) == ["a, b: succeeded (2 of 16 components)"]
+    assert screen.after(100) == []
+
+
+def test_successes_stand_before_what_is_printed_after_them_and_none_is_lost() -> None:
+    screen = Screen()
+    screen.report("a", "succeeded", "in 1.0 s")
+    screen.report("b", "succeeded", "in 1.0 s")
+    assert screen.report("c", "failed", "no such image") == ["a, b: succeeded", "c: failed (no such image)"]
+    screen.report("d", "succeeded", "in 1.0 s")
+    assert [line.text for line in screen.view.rest()] == ["d: succeeded (in 1.0 s)"]
+    assert screen.view.rest() == []
+
+
+def test_what_succeeds_twice_is_named_once() -> None:
+    screen = Screen()
+    screen.report("a", "succeeded", "in 1.0 s")
+    screen.report("a", "succeeded")
+    assert screen.after(10) == ["a: succeeded (in 1.0 s)"]
+    for subject in ("a", "b", "a"):
+        screen.report(subject, "succeeded")
+    assert screen.after(10) == ["a, b: succeeded"]
+
+
+def test_who_wants_to_see_all_sees_each_success_at_once() -> None:
+    assert Screen(Verbosity.ALL).report("a", "succeeded", "in 1.0 s") == ["a: succeeded (in 1.0 s)"]
 
 
 def test_a_longer_one_says_why_and_how_long_it_may_still_take() -> None:
@@ -158,7 +190,7 @@ def test_whatever_happens_lines_are_neither_too_many_nor_too_few(events: list[Ev
     printed: float | None = None
     for number, (seconds, what) in enumerate(events):
         if what == "end":
-            screen.report("a", "succeeded")
+            screen.report("a", "cancelled")
             begun = printed = None
         else:
             screen.report("a", "waiting", "", Step(reason=str(number) if what == "new" else ""))

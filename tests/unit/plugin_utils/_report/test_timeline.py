@@ -68,6 +68,12 @@ def test_parts_never_leave_the_bar_of_their_component() -> None:
     assert sum(bar.width for bar in parts) == pytest.approx(whole.width)
 
 
+def test_the_time_between_tasks_begins_nowhere_and_all_else_is_still_exact() -> None:
+    other = Work("phase", "other", "succeeded", 1.0)
+    assert run_timeline(replace(RUN, work=(*RUN.work, other))).is_exact
+    assert not run_timeline(replace(RUN, work=(*RUN.work, replace(other, name="begin")))).is_exact
+
+
 def test_without_recorded_starts_phases_are_in_their_order_and_the_timeline_says_so() -> None:
     more = (Work("phase", "components", seconds=9.0), Work("phase", "prerequisites", seconds=2.0))
     work = tuple(replace(one, start=None) for one in (*RUN.work, *more))
