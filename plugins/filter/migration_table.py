@@ -109,7 +109,7 @@ def _ends(found: Sequence[tuple[Told, str]], silent: Sequence[str]) -> Iterator[
         needing = [cluster for one, cluster in told if one["verdict"] in ("needed", "blocked")]
         unknown = [*(cluster for one, cluster in told if not one["verdict"]), *silent]
         parts = [f"needed by {', '.join(needing)}"] if needing else []
-        parts += [f"nobody knows of {', '.join(unknown)}"] if unknown else []
+        parts += [f"unknown for {', '.join(unknown)}"] if unknown else []
         yield f"{identity}: {'; '.join(parts) or 'no cluster needs it'}"
 
 
