@@ -86,7 +86,7 @@ class PlanFileTask:
         found = resolve_paths(self._written, self._places, decrypted=str, local_connection=False)
         asked = given_options({**self._written, **found}, DEFINITION.argument_spec)
         digest = write_plan(path, asked, {**result, "saw": saw}, names_of(self._written))
-        told = [*_provisional(result["plan"]), f"kept in {path}", f"digest  {digest}"]
+        told = [*_provisional(result["plan"]), f"written to {path}", f"digest  {digest}"]
         return _answer(result, digest, told)
 
     def _carry_out(self, arguments: Arguments, planned: Planned) -> Result:
