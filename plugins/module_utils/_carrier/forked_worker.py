@@ -130,7 +130,7 @@ def _ask_to_stop(pid: int) -> None:
 def _how_it_ended(status: int, seconds: float, *, asked: bool) -> str:
     signal_number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if signal_number == signal.SIGALRM:
-        late = "it was told to stop, and did not" if asked else f"its limit of {seconds:.0f} seconds"
+        late = "it was asked to stop, and did not stop" if asked else f"its limit of {seconds:.0f} seconds"
         how = f"it was ended after {late}"
     elif signal_number:
         how = f"it was killed by {signal.Signals(signal_number).name} after {seconds:.0f} seconds"
@@ -146,8 +146,8 @@ def _lost_message(how: str, steps: Mapping[str, str]) -> str:
     at_work = ", ".join(f"{subject} ({step})" for subject, step in steps.items())
     suspects = f" At work in it: {at_work}." if steps else ""
     return (
-        f"the process that was at work has left no result: {how}.{suspects} What it has written"
-        " stays; run the playbook again to go on from there."
+        f"the process of the task ended without a result: {how}.{suspects} What it has written stays. Run "
+        f"the playbook again to continue."
     )
 
 

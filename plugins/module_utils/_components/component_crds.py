@@ -96,5 +96,5 @@ def _inventory(place: ComponentContext, component: DesiredComponent) -> Inventor
     name = component.name
     inventory = read_inventories(place.cluster, [name], owner_kind=place.owner_kind).get(name)
     if inventory is None:
-        raise ClusterError(f"the inventory of {name} was deleted while the run was at work")
+        raise ClusterError(f"the inventory of {name} was deleted during the run")
     return inventory

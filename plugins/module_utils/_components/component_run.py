@@ -265,9 +265,11 @@ class ComponentWork:
             watcher=place.watcher,
         )
         if result.ended == "cancelled":
-            raise _Stopped(CANCELLED, f"the run was cancelled; {ref} is to be made anew, and is not gone yet")
+            raise _Stopped(
+                CANCELLED, f"the run was cancelled; {ref} is to be recreated, and is not deleted yet"
+            )
         if not result.is_healthy:
-            raise ClusterError(f"{ref} was to be made anew, and its deletion has not ended: {_told(result)}")
+            raise ClusterError(f"{ref} was to be recreated, and its deletion has not ended: {_told(result)}")
 
     def _report_recreation(self, one: UnhealthyObject) -> None:
         reason = f"to recreate {one.ref}: {one.health.message or one.health.reason}"

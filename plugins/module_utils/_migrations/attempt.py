@@ -324,7 +324,7 @@ class Attempt:
         if seconds > 0 and remaining <= 0:
             raise _OutOfTime(
                 f"rehearsed, it waited longer than its {self.timeout:g} s for something that doesn't "
-                f"happen in a rehearsal: it should look at ctx.rehearsal"
+                f"happen in a rehearsal: it should check ctx.rehearsal"
             )
         self._skipped_sleep += seconds
 

@@ -182,7 +182,7 @@ def _not_in_force(cluster: Cluster, denial: Denial) -> str:
         reason = "the API server still accepts what it denies"
     kinds = "validatingadmissionpolicies,validatingadmissionpolicybindings"
     return (
-        f"{POLICY} {denial.name} did not come into force in time: {reason}. Nothing of module {denial.module}"
+        f"{POLICY} {denial.name} did not take effect in time: {reason}. Nothing of module {denial.module}"
         " was deleted, as new objects of its kinds could still appear. Find out why, and run the playbook"
         f" again: kubectl get {kinds} {denial.name} -o yaml"
     )

@@ -158,7 +158,7 @@ class ModuleDeparture:
         if errors:
             told = "; ".join(errors[:MOST_REASONS])
             raise LifecycleError(
-                "nothing more of it is deleted, as it is not known whether resources of its kinds live:"
+                "nothing more of it is deleted, because it is unknown whether resources of its kinds exist:"
                 f" {told}"
             )
         return [obj for one in found.values() if isinstance(one, list) for obj in one]

@@ -102,7 +102,7 @@ class ModuleWork:
         now = self.terms.running_version(name)
         if (now.version, now.manager) != (planned.version, planned.manager):
             raise LifecycleError(
-                f"since the run was planned, somebody else has changed what runs of {name}:"
+                f"since the run was planned, others have changed what runs of {name}:"
                 f" {_running_text(now)}, and before it was {_running_text(planned)}. Nothing of it was"
                 " changed. Run the playbook again"
             )
@@ -179,7 +179,7 @@ class ModuleWork:
 
     def _component(self) -> DesiredComponent:
         if self.planned.component is None:
-            raise LifecycleError(f"module {self.planned.name}: nothing tells what it consists of")
+            raise LifecycleError(f"module {self.planned.name}: its objects are unknown")
         return self.planned.component
 
     # The default configuration

@@ -172,7 +172,7 @@ def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
     except LifecycleError as error:
         return [f"the run {run} was cancelled, and its record could not be ended: {error}"]
     told = f"by {why}" + (f"; never started: {', '.join(never)}" if never else "")
-    task.progress("run", "cancelled", f"{told}; run the playbook again to go on from there")
+    task.progress("run", "cancelled", f"{told}; run the playbook again to continue")
     return []
 
 

@@ -138,7 +138,7 @@ def _never_reached(spec: Mapping[str, Any], status: Mapping[str, Any], before: s
     planned = takewhile(lambda phase: phase != before, spec.get("phases") or ())
     missing = [phase for phase in planned if phase not in (status.get("phases") or {})]
     if missing or before or spec.get("alone"):
-        return [f"{phase}: never came to its end" for phase in missing]
+        return [f"{phase}: did not end" for phase in missing]
     return [
         f"component {name}: its definitions still have versions that the release has no more"
         for name, entry in (status.get("components") or {}).items()

@@ -31,7 +31,7 @@ def component(task: Task) -> Result:
             "components": [],
             "migrations": [],
             "durations": [],
-            "msg": f"would {what} {names}; kyma.lifecycle.plan tells what changes",
+            "msg": f"would {what} {names}; kyma.lifecycle.plan shows what changes",
         }
     if task.params["state"] == "pruned":
         return prune_components(task, options)

@@ -36,8 +36,8 @@ from .record_kinds import RECORD_KINDS
 from .shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
 
 UNJOURNALED = (
-    "what these migrations have written can't be undone: that would be kept beside the record of the newest"
-    " deployment, and the cluster has none"
+    "what these migrations write cannot be undone: its journal belongs to the record of the newest "
+    "deployment, and the cluster has none"
 )
 
 

@@ -139,8 +139,8 @@ def follow_job(
         except AnsibleConnectionFailure as error:
             if clock() - seen > PATIENCE:
                 raise AnsibleConnectionFailure(
-                    f"lost the host for {PATIENCE:.0f} seconds while its job was at work: {error}."
-                    " The job goes on by itself; run the playbook again later to see where it has come to."
+                    f"lost the host for {PATIENCE:.0f} seconds while its job was active: {error}."
+                    " The job continues by itself; run the playbook again later to see its result."
                 ) from error
             reconnect()
             continue
@@ -151,10 +151,10 @@ def follow_job(
             return result
         if clock() > end:
             break
-    late = f"{patience:.0f} seconds of being told to stop" if asked else f"{limit:.0f} seconds"
+    late = f"{patience:.0f} seconds after it was asked to stop" if asked else f"{limit:.0f} seconds"
     raise JobLost(
         f"the background job left no result within {late}: its process was killed, or its host"
-        " restarted. What the cluster has by now stands as it is; run the playbook again to go on from there."
+        " restarted. What it has written stays. Run the playbook again to continue."
     )
 
 

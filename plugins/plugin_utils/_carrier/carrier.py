@@ -107,7 +107,7 @@ class Carrier(ActionBase):
         """See ActionBase."""
         super().run(tmp, task_vars)
         if is_stop_requested():
-            return cancelled_result("it was not started, as ansible-playbook was told to stop")
+            return cancelled_result("it was not started, as ansible-playbook was asked to stop")
         try:
             self._view = ProgressView(self._verbosity(task_vars or {}))
         except ValueError as error:
@@ -123,7 +123,7 @@ class Carrier(ActionBase):
         defer_signals()
         self._summarise(result, host)
         return (
-            cancelled_result("ansible-playbook was told to stop", result) if is_stop_requested() else result
+            cancelled_result("ansible-playbook was asked to stop", result) if is_stop_requested() else result
         )
 
     def log_failure(self, result: Result, task_vars: TaskVars) -> None:

@@ -34,7 +34,7 @@ def next_steps(cluster: ClusterReport, *, is_fleet: bool) -> list[Step]:
 
 
 def _steps(cluster: ClusterReport, limit: str) -> Iterator[Step]:
-    again = "Then run the same playbook again. It goes on from there and leaves what is done."
+    again = "Then run the same playbook again. It continues from there, and does not repeat finished work."
     if cluster.state == model.UNREACHABLE:
         yield Step("Check the connection to the cluster. Then run the same playbook again for it.")
         return
@@ -51,7 +51,7 @@ def _steps(cluster: ClusterReport, limit: str) -> Iterator[Step]:
         yield from _after_failure(last, limit)
         yield Step(again)
     elif last.state == model.CANCELLED:
-        yield Step("The run was cancelled. Run the same playbook again to go on from there.")
+        yield Step("The run was cancelled. Run the same playbook again to continue.")
     elif last.state == model.RUNNING:
         yield Step("The run has not ended. Write this report again later.")
         yield Step("Or stop the run:", f"ansible-playbook kyma.lifecycle.cancel_kyma{limit}")

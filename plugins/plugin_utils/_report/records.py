@@ -83,7 +83,7 @@ def _state(
     if unreachable is not None:
         return model.UNREACHABLE, _text(unreachable.get("msg"))
     if has_left and not given:
-        return model.UNREACHABLE, "Its tasks did not come to an end. The output of Ansible says why."
+        return model.UNREACHABLE, "Its tasks did not end. The output of Ansible says why."
     if refused is not None:
         return (model.HELD if hold and not runs else model.FAILED), reason
     if runs:

@@ -118,7 +118,7 @@ def test_an_operator_stays_with_all_that_it_needs_while_resources_of_others_live
     blocked: Outcome, own_cluster: OwnCluster
 ) -> None:
     told = str(blocked.results[0]["msg"])
-    head = "shop not started: nothing of it is deleted, as resources that it manages live and need it:"
+    head = "shop not started: nothing of it is deleted, because resources that it manages exist and need it:"
     assert f"{head} 1 Widget.{GROUP}\n    Widget default/theirs: " in told
     # As the operator stays, so does what its component has brought.
     assert f"foundation not started: nothing of it is deleted{head.partition('deleted')[2]} 2 Widget" in told

@@ -132,5 +132,5 @@ def test_one_table_tells_of_all_clusters_also_of_those_that_do_not_answer(
     assert "the volume has 30" in rows["two/grows"]
     silent = [line for line in table if line.startswith("?")]
     assert ["asleep" in silent[0], "/nowhere/at/all" in silent[0], "far" in silent[1]] == [True] * 3
-    assert table[-1] == "two/grows: nobody knows of asleep, far"
+    assert table[-1] == "two/grows: unknown for asleep, far"
     assert [one for one in outcome.requests if one.persists] == []

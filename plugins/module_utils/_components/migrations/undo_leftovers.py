@@ -146,7 +146,7 @@ def _describe_leftover(one: UndoneObject) -> str:
     """That something stays as migrations have left it, in a sentence."""
     by = ", ".join(one.migrations)
     if one.state == DELETED:
-        return f"{one.ref}: the migration {by} has made it, and it stays"
+        return f"{one.ref}: the migration {by} created it, and it stays"
     if one.state == RECREATED:
         return f"{one.ref}: the migration {by} has deleted it, and it stays deleted"
     if one.state == RESTORED:

@@ -305,9 +305,7 @@ class ReleaseRehearsal:
             return []
         version = self._release.version
         late = overdue_migrations(self._migrating.migrations, version)
-        return [
-            f"{overdue_warning(one, version)}; it stands in the way by strict (kyma_strict)" for one in late
-        ]
+        return [f"{overdue_warning(one, version)}; it blocks because of strict (kyma_strict)" for one in late]
 
     def _waves(self) -> list[list[DesiredComponent]]:
         """All components as the run would take them; one by one where their needs make no sense."""

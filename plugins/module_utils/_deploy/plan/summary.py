@@ -90,7 +90,7 @@ def _component_lines(step: ComponentStep, version: str, width: int) -> list[str]
     if step.action == "unchanged":
         return _headed(component, width)
     if step.action == "orphaned":
-        what = f"not in {version}; stays as it is, with {component.objects} objects"
+        what = f"not in {version}; it stays, with {component.objects} objects"
     else:
         what = _count_words(step.changes)
     lines = [f"  {step.action:9} {component.label:{width}}  {what}"]

@@ -234,7 +234,7 @@ class _Deployment:
         if state == FAILED:
             return "a global migration failed"
         if not state and before in (self._spec.get("phases") or ()):
-            return "the global migrations before it did not come to their end"
+            return "the global migrations before it did not end"
         return ""
 
     def _refuse_bad_names(self, desired: DesiredRelease) -> None:

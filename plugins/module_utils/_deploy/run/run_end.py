@@ -133,8 +133,8 @@ def _installation_after(before: Installation, run_name: str, spec: Mapping[str, 
 
 
 def _what_next(state: str) -> str:
-    again = "run the playbook again to go on from there"
-    return again if state == CANCELLED else "put right what failed and run the playbook again"
+    again = "run the playbook again to continue"
+    return again if state == CANCELLED else "correct what failed and run the playbook again"
 
 
 def _what_of(spec: Mapping[str, Any]) -> str:

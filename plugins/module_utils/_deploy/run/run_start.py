@@ -70,7 +70,7 @@ def start_run(
         if not seen.installation.uid:
             raise LifecycleError(
                 "nothing is recorded on this cluster, so this is not the one that the plan was made for, or"
-                " its records were deleted since: look which cluster the kubeconfig leads to, then run the"
+                " its records were deleted since: check the cluster in the kubeconfig, then run the"
                 " playbook again"
             )
         return _outdated(task, may_wait=may_wait)
@@ -205,9 +205,9 @@ def _outdated(task: Task, *, may_wait: bool) -> Result:
     """
     if not may_wait:
         raise LifecycleError(
-            "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
-            " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+            "another deployment has begun on this cluster since the plan was made, so the plan may be "
+            "wrong; check `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
         )
-    message = "somebody else was at work on this cluster since the plan was made: plan anew"
+    message = "another run has changed this cluster since the plan was made: plan again"
     task.progress("run", "outdated", message)
     return {"changed": False, "run": "", "outdated": True, "advisory": "", "msg": message}

@@ -185,13 +185,13 @@ class RunWait:
         has_begun = errand and errand.status.run and errand.status.run.number >= number
         if has_begun or self._options.reconciles:
             return ""
-        return "nobody has started it. Check that an engine runs, or set reconcile: true"
+        return "no engine has started it. Check that an engine runs, or set reconcile: true"
 
     def _goes_on(self, number: int, errand: Errand | None) -> str:
         if errand is None or errand.status.run is None or errand.status.run.number < number:
-            return "The errand stays, and is run when somebody reconciles it"
+            return "The errand stays, and runs at the next reconciliation"
         return (
-            "The run goes on in the cluster; an engine or kyma.lifecycle.reconcile_errands collects its"
+            "The run continues in the cluster; an engine or kyma.lifecycle.reconcile_errands collects its"
             f" output. Read its log:\n{log_command(self._key, number)}"
         )
 

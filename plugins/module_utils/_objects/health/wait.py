@@ -185,7 +185,7 @@ def _judge_of_absence(uid: str | None) -> Judge:
             return current("it is gone")
         if obj["metadata"].get("deletionTimestamp"):
             return assess_health(obj)
-        return progressing("NotDeleted", "nobody has asked for its deletion")
+        return progressing("NotDeleted", "its deletion was not requested")
 
     return judge
 

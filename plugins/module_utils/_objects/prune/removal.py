@@ -184,8 +184,8 @@ def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> Removal
         else:
             return fate if there else RemovalDecision(GONE)
     raise ClusterError(
-        f"{ref}: it changes so often that it could not be deleted as it was seen, {ATTEMPTS} times;"
-        " find out who writes it all the time, or run the playbook again"
+        f"{ref}: it changes so often that its deletion failed, {ATTEMPTS} times;"
+        " find out who writes it so often, or run the playbook again"
     )
 
 
@@ -241,7 +241,9 @@ def what_holds(one: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
     if one.ref[:2] == NAMESPACE_KIND:
         conditions = (obj.get("status") or {}).get("conditions") or ()
         told = "; ".join(tidy(c.get("message")) for c in conditions if c.get("status") == "True")
-        return f"{one.ref}: it was deleted, and is not empty yet: {told or 'nobody says of what'}"
+        return (
+            f"{one.ref}: it was deleted, and is not empty yet: {told or 'the cluster does not say of what'}"
+        )
     others = [name for name in finalizers if name != FOREGROUND]
     if others:
         return (

@@ -74,6 +74,6 @@ def install_definitions(cluster: Cluster, installation: Installation, kinds: Rec
     result = wait_until_established(cluster, crds, deadline=deadline, cancelled=lambda: False)
     if not result.is_healthy:
         raise LifecycleError(
-            f"the API server does not serve our own records after {SECONDS_TO_SERVE:.0f} s, so nothing can be"
-            " recorded: look at `kubectl get crd | grep lifecycle.kyma-project.io`"
+            f"the API server does not serve the records of this collection after {SECONDS_TO_SERVE:.0f} "
+            f"s, so nothing can be recorded: check `kubectl get crd | grep lifecycle.kyma-project.io`"
         )

@@ -187,8 +187,8 @@ def write_installation(
             write_installation(cluster, touched, seen=now)
             return
         raise StaleInstallation(
-            "another deployment has begun on this cluster since the plan was made;"
-            " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+            "another deployment has begun on this cluster since the plan was made; check `kubectl get "
+            "runs.lifecycle.kyma-project.io`, then run the playbook again"
         ) from conflict
 
 

@@ -210,7 +210,7 @@ def test_what_a_hop_prunes_no_later_one_prunes_again() -> None:
 def test_a_way_that_has_a_gap_is_refused_and_names_what_is_at_hand() -> None:
     refused = on_2_9(kyma("2.9")).plan()
     assert "deploy 2.10 first" in refused["msg"]
-    assert "hops=auto (kyma_hops) finds no way: the releases at hand are 2.9" in refused["msg"]
+    assert "hops=auto (kyma_hops) finds no path: the available releases are 2.9" in refused["msg"]
 
 
 def test_what_may_block_a_later_hop_is_told_and_does_not_block_the_first() -> None:

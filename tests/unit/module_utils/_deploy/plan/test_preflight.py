@@ -160,8 +160,8 @@ def test_a_refused_plan_warns_of_all_it_would_warn_of() -> None:
     someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
     someone.materials.given = kyma()
     refused = someone.plan()
-    assert "the deployment of 2.11 was begun and has not ended" in refused["msg"]
-    assert [one for one in refused["warnings"] if "has not ended, and nothing was noted in it" in one]
+    assert "the deployment of 2.11 has begun and has not ended" in refused["msg"]
+    assert [one for one in refused["warnings"] if "has not ended, and its record was last written at" in one]
 
 
 def test_without_any_right_on_definitions_all_of_them_are_told() -> None:
@@ -364,8 +364,8 @@ def test_a_run_that_is_dead_says_since_when() -> None:
     }
     assert "the run r of Kyma 2.9, begun by jane" in open_run_note(record, NOW + timedelta(minutes=30))
     dead = open_run_note(record, NOW + timedelta(minutes=90))
-    assert "nothing was noted in it since 2026-11-21T12:00:00Z: most likely nobody is at work" in dead
+    assert "its record was last written at 2026-11-21T12:00:00Z: most likely its process is gone" in dead
     record["metadata"]["managedFields"] = [{"time": "2026-11-21T13:00:00Z"}]
     alive = open_run_note(record, NOW + timedelta(minutes=90))
-    assert "since 2026-11-21T13:00:00Z: while it is at work no other run begins" in alive
+    assert "at 2026-11-21T13:00:00Z: while it is active no other run begins" in alive
     assert open_run_note({**record, "status": {"state": "failed"}}, NOW) == ""

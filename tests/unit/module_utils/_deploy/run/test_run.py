@@ -323,7 +323,7 @@ class _Writes(Migration):
         ctx.cluster.patch("v1", "Namespace", "kube-public", None, {"metadata": {"labels": {"seen": "yes"}}})
 
 
-# Which object a write is for: one that was deleted and made anew meanwhile is another one.
+# Which object a write is for: one that was deleted and recreated meanwhile is another one.
 
 
 class NotingCluster(MemoryCluster):
@@ -492,7 +492,7 @@ def test_a_run_that_never_came_to_its_last_stage_is_no_success() -> None:
     ledger = Ledger()
     someone = deployer(kyma(), *every_phase(ledger))
     ended = someone.task(run.DEFINITION, state="finished", run=worked_on(someone, -1))
-    assert ended["failures"] == ["global post: never came to its end"]
+    assert ended["failures"] == ["global post: did not end"]
     assert ended["failed"]
     assert someone.record()["status"]["state"] == "failed"
     assert someone.installation().version == ""
@@ -1113,7 +1113,7 @@ def test_a_release_that_is_not_the_one_that_was_planned_stops_the_run(stage: str
         state = {"main": "present", "prune": "pruned"}[one["tasks"]]
         done = someone.task(component.DEFINITION, names=one["components"], run=name, state=state)
         if one["tasks"] == stage:
-            assert "is not the one that was planned" in done["msg"]
+            assert "the release has changed since the plan was made" in done["msg"]
     assert someone.cluster.get("v1", "ConfigMap", "a", "kyma-system")["data"] == {}
     assert someone.cluster.get("v1", "ConfigMap", "data", "kyma-system")
     ended = someone.task(run.DEFINITION, state="finished", run=name)

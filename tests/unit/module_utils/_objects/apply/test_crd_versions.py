@@ -220,7 +220,7 @@ def test_a_webhook_that_converts_is_there_before_the_new_version_is_stored(
     )
     assert someone.deploy()["state"] == "succeeded"
     assert seen[0] == {"v1": (True, False), "v1alpha1": (True, True)}
-    # When objects are written anew, it is in the new version.
+    # When objects are written again, it is in the new version.
     assert seen[-1] == {"v1": (True, True), "v1alpha1": (True, False)}
     assert shape(offers(someone)) == {"v1": (True, True)}
 
@@ -271,7 +271,7 @@ def test_what_was_begun_is_ended_by_the_next_run() -> None:
     assert ended["failed"]
     (failure,) = ended["failures"]
     assert "component foundation: CustomResourceDefinition offers.example.com can't do without" in failure
-    assert "mend that object" in failure
+    assert "repair that object" in failure
     assert someone.installation().version == "2.9"
     assert someone.deploy()["state"] == "succeeded"
     assert set(shape(offers(someone))) == {"v1"}

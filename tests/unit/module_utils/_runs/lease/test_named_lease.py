@@ -248,7 +248,7 @@ class TestStandingBy:
         assert told[0] == (
             "standing by",
             "the Lease kyma-lifecycle/errands can't be had: no answer from https://x: refused."
-            " This one goes on trying",
+            " This one retries",
         )
         assert [state for state, _text in told] == ["standing by", "holding"]
 
