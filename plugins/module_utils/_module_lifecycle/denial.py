@@ -199,7 +199,7 @@ def lift(cluster: Cluster, module: str) -> bool:
 
 
 def rights_to_deny() -> set[Right]:
-    """What imposing and lifting denials takes, and reading which there are. Only the ConfigMap's namespace can be given."""
+    """What imposing, lifting and listing denials takes. Only the ConfigMap's namespace can be given."""
     of_policies = ("get", "list", "create", "patch", "delete")
     of_bindings = ("create", "patch", "delete")
     found = {Right(verb, GROUP, "validatingadmissionpolicies") for verb in of_policies}

@@ -19,7 +19,10 @@ from .._objects.installed_kinds import (
     update_kinds,
 )
 
-INSTALL_COMMAND = "ansible localhost -m kyma.lifecycle.job_store"
+INSTALL_COMMAND = (
+    "ansible HOST_OF_THE_CLUSTER -m ansible.builtin.include_role -a name=kyma.lifecycle.kyma_job_store"
+)
+"""By the role, as that takes the kubeconfig and the context of the host from the inventory."""
 
 
 def definition_hash() -> str:

@@ -18,13 +18,11 @@ from ..._job_models.core_job import JobType
 from ..._job_models.storage.definition import DEFINITION_KINDS
 from ..._job_models.storage.storage_definition import DEFINITIONS, MANAGER_ROLE
 from ..._store.counters import JobCounter, store_metrics
-from ..._store.definitions_installed import definition_state, update_definitions
+from ..._store.definitions_installed import INSTALL_COMMAND, definition_state, update_definitions
 from ..._store.snapshot import StoreSnapshot, read_snapshot
 from ..._text import one_line
 
-INSTALL_HINT = (
-    "Install it with the module kyma.lifecycle.job_store, or the role kyma.lifecycle.kyma_job_store"
-)
+_INSTALL_IT = f"Install it:\n{INSTALL_COMMAND}"
 
 
 def is_installed(cluster: Cluster) -> bool:
@@ -44,9 +42,9 @@ def cluster_to_write(task: Task) -> tuple[Cluster, list[str]]:
     if is_installed(cluster):
         return cluster, []
     if not task.check_mode:
-        raise LifecycleError(f"the cluster has no job store, and nothing was written. {INSTALL_HINT}")
+        raise LifecycleError(f"the cluster has no job store, and nothing was written. {_INSTALL_IT}")
     update_definitions(cluster, definition_state(cluster))
-    return cluster, [f"the cluster has no job store. {INSTALL_HINT}"]
+    return cluster, [f"the cluster has no job store. {_INSTALL_IT}"]
 
 
 def read_jobs(

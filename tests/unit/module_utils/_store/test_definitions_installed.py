@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.installed_
     DefinitionState,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.definitions_installed import (
+    INSTALL_COMMAND,
     definition_state,
     install_definitions,
     is_current,
@@ -95,7 +96,7 @@ def test_who_may_not_install_it_is_warned_or_stopped(cluster: MemoryCluster) -> 
     message = str(caught.value)
     for part in ("definition of the job store is missing", "you may not do it", "escalate clusterroles"):
         assert part in message
-    assert message.endswith("\nansible localhost -m kyma.lifecycle.job_store")
+    assert message.endswith(f"\n{INSTALL_COMMAND}")
     assert update_definitions(cluster, OLDER) == (False, (message,))
 
 
