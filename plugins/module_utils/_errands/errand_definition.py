@@ -1,14 +1,14 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The custom resource of errands: its definition, the roles for it, and installing them."""
+"""The custom resource of errands: its definition, and the roles for it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .._cluster.cluster import GROUP, Cluster, Object
-from .._objects.installed_kinds import CRD_KIND, has_hash, hash_of, install_kinds
+from .._cluster.cluster import GROUP, Object
+from .._objects.installed_kinds import CRD_KIND, InstalledKinds
 from .._runs.records.conditions import CONDITIONS_SCHEMA
 from .._runs.records.record_schema import (
     BOOLEAN,
@@ -245,21 +245,7 @@ ENGINE_ROLE = _role(
 
 ROLES = (VIEWER_ROLE, AUTHOR_ROLE, ENGINE_ROLE)
 
-
-def definition_hash() -> str:
-    """A hash of all that :func:`install_definition` installs."""
-    return hash_of((DEFINITION, *ROLES))
-
-
-def is_current(cluster: Cluster) -> bool:
-    """Whether a cluster has the custom resource as it is defined here; one request."""
-    return has_hash(cluster, CRD_NAME, definition_hash())
-
-
-def install_definition(cluster: Cluster) -> None:
-    """Install the custom resource and its roles, and wait until the API server serves it.
-
-    Raises:
-        LifecycleError: the server does not serve it in time, or refuses it.
-    """
-    install_kinds(cluster, [DEFINITION], ROLES, definition_hash())
+ERRAND_KINDS = InstalledKinds(
+    (DEFINITION,), ROLES, f"the definition {CRD_NAME}", "ansible-playbook kyma.lifecycle.reconcile_errands"
+)
+"""What is installed for errands."""

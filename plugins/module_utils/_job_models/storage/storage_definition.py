@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._cluster.cluster import GROUP, Object
+from ..._objects.installed_kinds import InstalledKinds
 from ..._runs.records.conditions import CONDITIONS_SCHEMA
 from ..._runs.records.record_schema import (
     INTEGER,
@@ -167,3 +168,9 @@ MANAGER_ROLE = _role(
 """For the account that runs the tasks of the job store."""
 
 ROLES = (VIEWER_ROLE, MANAGER_ROLE)
+INSTALL_COMMAND = (
+    "ansible HOST_OF_THE_CLUSTER -m ansible.builtin.include_role -a name=kyma.lifecycle.kyma_job_store"
+)
+"""By the role, as that takes the kubeconfig and the context of the host from the inventory."""
+STORE_KINDS = InstalledKinds(DEFINITIONS, ROLES, "the definition of the job store", INSTALL_COMMAND)
+"""What is installed for the job store."""

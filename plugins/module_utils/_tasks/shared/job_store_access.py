@@ -16,9 +16,8 @@ from ..._errands.metrics import write_textfile
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobType
 from ..._job_models.storage.definition import DEFINITION_KINDS
-from ..._job_models.storage.storage_definition import DEFINITIONS, MANAGER_ROLE
+from ..._job_models.storage.storage_definition import DEFINITIONS, INSTALL_COMMAND, MANAGER_ROLE, STORE_KINDS
 from ..._store.counters import JobCounter, store_metrics
-from ..._store.definitions_installed import INSTALL_COMMAND, definition_state, update_definitions
 from ..._store.snapshot import StoreSnapshot, read_snapshot
 from ..._text import one_line
 
@@ -43,7 +42,7 @@ def cluster_to_write(task: Task) -> tuple[Cluster, list[str]]:
         return cluster, []
     if not task.check_mode:
         raise LifecycleError(f"the cluster has no job store, and nothing was written. {_INSTALL_IT}")
-    update_definitions(cluster, definition_state(cluster))
+    STORE_KINDS.update(cluster, STORE_KINDS.state(cluster))
     return cluster, [f"the cluster has no job store. {_INSTALL_IT}"]
 
 

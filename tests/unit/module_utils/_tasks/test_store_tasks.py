@@ -25,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     DEFINITION_KINDS,
     STORAGE_VERSION_LABEL,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._store.definitions_installed import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
     INSTALL_COMMAND,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
