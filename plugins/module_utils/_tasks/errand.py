@@ -11,6 +11,7 @@ from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.cluster import Object
+from .._custom_resources.installed_kinds import DefinitionState
 from .._errands.authoring.errand_object import (
     ErrandRequest,
     WantedErrand,
@@ -32,7 +33,6 @@ from .._errands.holding_container import DEFAULT_IMAGE
 from .._errors import LifecycleError
 from .._jobs.run_history import FAILED
 from .._objects.apply.diff import changed_fields, diff_of
-from .._objects.installed_kinds import DefinitionState
 
 PRESENT, ABSENT = "present", "absent"
 _RUNS = (Strategy.NOW, Strategy.ONCE)

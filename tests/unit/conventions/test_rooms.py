@@ -29,6 +29,7 @@ FLOORS: Mapping[str, int] = {
     "_release": 3,
     "migrations": 4,
     "_migrations": 4,
+    "_custom_resources": 4,
     "_carrier": 5,
     "_runs": 6,
     "_components": 7,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..._cluster.cluster import GROUP, Cluster, Object
-from ..._objects.installed_kinds import hash_of, wait_until_served
+from ..._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
+from ..._custom_resources.installed_kinds import hash_of, wait_until_served
 from ..._threads import map_in_threads
 from .installation import Installation
 from .record_schema import API_VERSION
@@ -34,15 +35,9 @@ class RecordKinds:
     @property
     def viewers(self) -> Object:
         """The ClusterRole that lets all who may view read the viewable kinds."""
-        aggregated = ("view", "edit", "admin")
-        labels = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in aggregated}
         plurals = [one["spec"]["names"]["plural"] for one in self.viewable]
-        return {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRole",
-            "metadata": {"name": "kyma-lifecycle-view", "labels": labels},
-            "rules": [{"apiGroups": [GROUP], "resources": plurals, "verbs": ["get", "list", "watch"]}],
-        }
+        rule = role_rule(GROUP, plurals, ["get", "list", "watch"])
+        return cluster_role("kyma-lifecycle-view", [rule], ALL_WHO_MAY_VIEW)
 
     @property
     def hash(self) -> str:

@@ -10,6 +10,11 @@ from dataclasses import replace
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources import installed_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.installed_kinds import (
+    CRD_KIND,
+    DefinitionState,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import (
     CoreJob,
@@ -24,11 +29,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     INSTALL_COMMAND,
     ROLES,
     STORE_KINDS,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects import installed_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.installed_kinds import (
-    CRD_KIND,
-    DefinitionState,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,

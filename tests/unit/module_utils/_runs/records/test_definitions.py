@@ -8,8 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources import installed_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.crd_builder import (
+    STRING,
+    object_schema,
+    resource_definition,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects import installed_kinds
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     RecordKinds,
@@ -20,19 +25,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
     records_deletion_rights,
     records_rights,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import (
-    API_VERSION,
-    STRING,
-    object_schema,
-    record_definition,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
 
 GROUP = API_VERSION.partition("/")[0]
-ERRAND = record_definition("Errand", "errands", "kyer", {"spec": object_schema(on=STRING)}, [])
+ERRAND = resource_definition("Errand", "errands", "kyer", {"spec": object_schema(on=STRING)}, [])
 
 
 def with_errands() -> RecordKinds:

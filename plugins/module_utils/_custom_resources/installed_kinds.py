@@ -134,7 +134,7 @@ def wait_until_served(cluster: Cluster, definitions: Sequence[Object]) -> None:
         LifecycleError: it does not serve them in time.
     """
     # Imported here, as a plan with nothing to do needs none of it.
-    from .health.wait import wait_until_established
+    from .._objects.health.wait import wait_until_established
 
     deadline = time.monotonic() + SECONDS_TO_SERVE
     result = wait_until_established(cluster, definitions, deadline=deadline, cancelled=lambda: False)
