@@ -21,6 +21,7 @@ FLOORS: Mapping[str, int] = {
     "_errors": 0,
     "_progress": 0,
     "_text": 0,
+    "_textfile": 0,
     "_threads": 0,
     "_cluster": 1,
     "_dry_run": 2,

@@ -12,7 +12,6 @@ from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster
 from ..._cluster.errors import Forbidden
 from ..._dry_run.dry_run_cluster import DryRunCluster
-from ..._errands.metrics import write_textfile
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobType
 from ..._job_models.storage.definition import DEFINITION_KINDS
@@ -20,6 +19,7 @@ from ..._job_models.storage.storage_definition import DEFINITIONS, INSTALL_COMMA
 from ..._store.counters import JobCounter, store_metrics
 from ..._store.snapshot import StoreSnapshot, read_snapshot
 from ..._text import one_line
+from ..._textfile import write_textfile
 
 _INSTALL_IT = f"Install it:\n{INSTALL_COMMAND}"
 
