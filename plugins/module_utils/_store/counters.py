@@ -12,7 +12,7 @@ from typing import Protocol
 from .._cluster.cluster import GROUP, Cluster, Object
 from .._cluster.errors import Conflict, NotFound
 from .._job_models.storage.definition import StoredDefinition
-from .._jobs.loose_json import mapping_of, number_of, text_of
+from .._loose_json import mapping_of, number_of, text_of
 from .._textfile import metric_family
 
 COUNTER_KIND = (f"{GROUP}/v1alpha1", "JobCounter")

@@ -19,6 +19,7 @@ PACKAGE = "ansible_collections.kyma.lifecycle.plugins."
 
 FLOORS: Mapping[str, int] = {
     "_errors": 0,
+    "_loose_json": 0,
     "_progress": 0,
     "_text": 0,
     "_textfile": 0,
