@@ -7,27 +7,33 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Collection
+from pathlib import Path
 
 from tests.cluster.paths import BIN
 
 
-def kubectl(kubeconfig: str, namespace: str, *arguments: str, text: str = "") -> str:
-    """What kubectl prints. It must succeed.
+def kubectl(
+    kubeconfig: str | Path, *arguments: str, namespace: str = "", text: str = "", fine: Collection[int] = (0,)
+) -> str:
+    """What kubectl prints. It has to end with one of the fine exit codes.
 
     Args:
         kubeconfig: of the cluster, which says who calls.
-        namespace: that is meant.
         arguments: of kubectl.
+        namespace: that is meant; empty for the one of the kubeconfig.
         text: what it reads.
+        fine: exit codes.
     """
+    place = ("--namespace", namespace) if namespace else ()
     done = subprocess.run(
-        [BIN / "kubectl", "--namespace", namespace, *arguments],
+        [BIN / "kubectl", *place, *arguments],
         input=text,
-        env={**os.environ, "KUBECONFIG": kubeconfig},
+        env={**os.environ, "KUBECONFIG": str(kubeconfig)},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in fine, done.stderr
     return done.stdout

@@ -198,15 +198,6 @@ def lift(cluster: Cluster, module: str) -> bool:
         return False
 
 
-def modules_denied(cluster: Cluster) -> frozenset[str]:
-    """The names of the modules that have a denial, in force or not."""
-    ours = cluster.list(
-        API_VERSION, POLICY, label_selector=f"{MANAGED_BY}={FIELD_MANAGER}", metadata_only=True
-    )
-    names = (policy["metadata"]["name"] for policy in ours.items)
-    return frozenset(name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX))
-
-
 def rights_to_deny() -> set[Right]:
     """What imposing, lifting and listing denials takes. Only the ConfigMap's namespace can be given."""
     of_policies = ("get", "list", "create", "patch", "delete")

@@ -10,8 +10,8 @@ from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._dry_run.dry_run_cluster import DryRunCluster
+from .._job_models.storage.storage_definition import STORE_KINDS
 from .._objects.apply.diff import diff_of
-from .._store.definitions_installed import definition_state, update_definitions
 from .._store.job_list import list_differences
 from .._store.switches import (
     SourceOfTruth,
@@ -27,7 +27,7 @@ from .shared.job_store_access import read_jobs
 def job_store(task: Task) -> Result:
     """Install the store if it is not current, and set the switches that the options name."""
     cluster = DryRunCluster(task.cluster) if task.check_mode else task.cluster
-    state = definition_state(cluster)
+    state = STORE_KINDS.state(cluster)
     before = read_switches(cluster)
     after = _wanted_switches(before, task.params)
     differences: list[str] = []
@@ -36,7 +36,7 @@ def job_store(task: Task) -> Result:
         differences = list_differences(snapshot, after)
         if differences and not task.params["force"]:
             return _refused(before, after, differences)
-    is_installed, warnings = update_definitions(cluster, state)
+    is_installed, warnings = STORE_KINDS.update(cluster, state)
     if after != before:
         write_switches(cluster, after)
     result: Result = {

@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.conne
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    install_definition,
+    ERRAND_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     errand,
@@ -156,7 +156,7 @@ class Author:
 def author(kubeconfig: str, namespace: str) -> Author:
     """An administrator, on a cluster that has the definition."""
     api = connect({"kubeconfig": kubeconfig}, field_manager="tests")
-    install_definition(api)
+    ERRAND_KINDS.install(api)
     return Author(kubeconfig, namespace, api)
 
 

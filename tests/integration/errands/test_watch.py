@@ -34,16 +34,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand imp
     errand_from,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    install_definition,
+    ERRAND_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from tests.cluster.certificates import write_private
 from tests.cluster.paths import ROOT
-from tests.support.accounts import kubectl
 from tests.support.audit import Request
 from tests.support.eventually import eventually
+from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster, new_cluster
 from tests.support.processes import descendants
 from tests.support.prometheus import parse_metrics
@@ -64,7 +64,7 @@ START_SECONDS = 60.0
 def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
     """A cluster whose lease of errands nobody else wants, with the account of the example's engine."""
     with new_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-        install_definition(cluster.api)
+        ERRAND_KINDS.install(cluster.api)
         example = (ROOT / "examples" / "errands" / "engine.yaml").read_text()
         for obj in yaml.safe_load(example)["items"]:
             if obj["kind"] != "Deployment":
@@ -78,7 +78,7 @@ def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster
 def engine_kubeconfig(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The kubeconfig of the example's engine."""
     token = kubectl(
-        own_cluster, "create", "token", "errands", "-n", "kyma-lifecycle", "--duration=2h"
+        own_cluster.kubeconfig, "create", "token", "errands", "-n", "kyma-lifecycle", "--duration=2h"
     ).strip()
     config = yaml.safe_load(own_cluster.kubeconfig.read_text())
     config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]

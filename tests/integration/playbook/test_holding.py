@@ -16,7 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 )
 from ansible_collections.kyma.lifecycle.plugins.modules import hold
 
-from tests.support.accounts import kubectl
+from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import SmallRelease, config_map
@@ -52,7 +52,7 @@ def test_the_examples_work(playbook: Playbook, own_cluster: OwnCluster) -> None:
     assert first["until"].endswith("T23:59:59Z")
     assert third == fourth
     assert hold_of(own_cluster) == Hold(**third)
-    assert third["reason"] in kubectl(own_cluster, "get", "kyin")
+    assert third["reason"] in kubectl(own_cluster.kubeconfig, "get", "kyin")
 
     outcome = play(playbook, ALLOW, ALLOW)
     assert [one["changed"] for one in outcome.results] == [True, False]
@@ -61,7 +61,7 @@ def test_the_examples_work(playbook: Playbook, own_cluster: OwnCluster) -> None:
 
 def test_no_field_stays_that_a_person_set_with_kubectl(playbook: Playbook, own_cluster: OwnCluster) -> None:
     patch = json.dumps({"spec": {"hold": {"reason": "lunch", "until": "2999-01-01T00:00:00Z"}}})
-    kubectl(own_cluster, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
+    kubectl(own_cluster.kubeconfig, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
     outcome = play(playbook, END, END)
     assert [one["changed"] for one in outcome.results] == [True, False]
     found = hold_of(own_cluster)

@@ -22,6 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds
 
 from tests.cluster.paths import BIN
 from tests.support.eventually import eventually
+from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Playbook
 from tests.support.small_release import SmallRelease, config_map, deployment
@@ -95,11 +96,6 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 """Records with long usual values, by the short name of their kind: name, spec, status."""
 
 
-def kubectl(cluster: OwnCluster, *words: str) -> str:
-    command = [str(BIN / "kubectl"), "--kubeconfig", str(cluster.kubeconfig), *words]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=90).stdout
-
-
 def apply(cluster: OwnCluster, record: dict[str, Any], *words: str) -> bool:
     command = [str(BIN / "kubectl"), "--kubeconfig", str(cluster.kubeconfig), "apply", "--server-side"]
     command += ["--force-conflicts", "--field-manager=test", *words, "-f", "-"]
@@ -112,12 +108,14 @@ def test_a_run_is_awaited_by_its_condition(
 ) -> None:
     small.component("shop", config_map("shop"))
     run = playbook.deploy(small.folder).succeeded().run["run"]
-    kubectl(own_cluster, "wait", "--for=condition=Succeeded", f"kyrun/{run}", "--timeout=5s")
-    kubectl(own_cluster, "wait", "--for=condition=Deployed", "kyin/kyma", "--timeout=5s")
+    kubectl(own_cluster.kubeconfig, "wait", "--for=condition=Succeeded", f"kyrun/{run}", "--timeout=5s")
+    kubectl(own_cluster.kubeconfig, "wait", "--for=condition=Deployed", "kyin/kyma", "--timeout=5s")
     small.component("broken", deployment("broken", image="broken.invalid/x", progressDeadlineSeconds=2))
     run = playbook.deploy(small.folder, component_timeout=20).failed().run["run"]
-    kubectl(own_cluster, "wait", "--for=condition=Succeeded=False", f"kyrun/{run}", "--timeout=5s")
-    shown = kubectl(own_cluster, "get", "kyrun", run, "-o", "jsonpath={.status.conditions[0].message}")
+    kubectl(own_cluster.kubeconfig, "wait", "--for=condition=Succeeded=False", f"kyrun/{run}", "--timeout=5s")
+    shown = kubectl(
+        own_cluster.kubeconfig, "get", "kyrun", run, "-o", "jsonpath={.status.conditions[0].message}"
+    )
     assert "component broken:" in shown
 
 
@@ -139,10 +137,10 @@ def test_each_kind_fits_a_terminal_and_has_its_long_texts_in_the_wide_form(own_c
         eventually(partial(apply, own_cluster, record))
         if "subresources" in definition["spec"]["versions"][0]:
             assert apply(own_cluster, record, "--subresource=status")
-        lines = kubectl(own_cluster, "get", short).splitlines()
+        lines = kubectl(own_cluster.kubeconfig, "get", short).splitlines()
         assert name in "".join(lines)
         assert max(map(len, lines)) <= WIDTH, "\n".join(lines)
-        wide = kubectl(own_cluster, "get", short, "-o", "wide")
+        wide = kubectl(own_cluster.kubeconfig, "get", short, "-o", "wide")
         assert (LONG.strip() in wide) is ("message" in status)
         # The order of columns and the age are what kubectl's users know.
         assert lines[0].split()[0] == "NAME"

@@ -19,8 +19,10 @@ PACKAGE = "ansible_collections.kyma.lifecycle.plugins."
 
 FLOORS: Mapping[str, int] = {
     "_errors": 0,
+    "_loose_json": 0,
     "_progress": 0,
     "_text": 0,
+    "_textfile": 0,
     "_threads": 0,
     "_cluster": 1,
     "_dry_run": 2,
@@ -29,6 +31,7 @@ FLOORS: Mapping[str, int] = {
     "_release": 3,
     "migrations": 4,
     "_migrations": 4,
+    "_custom_resources": 4,
     "_carrier": 5,
     "_runs": 6,
     "_components": 7,

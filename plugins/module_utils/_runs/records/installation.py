@@ -15,16 +15,23 @@ from typing import Any
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object
 from ..._cluster.errors import Conflict, Forbidden
 from ..._cluster.timestamp import timestamp
+from ..._custom_resources.conditions import new_condition
+from ..._custom_resources.crd_builder import (
+    CONDITIONS_SCHEMA,
+    STRING,
+    STRINGS,
+    object_schema,
+    resource_definition,
+)
 from ..._errors import LifecycleError
 from ..._objects.inventory.inventory import Inventory, RecordVersion
-from .conditions import CONDITIONS_SCHEMA, new_condition
 from .hold import ClusterHeld, Hold, hold_from, hold_problem
-from .record_schema import API_VERSION, STRING, STRINGS, object_schema, record_definition
+from .record_schema import API_VERSION
 from .record_writer import apply_record
 
 INSTALLATION_NAME = "kyma"
 
-INSTALLATION_DEFINITION = record_definition(
+INSTALLATION_DEFINITION = resource_definition(
     "Installation",
     "installations",
     "kyin",

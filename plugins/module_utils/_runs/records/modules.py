@@ -15,8 +15,16 @@ from typing import Any, NamedTuple
 
 from ..._cluster.cluster import Cluster, Object, Ref, group_of
 from ..._cluster.timestamp import timestamp
-from .conditions import CONDITIONS_SCHEMA, new_condition
-from .record_schema import API_VERSION, BOOLEAN, STRING, STRINGS, object_schema, record_definition
+from ..._custom_resources.conditions import new_condition
+from ..._custom_resources.crd_builder import (
+    BOOLEAN,
+    CONDITIONS_SCHEMA,
+    STRING,
+    STRINGS,
+    object_schema,
+    resource_definition,
+)
+from .record_schema import API_VERSION
 from .record_writer import apply_record
 
 MANAGED, UNMANAGED, ABSENT = "managed", "unmanaged", "absent"
@@ -32,7 +40,7 @@ SKIP_LABEL = "operator.kyma-project.io/skip-reconciliation"
 """A label for a Module, as Kyma's lifecycle manager has it for its resources: "true" has it left alone."""
 
 _OBJECT_SCHEMA = object_schema(apiVersion=STRING, kind=STRING, namespace=STRING, name=STRING, uid=STRING)
-MODULE_DEFINITION = record_definition(
+MODULE_DEFINITION = resource_definition(
     "Module",
     "modules",
     "kymod",

@@ -15,15 +15,24 @@ from typing import Any
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import Conflict
 from ..._cluster.timestamp import timestamp
+from ..._custom_resources.conditions import new_condition
+from ..._custom_resources.crd_builder import (
+    CONDITIONS_SCHEMA,
+    NUMBER,
+    OPEN,
+    STRING,
+    STRINGS,
+    object_schema,
+    resource_definition,
+)
 from ..._errors import LifecycleError
-from .conditions import CONDITIONS_SCHEMA, new_condition
-from .record_schema import API_VERSION, NUMBER, OPEN, STRING, STRINGS, object_schema, record_definition
+from .record_schema import API_VERSION
 from .record_writer import apply_record, patch_record
 
 MAX_RUNS = 20
 RUNNING = "running"
 
-RUN_DEFINITION = record_definition(
+RUN_DEFINITION = resource_definition(
     "Run",
     "runs",
     "kyrun",

@@ -15,7 +15,7 @@ from ..._job_models.runtime.normal_form import RESTARTED_AT
 from ..._job_models.runtime.runtime_objects import KINDS_OF
 from ..._jobs.job_outcome import has_ended
 from ..._jobs.job_template import controller_reference
-from ..._jobs.loose_json import mapping_of, mappings_in
+from ..._loose_json import mapping_of, mappings_in
 from .deletion_wait import DeletionWait
 
 JOB = KINDS_OF[JobType.ONE_OFF][0]

@@ -33,12 +33,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.d
     denial_objects,
     impose,
     lift,
-    modules_denied,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )
+
+from tests.support.denials import modules_denied
 
 SHOP = Denial(
     "shop",

@@ -8,26 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._cluster.cluster import Object
-from .record_schema import INTEGER, STRING, object_schema
-
-CONDITIONS_SCHEMA: dict[str, Any] = {
-    "type": "array",
-    "x-kubernetes-list-type": "map",
-    "x-kubernetes-list-map-keys": ["type"],
-    "items": {
-        **object_schema(
-            type=STRING,
-            status=STRING,
-            reason=STRING,
-            message=STRING,
-            lastTransitionTime={"type": "string", "format": "date-time"},
-            observedGeneration=INTEGER,
-        ),
-        "required": ["type", "status"],
-    },
-}
-"""The schema of a status's ``conditions``."""
+from .._cluster.cluster import Object
 
 
 def new_condition(

@@ -28,3 +28,17 @@ def text_of(value: object) -> str:
 def number_of(value: object) -> int:
     """The value if it is a whole number, else 0."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def fields_at(value: object, *path: str) -> dict[str, Any]:
+    """The dictionary itself that is at a path, so that a copy can be changed in place; else an empty one."""
+    for name in path:
+        value = mapping_of(value).get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def items_at(value: object, *path: str) -> Iterator[dict[str, Any]]:
+    """The dictionaries themselves in the list at a path; none if there is no list."""
+    for item in mappings_in(fields_at(value, *path[:-1]).get(path[-1])):
+        if isinstance(item, dict):
+            yield item
