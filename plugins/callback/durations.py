@@ -81,7 +81,7 @@ from typing import TYPE_CHECKING, Any
 
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import KINDS, render_durations
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.console import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.console import (
     label_lines,
     print_banner,
     print_block,

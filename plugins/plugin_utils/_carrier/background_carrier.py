@@ -31,9 +31,9 @@ from .carrier import Carrier, TaskVars
 from .exit_messages import EXIT_MESSAGES
 from .held_failures import HeldFailures
 from .interpreter import has_libraries
-from .progress_view import PrintedLine
+from .screen.progress_view import PrintedLine
+from .screen.standard_output import print_lines_at_once
 from .signals import is_stop_requested, run_with_stop_signals
-from .standard_output import print_lines_at_once
 
 # The main process imports action plugins before it forks a worker for them.
 print_lines_at_once()

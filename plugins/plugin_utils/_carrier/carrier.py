@@ -52,17 +52,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
 
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
-from .brief_output import brief_summary, brief_warnings
 from .cluster_log import CLUSTER_LOG
-from .console import host_label, is_stdout_for_people, label_lines, print_block, print_line
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
 from .paths import SearchPath, resolve_paths
-from .progress_view import PrintedLine, ProgressView, Verbosity
 from .role_search import missing_roles
+from .screen.brief_output import brief_summary, brief_warnings
+from .screen.console import host_label, is_stdout_for_people, label_lines, print_block, print_line
+from .screen.progress_view import PrintedLine, ProgressView, Verbosity
+from .screen.terminal import sanitize_result, with_host
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
-from .terminal import sanitize_result, with_host
 from .unread_variables import variable_warnings
 
 if TYPE_CHECKING:

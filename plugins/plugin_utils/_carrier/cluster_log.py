@@ -25,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table
     render_clusters,
 )
 
-from .console import print_banner, print_block
+from .screen.console import print_banner, print_block
 
 NAME = "kyma-clusters.jsonl"
 

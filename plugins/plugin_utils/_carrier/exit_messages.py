@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from math import inf
 
-from .console import is_stdout_for_people, print_line
+from .screen.console import is_stdout_for_people, print_line
 
 POLL_SECONDS = 0.2
 SECONDS_AFTER_WORKERS = 10.0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.cluster.paths import ROOT
 
-CONSOLE = ROOT / "plugins" / "plugin_utils" / "_carrier" / "console.py"
+CONSOLE = ROOT / "plugins" / "plugin_utils" / "_carrier" / "screen" / "console.py"
 FOLDERS = (
     "action",
     "callback",
@@ -20,7 +20,7 @@ FOLDERS = (
 )
 PRINTING = {"display", "banner", "print"}
 STREAMS = {"sys.stdout", "sys.stderr"}
-STREAM_SETTINGS = ROOT / "plugins" / "plugin_utils" / "_carrier" / "standard_output.py"
+STREAM_SETTINGS = ROOT / "plugins" / "plugin_utils" / "_carrier" / "screen" / "standard_output.py"
 """It sets when a stream is flushed, and prints nothing."""
 
 

@@ -9,7 +9,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_controls
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.terminal import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.terminal import (
     printable_line,
     sanitize_result,
     with_host,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import DUE_SECONDS, Step
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.progress_view import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.progress_view import (
     REPEAT_SECONDS,
     ProgressView,
     Verbosity,

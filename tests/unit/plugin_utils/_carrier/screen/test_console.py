@@ -14,7 +14,7 @@ from ansible.plugins.callback import CallbackBase
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 from ansible.utils import color
 from ansible.utils.context_objects import CLIArgs
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.console import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.console import (
     is_for_people,
     is_stdout_for_people,
     label_lines,

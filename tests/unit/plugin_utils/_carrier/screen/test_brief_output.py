@@ -9,7 +9,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations imp
     render_brief_durations,
     render_durations,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.brief_output import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.brief_output import (
     WIDTH,
     brief_summary,
     brief_warnings,

@@ -10,7 +10,7 @@ import multiprocessing
 import sys
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.standard_output import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.standard_output import (
     print_lines_at_once,
 )
 
