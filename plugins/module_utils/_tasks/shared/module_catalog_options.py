@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .._carrier.options import ArgumentSpec
+from ..._carrier.options import ArgumentSpec
 
 CLUSTER_CATALOG = "cluster"
 """In a catalog: the ModuleTemplates and ModuleReleaseMetas of the cluster itself."""
