@@ -13,8 +13,8 @@ from .._deploy.component_options import ComponentOptions
 from .._deploy.run.deployment import deploy_components
 from .._deploy.run.prune_run import prune_components
 from .complete_deletion import delete
-from .option_values import migration_options, policy_of
-from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
+from .shared.option_values import migration_options, policy_of
+from .shared.shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
 
 
 def component(task: Task) -> Result:

@@ -16,7 +16,7 @@ from .._runs.records.hold import Hold, new_hold
 from .._runs.records.installation import INSTALLATION_NAME, read_installation, write_hold
 from .._runs.records.record_schema import API_VERSION
 from .._runs.records.record_writer import current_user
-from .record_kinds import RECORD_KINDS
+from .shared.record_kinds import RECORD_KINDS
 
 PRESENT, ABSENT = "present", "absent"
 

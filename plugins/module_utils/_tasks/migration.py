@@ -31,9 +31,9 @@ from .._runs.records.journal_records import journal_of
 from .._runs.records.runs import new_run_name, read_run, update_run_status
 from .._runs.run_failures import never_started, run_problems
 from ..migration import GLOBAL, Migration, Phase
-from .option_values import migration_options
-from .record_kinds import RECORD_KINDS
-from .shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
+from .shared.option_values import migration_options
+from .shared.record_kinds import RECORD_KINDS
+from .shared.shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
 
 UNJOURNALED = (
     "what these migrations write cannot be undone: its journal belongs to the record of the newest "

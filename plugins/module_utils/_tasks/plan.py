@@ -23,9 +23,9 @@ from .._deploy.plan.summary import blocked_message, count_changes, summary_of
 from .._errors import LifecycleError
 from .._runs.cluster_result import HELD, state_of_error
 from .._runs.outcomes import FAILED, PLAN, SUCCEEDED, duration_of
-from .option_values import migration_options, policy_of
-from .record_kinds import RECORD_KINDS
-from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
+from .shared.option_values import migration_options, policy_of
+from .shared.record_kinds import RECORD_KINDS
+from .shared.shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
 
 
 def plan(task: Task) -> Result:

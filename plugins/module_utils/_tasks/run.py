@@ -13,8 +13,8 @@ from .._deploy.run.run_start import start_run
 from .._errors import LifecycleError
 from .._runs.cancel_request import CancelRequest, cancel_run
 from .._runs.cluster_result import state_of_error
-from .record_kinds import RECORD_KINDS
-from .shared_options import LEASE_SPEC, POLICY_SPEC, WORK_SPEC
+from .shared.record_kinds import RECORD_KINDS
+from .shared.shared_options import LEASE_SPEC, POLICY_SPEC, WORK_SPEC
 
 
 def run(task: Task) -> Result:

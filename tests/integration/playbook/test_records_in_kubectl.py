@@ -18,7 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     DEFINITIONS as JOB_DEFINITIONS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 from tests.cluster.paths import BIN
 from tests.support.eventually import eventually

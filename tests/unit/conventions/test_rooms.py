@@ -159,6 +159,20 @@ def test_folders_stay_small() -> None:
     assert {str(folder): count for folder, count in counts.items() if count > MOST_FILES_OF_A_FOLDER} == {}
 
 
+PARTS_OF_TASKS = {"complete_deletion": "component", "errand_watch": "reconcile_errands"}
+"""Files of _tasks that are no task, and the only task that each is a part of."""
+
+
+def test_each_file_of_tasks_is_a_task_or_a_part_of_one(sources: Mapping[str, str]) -> None:
+    tasks = {file.stem: file for file in (PLUGINS / "module_utils" / "_tasks").glob("[!_]*.py")}
+    others = {name for name, file in tasks.items() if "\nDEFINITION = " not in file.read_text()}
+    assert others == {*PARTS_OF_TASKS}
+    graph = graph_of(sources)
+    for part, task in PARTS_OF_TASKS.items():
+        module = f"module_utils._tasks.{part}"
+        assert {user for user, others in graph.items() if module in others} == {f"module_utils._tasks.{task}"}
+
+
 IMPORTS = {
     "at the top": f"from {PACKAGE}module_utils._deploy.plan.hops import plan_hops\n",
     "of the module": f"from {PACKAGE}module_utils._deploy.plan import hops\n",

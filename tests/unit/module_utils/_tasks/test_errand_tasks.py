@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.installed_kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_object import (
     ErrandRequest,
     wanted_errand,
@@ -26,7 +27,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.preflight import run_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    CRD_KIND,
     CRD_NAME,
     DEFINITION,
     ENGINE_ROLE,

@@ -42,7 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     write_hold,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, hold, migration
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,

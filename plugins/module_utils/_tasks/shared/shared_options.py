@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from .._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
-from .._carrier.task import LEASE_SECONDS, SERVICE_ACCOUNT
-from .._objects.ownership.policy import INTERACTIVE_MANAGERS
-from .._progress import GRACE
+from ..._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
+from ..._carrier.task import LEASE_SECONDS, SERVICE_ACCOUNT
+from ..._objects.ownership.policy import INTERACTIVE_MANAGERS
+from ..._progress import GRACE
 
 POLICY_SPEC: ArgumentSpec = {
     "replace_immutable": {"type": "list", "elements": "str", "default": ["Job"]},

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._components.migrations.migration_runner import MigrationOptions
-from .._objects.ownership.policy import Policy
-from .._progress import GRACE
+from ..._components.migrations.migration_runner import MigrationOptions
+from ..._objects.ownership.policy import Policy
+from ..._progress import GRACE
 
 
 def policy_of(params: Mapping[str, Any]) -> Policy:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from .._cluster.cluster import Cluster
-from .._errands.errand import API_VERSION, KIND, errand_from
-from .._jobs.secret_users import SecretUsers, secret_users
+from ..._cluster.cluster import Cluster
+from ..._errands.errand import API_VERSION, KIND, errand_from
+from ..._jobs.secret_users import SecretUsers, secret_users
 
 
 def read_errand_users(cluster: Cluster, namespace: str) -> SecretUsers:

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from .._runs.records.definitions import RecordKinds
-from .._runs.records.installation import INSTALLATION_DEFINITION
-from .._runs.records.inventories import INVENTORY_DEFINITION
-from .._runs.records.journal_records import JOURNAL_ENTRY_DEFINITION
-from .._runs.records.modules import MODULE_DEFINITION
-from .._runs.records.runs import RUN_DEFINITION
+from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.installation import INSTALLATION_DEFINITION
+from ..._runs.records.inventories import INVENTORY_DEFINITION
+from ..._runs.records.journal_records import JOURNAL_ENTRY_DEFINITION
+from ..._runs.records.modules import MODULE_DEFINITION
+from ..._runs.records.runs import RUN_DEFINITION
 
 RECORD_KINDS = RecordKinds(
     viewable=(INSTALLATION_DEFINITION, INVENTORY_DEFINITION, MODULE_DEFINITION, RUN_DEFINITION),
