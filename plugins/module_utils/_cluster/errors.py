@@ -248,6 +248,12 @@ def may_have_acted(error: ClusterError) -> bool:
 _FAILED_CALL = re.compile(r'failed calling webhook "([^"]+)"')
 
 
+def is_dry_run_refused(error: Exception) -> bool:
+    """Whether a webhook has side effects, so that the server makes no dry run of what it would be asked."""
+    is_refusal = isinstance(error, ApiError) and error.status == 400
+    return is_refusal and "does not support dry run" in str(error)
+
+
 def silent_webhook(error: Exception) -> str:
     """The name of the webhook that the server got no answer from, by its refusal; empty for other errors."""
     if not isinstance(error, ApiError) or error.status != 500:

@@ -34,6 +34,7 @@ from .._cluster.errors import (
     Invalid,
     KindNotServed,
     NotRehearsable,
+    is_dry_run_refused,
     silent_webhook,
 )
 from .._cluster.fields.json_patch import merge_patch_between
@@ -359,11 +360,16 @@ class DryRunCluster(Cluster):
         return verb == "delete" or not self._overlay.deleted_any or not self._hidden(kind, ref)
 
     def _heard(self, ask: Callable[[], Answer]) -> Answer | None:
-        """What the server answers; None where it can't tell, for a webhook that is done without."""
+        """What the server answers; None where it can't tell, for a webhook that is done without.
+
+        That is one that does not answer, or one that knows no dry runs.
+        """
         try:
             return ask()
         except ApiError as error:
             webhook = silent_webhook(error)
+            if is_dry_run_refused(error):
+                return None
             if not webhook or not self._overlay.tolerates_webhook(webhook):
                 raise
         return None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from .._cluster.cluster import Cluster, Object, Ref, Resource, group_of, ref_of
 from .._cluster.deep_copy import deep_copy
+from .._cluster.errors import Forbidden
 from .._cluster.kinds import (
     CRD_KIND,
     NAMESPACE_KIND,
@@ -70,6 +71,7 @@ class Overlay:
             self._crd_kinds.update(kinds_of_crd(definition))
         self._wiped: set[Ref] = set()
         self._gone: dict[str, bool] = {}
+        self._owners: dict[str, Object | None] = {}
         self._version = FIRST_VERSION
         self.tolerates_webhook: Callable[[str], bool] = lambda _webhook: False
 
@@ -271,7 +273,13 @@ class Overlay:
         if resource is None:
             return None
         place = namespace if resource.namespaced else None
-        found = self._inner.get(owner["apiVersion"], owner["kind"], owner["name"], place)
+        if uid not in self._owners:
+            try:
+                self._owners[uid] = self._inner.get(owner["apiVersion"], owner["kind"], owner["name"], place)
+            except Forbidden:
+                # Who may not read it deletes nothing that it owns either.
+                self._owners[uid] = None
+        found = self._owners[uid]
         if found is None or found["metadata"].get("uid") != uid or self.visible(found) is not None:
             return None
         with self._lock:

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from .._cluster.cluster import Cluster, Object
+from .._cluster.cluster import Cluster, Object, ref_of
 from .._cluster.errors import ApiError, ClusterError, Conflict, NotFound, Unreachable
 from .._errors import LifecycleError
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job, fields_of
 from .._job_models.runtime.run_identity import run_identity
 from .._job_models.runtime.runtime_objects import STORE
+from .._job_models.storage.definition import StoredDefinition
 from .._text import one_line
 from .changes.change_report import Action, ChangeReport, OnFailure
 from .changes.descriptions import fields_after, fields_before, hidden_field_warnings, step_note
@@ -62,7 +63,7 @@ class _Change:
         first: what there was of the job.
         view: what there is of it.
         base: what there was before what a rollback undoes; None before that begins.
-        written: the uids of the runtime objects that were written before others changed the job.
+        created: the uids of the runtime objects that it has created.
         notes: what was done, in clauses.
         is_changed: whether anything but a status was written.
     """
@@ -71,7 +72,7 @@ class _Change:
     first: JobView
     view: JobView
     base: JobView | None = None
-    written: frozenset[str] = frozenset()
+    created: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     is_changed: bool = False
 
@@ -100,6 +101,7 @@ class JobChanger:
         self._timeout = timeout
         self._writer = StepWriter(self._cluster, timeout)
         self._changed: set[JobKey] = set()
+        self._confirming: dict[str, StoreSnapshot] = {}
 
     def present(self, job: CoreJob) -> ChangeReport:
         """Let a job be as its user means it: its definition, and what runs.
@@ -146,6 +148,9 @@ class JobChanger:
         def work(change: _Change) -> None:
             _refuse(refusal(change.view))
             self._take(change, next_step_to_absence)
+            while change.view.surplus:
+                change.view = view_of(self._fresh_snapshot(key), key)
+                self._take(change, next_step_to_absence)
 
         return self._reported(key, Action.DELETED, work)
 
@@ -179,7 +184,7 @@ class JobChanger:
             raise
         except LifecycleError as error:
             done = f". By then: {'; '.join(change.notes)}" if change.notes else ""
-            reason, message = "Failed", f"{one_line(error)}{done}"
+            reason, message = "Failed", f"{one_line(error).rstrip('.')}{done}"
         if change.is_changed:
             self._changed.add(key)
         return ChangeReport(
@@ -198,7 +203,7 @@ class JobChanger:
         taken, refused = "", ""
         for attempt in range(1, MOST_ATTEMPTS + 1):
             try:
-                while orphan := orphan_step(change.view, change.written):
+                while orphan := orphan_step(change.view, change.created):
                     change.view = self._writer.write(change.view, orphan)
                 work(change)
                 return
@@ -207,6 +212,8 @@ class JobChanger:
                 if attempt == MOST_ATTEMPTS or refused == str(error):
                     raise
                 refused = str(error)
+                change.view = view_of(self._confirming_snapshot(change), change.key)
+                continue
             except StaleView as error:
                 if error.refused and taken == str(error):
                     # It is there again, and still no object of the job.
@@ -218,8 +225,10 @@ class JobChanger:
                     ) from None
                 taken = str(error) if error.refused else ""
             time.sleep(random.uniform(0, 0.02 * attempt))
-            change.written |= {one.uid for one in change.view.written.values()}
+            ended, definition = change.view.ended, change.view.definition
             change.view = view_of(self._fresh_snapshot(change.key), change.key)
+            if _is_same(definition, change.view.definition):
+                change.view = replace(change.view, ended=ended)
 
     def _take(self, change: _Change, decide: Callable[[JobView], Step | None]) -> None:
         while step := decide(change.view):
@@ -227,6 +236,8 @@ class JobChanger:
                 change.base = change.view
             before, change.view = change.view, self._writer.write(change.view, step)
             is_repeated = isinstance(step, WriteRuntime) and change.view.written is before.written
+            if isinstance(step, WriteRuntime) and step.live is None and not is_repeated:
+                change.created.add(change.view.written[step.meant["kind"]].uid)
             if not is_repeated and not isinstance(step, WriteStatus):
                 change.is_changed = True
                 change.notes.append(step_note(step))
@@ -308,6 +319,19 @@ class JobChanger:
                     f"others have changed {listed} meanwhile. Look at it, and run this again"
                 )
             change.view = self._writer.write(change.view, step)
+        if base.definition and not change.view.definition:
+            raise LifecycleError(
+                f"others have deleted {ref_of(base.definition.obj)} meanwhile. Look at it, and run this again"
+            )
+
+    def _confirming_snapshot(self, change: _Change) -> StoreSnapshot:
+        """What there is by now, read once for all refused jobs of a namespace that were not changed."""
+        key = change.key
+        if change.notes or key in self._changed:
+            return self._fresh_snapshot(key)
+        if key.namespace not in self._confirming:
+            self._confirming[key.namespace] = self._fresh_snapshot(key)
+        return self._confirming[key.namespace]
 
     def _fresh_snapshot(self, key: JobKey) -> StoreSnapshot:
         return read_snapshot(self._cluster, (key.namespace,))
@@ -318,6 +342,11 @@ class JobChanger:
             return Action.UNCHANGED
         is_new = not change.first.definition and not change.first.adoptable
         return Action.CREATED if action is Action.UPDATED and is_new else action
+
+
+def _is_same(one: StoredDefinition | None, other: StoredDefinition | None) -> bool:
+    """Whether two definitions are one object, as it was read at two times."""
+    return bool(one and other and one.obj["metadata"].get("uid") == other.obj["metadata"].get("uid"))
 
 
 def _goal_as_it_is(view: JobView) -> Goal:

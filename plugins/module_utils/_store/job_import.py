@@ -15,6 +15,7 @@ from .._cluster.cluster import Cluster, Object, ref_of
 from .._cluster.errors import AlreadyExists, ApiError, Conflict
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job
+from .._job_models.recognition import UnreadableJob
 from .._job_models.runtime.patches import merge_patch
 from .._job_models.runtime.runtime_objects import STORE, runtime_objects
 from .._job_models.storage.definition import (
@@ -34,7 +35,7 @@ from .counters import JobCounter
 from .counting import count_jobs
 from .exact_patch import patch_exactly
 from .job_state import job_drift
-from .snapshot import RuntimeJob, StoreSnapshot
+from .snapshot import RuntimeJob, StoreSnapshot, without_gone_jobs
 from .stored_definitions import UNREADABLE, problem_of
 from .unknown_jobs import adoptable_job, unknown_jobs
 
@@ -102,6 +103,8 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
         ClusterError: the cluster does not answer, or a counter can't be written.
     """
     cluster = cluster.with_field_manager(STORE)
+    if unknown_jobs(snapshot):
+        snapshot = without_gone_jobs(cluster, snapshot)
     counters = count_jobs(cluster, snapshot)
     found, unreadable, warnings = _found_jobs(cluster, snapshot)
     old = [one for one in snapshot.definitions.values() if rewrite and _is_old(one)]
@@ -145,6 +148,8 @@ def _found_jobs(
     for obj in _toolforge_resources(cluster, snapshot):
         try:
             key, type_, fields = toolforge_resource(obj)
+            if key in found:
+                raise UnreadableJob(f"Its name is taken by a {found[key][0].type} job. Delete one of them.")
             if key not in taken:
                 found[key] = (core_job(key, type_, fields), None)
                 warnings += [

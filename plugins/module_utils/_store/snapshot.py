@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, Object, Ref, ref_of
 from .._cluster.errors import Forbidden
 from .._cluster.object_selectors import label_matcher
 from .._job_models.core_job import JobKey, JobType
-from .._job_models.object_shapes import ERRAND_LABEL
+from .._job_models.object_shapes import ERRAND_LABEL, is_service_of
 from .._job_models.recognition import has_controller
-from .._job_models.runtime.runtime_objects import CRON_JOB, JOB, JOB_LABEL, KINDS_OF, runtime_objects
+from .._job_models.runtime.runtime_objects import CRON_JOB, JOB, KINDS_OF, runtime_objects
 from .._job_models.storage.definition import DEFINITION_KINDS, StoredDefinition
 from .._jobs.job_outcome import has_ended
 from .._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
@@ -177,12 +177,26 @@ def read_snapshot(
     )
 
 
+def without_gone_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> StoreSnapshot:
+    """A snapshot without the jobs that others have deleted while it was read, or since.
+
+    Such a job could have lost its definition before the definitions were read. It takes a list of metadata
+    for each kind that runs jobs.
+    """
+    found = _lists(cluster, (*_MAIN_KINDS,), snapshot.namespaces, metadata_only=True)
+    uids = {obj["metadata"].get("uid") for items in found.values() for obj in items}
+    left = {place: one for place, one in snapshot.runtime.items() if one.main["metadata"].get("uid") in uids}
+    return replace(snapshot, runtime=left)
+
+
 def _lists(
-    cluster: Cluster, kinds: Sequence[tuple[str, str]], places: Sequence[str]
+    cluster: Cluster, kinds: Sequence[tuple[str, str]], places: Sequence[str], *, metadata_only: bool = False
 ) -> dict[tuple[str, str], list[Object]]:
     """All objects of some kinds in some namespaces, or in all, by their kind."""
     lists = [(kind, place) for kind in kinds for place in places or (None,)]
-    pages = map_in_threads(lambda one: cluster.list(*one[0], one[1]).items, lists)
+    pages = map_in_threads(
+        lambda one: cluster.list(*one[0], one[1], metadata_only=metadata_only).items, lists
+    )
     found: dict[tuple[str, str], list[Object]] = {kind: [] for kind in kinds}
     for (kind, _place), items in zip(lists, pages, strict=True):
         found[kind] += items
@@ -236,12 +250,7 @@ def is_podless(job: Object) -> bool:
 
 
 def _own_service(main: Object, service: Object | None) -> Object | None:
-    """A Service with the name of a main object, if it has our label or selects the pods."""
+    """A Service with the name of a main object, if it is a Deployment and the Service is its own."""
     if service is None or main["kind"] != KINDS_OF[JobType.CONTINUOUS][0][1]:
         return None
-    if mapping_of(service["metadata"].get("labels")).get(JOB_LABEL) == main["metadata"]["name"]:
-        return service
-    template = mapping_of(mapping_of(main.get("spec")).get("template"))
-    labels = mapping_of(mapping_of(template.get("metadata")).get("labels"))
-    selector = mapping_of(mapping_of(service.get("spec")).get("selector"))
-    return service if selector and selector.items() <= labels.items() else None
+    return service if is_service_of(main, service) else None

@@ -98,6 +98,8 @@ class StepWriter:
         existing = step.existing
         base = existing or view.definition
         obj = definition_object(step.job, base.obj if base else None, step.replaces)
+        if step.is_adoption:
+            self._refuse_gone(view, step.job.type)
         if existing is None:
             answer = self.cluster.create(obj)
             self._yield_to_others(view, answer)
@@ -106,6 +108,13 @@ class StepWriter:
         definition = read_definition(answer)
         replaced = view.definition if existing is None else view.replaced
         return replace(view, definition=definition, replaced=replaced, adoptable=None)
+
+    def _refuse_gone(self, view: JobView, type_: JobType) -> None:
+        """Refuse to make a definition of what others have deleted since the view was read."""
+        runtime = view.runtime.get(type_)
+        found = self.cluster.get(*_kind(runtime.main), *_place(runtime.main)) if runtime else None
+        if runtime is None or found is None or found["metadata"].get("uid") != runtime.uid:
+            raise StaleView(f"the {type_} job was deleted meanwhile")
 
     def _yield_to_others(self, view: JobView, created: Object) -> None:
         """Delete a definition again if others have created one of another type since the view was read.

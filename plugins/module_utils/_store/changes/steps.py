@@ -192,17 +192,15 @@ def next_step_to_absence(view: JobView) -> Step | None:
     return None
 
 
-def orphan_step(view: JobView, written: Collection[str]) -> DeleteRuntime | None:
-    """The deletion of what a change has written for a definition that others have replaced meanwhile.
+def orphan_step(view: JobView, created: Collection[str]) -> DeleteRuntime | None:
+    """The deletion of what a change has created for a definition that others replaced or deleted meanwhile.
 
     Args:
         view: what there is of the job now.
-        written: the uids of the runtime objects that the change has written.
+        created: the uids of the runtime objects that the change has created.
     """
-    if view.definition is None:
-        return None
-    own = {view.definition.type, view.definition.replaces}
-    found = (type_ for type_, one in view.runtime.items() if type_ not in own and one.uid in written)
+    own = {view.definition.type, view.definition.replaces} if view.definition else set()
+    found = (type_ for type_, one in view.runtime.items() if type_ not in own and one.uid in created)
     type_ = next(found, None)
     return _deletion(view, type_) if type_ else None
 

@@ -78,7 +78,9 @@ def requested_jobs(params: Mapping[str, Any]) -> list[RequestedJob]:
         name, type_ = fields.pop("name", ""), fields.pop("type", "")
         namespace = fields.pop("namespace", "") or params["namespace"] or ""
         found = job_problems(name, type_, fields) if is_present else _problems_of_name(name)
-        if not namespace:
+        if not isinstance(namespace, str):
+            found.append(f"namespace is {namespace!r}, and must be a string")
+        elif not namespace:
             found.append("namespace is not set; set it for the task or for the job")
         if found:
             title = one_line(

@@ -325,6 +325,25 @@ class TestFewRights:
         overlay.delete("v1", "ConfigMap", "a", "default")
         assert overlay.create(config_map(k="2"))["data"] == {"k": "2"}
 
+    def test_an_owner_that_may_not_be_read_lives(self, inner: MemoryCluster, overlay: DryRunCluster) -> None:
+        owner = config_map("owner") | {"metadata": {"name": "owner", "namespace": "default", "uid": "u"}}
+        inner.seed(*(owned_by(config_map(f"child-{number}"), owner) for number in range(9)))
+        overlay.delete("v1", "ConfigMap", "a", "default")
+        inner.fail_when(lambda request: request.ref.name == "owner", FORBIDDEN)
+        inner.requests.clear()
+        for _time in range(2):
+            assert len(overlay.list("v1", "ConfigMap").items) == 9
+        assert len([one for one in inner.requests if one.ref.name == "owner"]) == 1
+
+    def test_a_webhook_that_knows_no_dry_run_leaves_a_write_unverified(
+        self, inner: MemoryCluster, overlay: DryRunCluster
+    ) -> None:
+        message = 'admission webhook "audit.shop" does not support dry run'
+        refusal = api_error("create it", 400, {"reason": "BadRequest", "message": message})
+        inner.fail_when(lambda request: request.dry_run, refusal)
+        overlay.create(config_map("b"))
+        assert [one.name for one in overlay.unverified] == ["b"]
+
     def test_a_definition_that_is_known_is_not_read(self) -> None:
         inner = MemoryCluster(CRD)
         inner.fail_when(lambda request: request.ref.kind == "CustomResourceDefinition", FORBIDDEN)

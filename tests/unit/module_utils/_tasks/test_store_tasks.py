@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_ma
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
@@ -260,6 +261,34 @@ def test_all_that_is_wrong_is_refused_at_once_and_nothing_is_written(cluster: Me
     ):
         assert part in failed["msg"]
     assert cluster.requests == []
+
+
+@pytest.mark.parametrize("namespace", [123, ["shop"]])
+def test_a_namespace_is_a_string(cluster: MemoryCluster, namespace: object) -> None:
+    failed = call(cluster, jobs=[{**WEB, "namespace": namespace}])
+    assert failed["msg"].endswith(f"namespace is {namespace!r}, and must be a string")
+
+
+@pytest.mark.parametrize(
+    ("service", "port", "is_refused"),
+    [
+        ({"spec": {"ports": [{"port": 80}]}}, None, True),
+        ({"metadata": {"labels": None}, "spec": {"selector": {"other": "pods"}}}, 8080, True),
+        ({"metadata": {"labels": None}}, 8080, False),
+        ({"spec": {"sessionAffinity": "ClientIP"}}, 8080, False),
+    ],
+)
+def test_a_service_of_extra_must_be_found_again(
+    cluster: MemoryCluster, service: Object, port: int | None, is_refused: bool
+) -> None:
+    job = {**WEB, "port": port, "namespace": "shop", "extra": {"Service": service}}
+    done = call(cluster, jobs=[job])
+    if is_refused:
+        assert "as the store would not find the Service again" in done["msg"]
+        assert cluster.get("v1", "Service", "web", "shop") is None
+    else:
+        assert not done.get("failed"), done
+        assert not call(cluster, jobs=[job])["changed"]
 
 
 def test_each_job_needs_a_namespace(cluster: MemoryCluster) -> None:
@@ -606,6 +635,26 @@ def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> N
     )
     assert loaded["lines"][0].startswith("shop/nightly: ")
     assert cluster.get("batch/v1", "CronJob", "nightly", "shop")
+
+
+def test_resources_of_toolforge_of_one_name_are_one_job_and_one_line(cluster: MemoryCluster) -> None:
+    other = deep_copy(TOOLFORGE_CRD)
+    other["metadata"]["name"] = "continuousjobs.jobs-api.toolforge.org"
+    other["spec"]["names"] = {"kind": "ContinuousJob", "plural": "continuousjobs"}
+    cluster.seed(TOOLFORGE_CRD, other)
+    for kind in ("ScheduledJob", "ContinuousJob"):
+        cluster.create(
+            {
+                "apiVersion": "jobs-api.toolforge.org/v1",
+                "kind": kind,
+                "metadata": {"name": "nightly", "namespace": "shop"},
+                "spec": {"cmd": "./run.sh", "image": "tools/python:3.13", "schedule": "36 6 * * *"},
+            }
+        )
+    done = call(cluster, stored_job_import.DEFINITION)
+    assert done["imported"] == ["shop/nightly"]
+    (line,) = done["unreadable"]
+    assert "Its name is taken by a scheduled job" in line
 
 
 # Their documentation.
