@@ -25,7 +25,6 @@ from .._store.snapshot import StoreSnapshot
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
 from .shared.job_store_access import cluster_to_write, counter_rows, read_jobs, write_metrics
-from .shared.plain_options import plain_options
 from .shared.requested_jobs import (
     ABSENT,
     FIELDS_SPEC,
@@ -42,7 +41,7 @@ _Call: TypeAlias = "tuple[JobKey, Callable[[], ChangeReport]]"
 
 def stored_job(task: Task) -> Result:
     """Manage one job or some, one after the other."""
-    params = plain_options(task.params)
+    params = task.params
     requests = requested_jobs(params)
     cluster, warnings = cluster_to_write(task)
     namespaces = dict.fromkeys(one.key.namespace for one in requests)

@@ -21,14 +21,13 @@ from .._jobs.version_writer import (
 from .._jobs.versioned_secrets import newest_version
 from .._objects.apply.diff import diff_of
 from .errand_users import read_errand_users
-from .shared.plain_options import plain_options
 
 PRESENT, ABSENT = "present", "absent"
 
 
 def versioned_secret(task: Task) -> Result:
     """Write or delete versions of one base."""
-    params = plain_options(task.params)
+    params = task.params
     _refuse_options(params)
     return _absent(task, params) if params["state"] == ABSENT else _present(task, params)
 

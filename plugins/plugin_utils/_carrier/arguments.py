@@ -20,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from .._release.version import number_problem
 from .hidden_secrets import hide_secrets
 from .number_options import number_problems
+from .plain_options import plain_options
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Arguments:
     """What came of a task's options.
 
     Attributes:
-        params: the validated options, defaults filled in.
+        params: the validated options with plain texts, dicts and lists, defaults filled in.
         problem: what is wrong with them, in the words of AnsibleModule; empty if nothing is.
         bad_numbers: what is wrong with numbers among them, by option; these have their defaults instead.
         secrets: values that no result may show.
@@ -77,7 +78,7 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
     problem = problem or _number_problem(args)
     secrets = frozenset(outcome._no_log_values)
     return Arguments(
-        params=dict(outcome.validated_parameters),
+        params=plain_options(outcome.validated_parameters),
         problem=str(hide_secrets(problem, secrets)) if problem else "",
         bad_numbers={option: str(hide_secrets(one, secrets)) for option, one in bad_numbers.items()},
         secrets=secrets - scalar_texts(outcome.validated_parameters, definition.secret_options),

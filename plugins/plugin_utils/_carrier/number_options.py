@@ -36,6 +36,7 @@ RULES: Mapping[str, NumberRule] = {
     "wait_timeout": _TIMEOUT,
     "deadline": _SECONDS,
     "grace": _SECONDS,
+    "patience": _SECONDS,
     "lease_wait": NumberRule("a number of seconds, 0 or more", lambda seconds: seconds >= 0),
     "lease_seconds": NumberRule(
         "a whole number of seconds, 6 or more, as a shorter lease ends before a request does",
@@ -48,15 +49,20 @@ RULES: Mapping[str, NumberRule] = {
     "max_fail_percentage": NumberRule("a number from 0 to 100", lambda number: 0 <= number <= 100),
 }
 """By the name of the option, which means the same in all modules."""
+OF_JOBS = "stored_job"
+"""The module with the fields of a job among its options. The timeout of a job is validated there."""
 VARIABLES: Mapping[str, str] = {
     "timeout": "kyma_component_timeout",
     "deadline": "kyma_timeout",
 }
 """The variables of the role kyma that are named otherwise than its options."""
-OF_ERRANDS = frozenset({"errand", "reconcile_errands"})
-"""Modules whose options have variables with a prefix of their own."""
-OF_JOBS = "stored_job"
-"""The module with the fields of a job among its options. The timeout of a job is validated there."""
+PREFIXES: Mapping[str, str] = {
+    "errand": "kyma_errand_",
+    "reconcile_errands": "kyma_errand_",
+    "module": "kyma_modules_",
+    OF_JOBS: "kyma_job_store_",
+}
+"""By module, what its variables begin with; those of other modules begin with ``kyma_``."""
 
 
 def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any], module: str = "") -> dict[str, str]:
@@ -78,11 +84,8 @@ def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any], module: st
 
 
 def _variable(option: str, module: str) -> str:
-    if _plain_name(module) in OF_ERRANDS:
-        return f"kyma_errand_{option}"
-    if _plain_name(module) == OF_JOBS:
-        return f"kyma_job_store_{option}"
-    return VARIABLES.get(option, f"kyma_{option}")
+    prefix = PREFIXES.get(_plain_name(module))
+    return f"{prefix}{option}" if prefix else VARIABLES.get(option, f"kyma_{option}")
 
 
 def _plain_name(module: str) -> str:

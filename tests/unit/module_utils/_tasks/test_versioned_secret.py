@@ -98,33 +98,6 @@ def test_the_difference_names_keys_and_no_values() -> None:
     assert told(result) == (True, "x-v10", 10, ["x-v9"])
 
 
-class Tagged(str):
-    """A text as a playbook has it in Ansible's own process."""
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        return self[:]
-
-
-def test_texts_of_ansible_are_written_as_plain_texts() -> None:
-    someone = somebody()
-    texts = {Tagged("app"): Tagged("shop")}
-    result = write(
-        someone,
-        namespace=Tagged("default"),
-        labels=texts,
-        annotations=texts,
-        source_description=Tagged("a test"),
-        data={Tagged("password"): Tagged(VALUE)},
-    )
-    assert "app: shop" in result["diff"][0]["after"]
-    found = someone.cluster.get("v1", "Secret", "x-v1", "default")
-    assert found is not None
-    meta = found["metadata"]
-    assert {type(text) for text in (meta["name"], meta["namespace"], *meta["annotations"].values())} == {str}
-
-
 def test_the_first_version_has_no_state_before() -> None:
     (diff,) = write(somebody())["diff"]
     assert (diff["before_header"], diff["before"]) == ("Secret default/x-v1 (absent)", "")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 
 import pytest
+import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import CARRIER_ARGUMENT
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
@@ -20,6 +21,24 @@ def test_defaults_and_types() -> None:
     assert arguments.params["limit"] == 3
     assert arguments.params["validate_certs"] is False
     assert arguments.params["kubeconfig"] is None
+
+
+class TaggedText(str):
+    """A text as Ansible's own process has those of playbooks."""
+
+    __slots__ = ()
+
+
+def test_texts_of_playbooks_become_plain_at_any_depth() -> None:
+    """YAML is written of them for diffs, and its writer knows no subclasses."""
+    definition = TaskDefinition(lambda _request: {}, {"data": {"type": "dict"}, "list": {"type": "list"}})
+    options = {
+        "data": {TaggedText("a"): [TaggedText("b"), {"c": TaggedText("d")}]},
+        "list": [TaggedText("e"), 1],
+    }
+    params = validate(definition, options, "kyma.lifecycle.run_info").params
+    assert yaml.safe_dump(params["data"]) == "a:\n- b\n- c: d\n"
+    assert yaml.safe_dump(params["list"]) == "- e\n- 1\n"
 
 
 def test_the_words_are_those_of_a_module() -> None:

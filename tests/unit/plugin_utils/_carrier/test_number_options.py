@@ -14,6 +14,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible_collections.kyma.lifecycle.plugins.action.component import ActionModule as Component
 from ansible_collections.kyma.lifecycle.plugins.action.plan import ActionModule as Plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.component import DEFINITION as COMPONENT
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.module import DEFINITION as MODULE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION as PLAN
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.reconcile_errands import (
     DEFINITION as RECONCILE_ERRANDS,
@@ -96,6 +97,14 @@ def test_errands_have_variables_of_their_own(module: str) -> None:
     assert "(kyma_workers)" in number_problems({"workers": 0}, spec, "kyma.lifecycle.plan")["workers"]
 
 
+def test_modules_of_kyma_have_variables_of_their_own() -> None:
+    found = number_problems({"timeout": -1, "patience": -5}, MODULE.argument_spec, "kyma.lifecycle.module")
+    assert [one.split(" is ")[0] for one in found.values()] == [
+        "timeout (kyma_modules_timeout)",
+        "patience (kyma_modules_patience)",
+    ]
+
+
 def test_the_timeout_of_a_job_is_no_timeout_of_the_task() -> None:
     options = {"timeout": 0, "wait_timeout": 0}
     found = number_problems(options, STORED_JOB.argument_spec, "kyma.lifecycle.stored_job")
@@ -104,7 +113,13 @@ def test_the_timeout_of_a_job_is_no_timeout_of_the_task() -> None:
 
 def test_defaults_are_fine_and_every_rule_is_about_an_option() -> None:
     wait = {"wait_timeout": STORED_JOB.argument_spec["wait_timeout"]}
-    specs = {**PLAN.argument_spec, **COMPONENT.argument_spec, **RECONCILE_ERRANDS.argument_spec, **wait}
+    specs = {
+        **MODULE.argument_spec,
+        **PLAN.argument_spec,
+        **COMPONENT.argument_spec,
+        **RECONCILE_ERRANDS.argument_spec,
+        **wait,
+    }
     assert set(RULES) <= set(specs)
     assert number_problems({option: one.get("default") for option, one in specs.items()}, specs) == {}
 
