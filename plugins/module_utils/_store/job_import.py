@@ -148,7 +148,7 @@ def _found_jobs(
     for obj in _toolforge_resources(cluster, snapshot):
         try:
             key, type_, fields = toolforge_resource(obj)
-            if key in found:
+            if key in found and key not in taken:
                 raise UnreadableJob(f"Its name is taken by a {found[key][0].type} job. Delete one of them.")
             if key not in taken:
                 found[key] = (core_job(key, type_, fields), None)
