@@ -73,7 +73,7 @@ def only_pod(user: User) -> Object:
 
 
 def log(user: User, pod: Object) -> str:
-    return kubectl(user.kubeconfig, user.namespace, "logs", pod["metadata"]["name"])
+    return kubectl(user.kubeconfig, "logs", pod["metadata"]["name"], namespace=user.namespace)
 
 
 def test_a_one_off_job_runs_once_and_again_when_told(user: User) -> None:
@@ -129,7 +129,7 @@ def served(user: User) -> str:
     assert [port["port"] for port in found["ports"]] == [8080]
     name, [address] = endpoint["targetRef"]["name"], endpoint["addresses"]
     command = ["sh", "-c", f"nc -w 2 {address} 8080 </dev/null"]
-    return kubectl(user.kubeconfig, user.namespace, "exec", name, "--", *command)
+    return kubectl(user.kubeconfig, "exec", name, "--", *command, namespace=user.namespace)
 
 
 def test_a_continuous_job_serves_its_port_until_it_is_suspended(user: User) -> None:

@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 
 from tests.cluster.certificates import write_private
-from tests.cluster.paths import BIN, ROOT
+from tests.cluster.paths import ROOT
+from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Playbook
 from tests.support.release_rules import RULES
@@ -68,7 +67,7 @@ def playbook_of(cluster: OwnCluster, folder: Path, name: str = "deployer") -> Pl
     account = {"name": name, "namespace": HOME}
     cluster.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HOME}})
     cluster.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
-    token = kubectl(cluster, "create", "token", name, "-n", HOME, "--duration=2h").strip()
+    token = kubectl(cluster.kubeconfig, "create", "token", name, "-n", HOME, "--duration=2h").strip()
     config = yaml.safe_load(cluster.kubeconfig.read_text())
     config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
     write_private(folder / "kubeconfig", yaml.safe_dump(config))
@@ -78,18 +77,3 @@ def playbook_of(cluster: OwnCluster, folder: Path, name: str = "deployer") -> Pl
 def bind(cluster: OwnCluster, role: str, name: str = "deployer") -> None:
     """Give an account a ClusterRole."""
     cluster.api.apply(binding_of(role, {"namespace": HOME, "name": name}))
-
-
-def kubectl(cluster: OwnCluster, *arguments: str, text: str = "", fine: Collection[int] = (0,)) -> str:
-    """What kubectl prints for the administrator; it has to end with one of these exit codes."""
-    done = subprocess.run(
-        [BIN / "kubectl", *arguments],
-        input=text,
-        env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode in fine, done.stderr
-    return done.stdout

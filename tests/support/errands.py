@@ -190,7 +190,7 @@ class ErrandSite:
             arguments: of kubectl.
             text: what it reads.
         """
-        return kubectl(self.kubeconfig, self.namespace, *arguments, text=text)
+        return kubectl(self.kubeconfig, *arguments, namespace=self.namespace, text=text)
 
     # Reconciling.
 

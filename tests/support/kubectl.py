@@ -1,33 +1,54 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubectl, as a user of a cluster calls it."""
+"""kubectl and Helm, as a user of a cluster calls them."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Collection
+from pathlib import Path
 
 from tests.cluster.paths import BIN
 
 
-def kubectl(kubeconfig: str, namespace: str, *arguments: str, text: str = "") -> str:
-    """What kubectl prints. It must succeed.
+def kubectl(
+    kubeconfig: str | Path, *arguments: str, namespace: str = "", text: str = "", fine: Collection[int] = (0,)
+) -> str:
+    """What kubectl prints. It must end with one of some exit codes.
 
     Args:
         kubeconfig: of the cluster, which says who calls.
-        namespace: that is meant.
         arguments: of kubectl.
+        namespace: that is meant; empty for the one of the kubeconfig.
         text: what it reads.
+        fine: exit codes.
     """
+    place = ("--namespace", namespace) if namespace else ()
+    return _printed("kubectl", kubeconfig, (*place, *arguments), text, fine)
+
+
+def helm(kubeconfig: str | Path, *arguments: str) -> str:
+    """What Helm prints. It must succeed."""
+    return _printed("helm", kubeconfig, arguments)
+
+
+def _printed(
+    program: str,
+    kubeconfig: str | Path,
+    arguments: Collection[str],
+    text: str = "",
+    fine: Collection[int] = (0,),
+) -> str:
     done = subprocess.run(
-        [BIN / "kubectl", "--namespace", namespace, *arguments],
+        [BIN / program, *arguments],
         input=text,
-        env={**os.environ, "KUBECONFIG": kubeconfig},
+        env={**os.environ, "KUBECONFIG": str(kubeconfig)},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in fine, done.stderr
     return done.stdout

@@ -41,9 +41,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map
 
 from tests.cluster.certificates import write_private
 from tests.cluster.paths import ROOT
-from tests.support.accounts import kubectl
 from tests.support.audit import Request
 from tests.support.eventually import eventually
+from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster, new_cluster
 from tests.support.processes import descendants
 from tests.support.prometheus import parse_metrics
@@ -78,7 +78,7 @@ def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster
 def engine_kubeconfig(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The kubeconfig of the example's engine."""
     token = kubectl(
-        own_cluster, "create", "token", "errands", "-n", "kyma-lifecycle", "--duration=2h"
+        own_cluster.kubeconfig, "create", "token", "errands", "-n", "kyma-lifecycle", "--duration=2h"
     ).strip()
     config = yaml.safe_load(own_cluster.kubeconfig.read_text())
     config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]

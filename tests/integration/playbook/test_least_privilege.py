@@ -20,8 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.conne
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 from tests.support import driver
-from tests.support.accounts import GROUP, HOME, ROLES, bind, kubectl, playbook_of
+from tests.support.accounts import GROUP, HOME, ROLES, bind, playbook_of
 from tests.support.audit import Request, writes
+from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import NAMESPACE, Object, SmallRelease, config_map, deployment, marking
@@ -65,7 +66,7 @@ def deployer(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) 
     """An account that has the shipped role."""
     found = playbook_of(own_cluster, tmp_path_factory.mktemp("deployer"))
     found.migration("mark", marking("Mark", "shop", "pre"))
-    kubectl(own_cluster, "apply", "-f", str(ROLES))
+    kubectl(own_cluster.kubeconfig, "apply", "-f", str(ROLES))
     bind(own_cluster, "kyma-lifecycle-deployer")
     return found
 
@@ -89,7 +90,7 @@ class Life:
     def granted(self, refused: Outcome) -> list[dict[str, Any]]:
         """Grant the roles that a refusal ends with, also to those who lack a rule; what rules they have."""
         grants = re.split(r"^---$", refused.refused(), maxsplit=1, flags=re.MULTILINE)[1]
-        kubectl(self.cluster, "apply", "-f", "-", text=grants)
+        kubectl(self.cluster.kubeconfig, "apply", "-f", "-", text=grants)
         objects = list(yaml.safe_load_all(grants))
         for binding in (one for one in objects if one["kind"].endswith("Binding")):
             place = {**binding["metadata"], "name": f"{binding['metadata']['name']}-{LACKING}"}
@@ -208,7 +209,7 @@ def test_readers_see_the_records_but_not_the_journal(life: Life) -> None:
     ):
         who = f"--as=system:serviceaccount:{HOME}:reader"
         script = f"auth can-i {verb} {resource}.{OURS} {who}".split()
-        assert kubectl(life.cluster, *script, fine=(0, 1)).strip() == answer
+        assert kubectl(life.cluster.kubeconfig, *script, fine=(0, 1)).strip() == answer
 
 
 def test_it_is_deleted(life: Life) -> None:

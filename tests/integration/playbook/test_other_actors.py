@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pytest
 
 from tests.cluster.paths import BIN
 from tests.support.audit import writes
+from tests.support.kubectl import kubectl as call_kubectl
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
@@ -98,21 +100,8 @@ class Busy:
 def kubectl(own_cluster: OwnCluster) -> Kubectl:
     """What a person has at hand."""
 
-    def run(*arguments: str, given: str = "") -> str:
-        command = [str(BIN / "kubectl"), "--kubeconfig", str(own_cluster.kubeconfig), "-n", NAMESPACE]
-        cache = ["--cache-dir", str(own_cluster.kubeconfig.parent / "kubectl")]
-        done = subprocess.run(
-            [*command, *cache, *arguments],
-            input=given,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    return run
+    cache = str(own_cluster.kubeconfig.parent / "kubectl")
+    return partial(call_kubectl, own_cluster.kubeconfig, "--cache-dir", cache, namespace=NAMESPACE)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +122,7 @@ def deployed(playbook: Playbook, small: SmallRelease) -> Outcome:
 def busy(deployed: Outcome, own_cluster: OwnCluster, kubectl: Kubectl) -> Iterator[Busy]:
     """A cluster where an autoscaler has scaled, an injector has injected and a controller never rests."""
     assert deployed.status == 0
-    kubectl("create", "-f", "-", given=json.dumps(AUTOSCALER))
+    kubectl("create", "-f", "-", text=json.dumps(AUTOSCALER))
     _wait(lambda: _read(own_cluster, "scaled")["spec"]["replicas"] == 3)
     injector = own_cluster.api.with_field_manager("injector")
     containers = _read(own_cluster, "web")["spec"]["template"]["spec"]["containers"]
@@ -348,7 +337,7 @@ def adopted(
     """The deployment of components that kubectl and Helm have brought there before."""
     assert restored.status == 0
     for obj in _old("by-hand"):
-        kubectl("apply", "-f", "-", given=json.dumps(obj))
+        kubectl("apply", "-f", "-", text=json.dumps(obj))
     _helm_install(own_cluster, tmp_path_factory.mktemp("helm") / "old")
     kubectl("label", "configmap/by-hand-settings", "team=a")
     for name in ("by-hand", "by-helm"):

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.accounts import kubectl, playbook_of
+from tests.support.accounts import playbook_of
+from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Playbook
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
@@ -92,7 +93,7 @@ def test_the_printed_roles_are_enough_for_a_first_deployment(
     assert "create, get, list, patch, watch offers.shop.test in small" in message
     grants = refused.planning["grants"]
     assert grants in message
-    kubectl(own_cluster, "apply", "-f", "-", text=grants)
+    kubectl(own_cluster.kubeconfig, "apply", "-f", "-", text=grants)
     deployer.deploy(folder).succeeded()
     assert deployer.deploy(folder).succeeded().recap["changed"] == 0
 
@@ -115,7 +116,7 @@ def test_and_those_printed_for_an_upgrade_are_enough_for_that(
     roles = list(yaml.safe_load_all(refused.planning["grants"]))
     # The namespace is there now, so the right to write into it is granted in there alone.
     assert {(role["kind"], role["metadata"].get("namespace")) for role in roles} >= {("Role", NAMESPACE)}
-    kubectl(own_cluster, "apply", "-f", "-", text=refused.planning["grants"])
+    kubectl(own_cluster.kubeconfig, "apply", "-f", "-", text=refused.planning["grants"])
     deployer.deploy(folder).succeeded()
     assert own_cluster.api.resource("shop.test/v1", "Offer") is None
 
@@ -123,13 +124,13 @@ def test_and_those_printed_for_an_upgrade_are_enough_for_that(
 def test_without_the_right_to_read_our_records_the_plan_says_so(
     release: SmallRelease, deployer: Playbook, own_cluster: OwnCluster
 ) -> None:
-    kept = kubectl(own_cluster, "get", "clusterrolebindings", "-o", "yaml")
+    kept = kubectl(own_cluster.kubeconfig, "get", "clusterrolebindings", "-o", "yaml")
     names = [
         item["metadata"]["name"]
         for item in yaml.safe_load(kept)["items"]
         if item["metadata"]["name"].startswith("kyma-deployer-")
     ]
-    kubectl(own_cluster, "delete", "clusterrolebinding", *names)
+    kubectl(own_cluster.kubeconfig, "delete", "clusterrolebinding", *names)
     message = deployer.deploy(write(release, "1.2")).refused()
     assert "inventories.lifecycle.kyma-project.io in the whole cluster" in message
     assert "installations.lifecycle.kyma-project.io in the whole cluster" in message
@@ -198,7 +199,7 @@ def test_objects_of_other_tools_block_all_at_once(
 def test_what_helm_forgets_is_nobodys(
     release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
 ) -> None:
-    kubectl(own_cluster, "-n", NAMESPACE, "delete", "secret", "-l", "owner=helm,name=shop")
+    kubectl(own_cluster.kubeconfig, "-n", NAMESPACE, "delete", "secret", "-l", "owner=helm,name=shop")
     message = playbook.deploy(release.folder).refused()
     assert "Helm" not in message
 
@@ -208,12 +209,12 @@ def test_a_held_cluster_is_left_alone_until_it_is_released(
 ) -> None:
     # By kubectl, as the documentation has it.
     patch = json.dumps({"spec": {"hold": {"by": "jane", "reason": "the audit"}}})
-    kubectl(own_cluster, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
+    kubectl(own_cluster.kubeconfig, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
     message = playbook.deploy(release.folder, takeover=True).refused()
     assert "the cluster is held by jane: the audit" in message
-    assert "the audit" in kubectl(own_cluster, "get", "kyin")
+    assert "the audit" in kubectl(own_cluster.kubeconfig, "get", "kyin")
     patch = json.dumps({"spec": {"hold": None}})
-    kubectl(own_cluster, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
+    kubectl(own_cluster.kubeconfig, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
 
 
 def test_a_takeover_takes_them(release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster) -> None:

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -25,8 +23,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store import job_s
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
-from tests.cluster.paths import BIN
 from tests.support.eventually import eventually
+from tests.support.kubectl import kubectl
 from tests.support.store_user import Done, User
 
 from .test_imports import by_hand
@@ -105,15 +103,9 @@ def test_kubectl_prints_the_columns(deployer: User, tenant: User) -> None:
 
 def printed(user: User, *arguments: str) -> list[list[str]]:
     """The words of each line that kubectl prints, without the age."""
-    done = subprocess.run(
-        [BIN / "kubectl", *arguments, "-n", user.namespace],
-        env={**os.environ, "KUBECONFIG": user.kubeconfig},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    return [line.split()[:-1] for line in done.stdout.splitlines()]
+    # kubectl ends with 1 where a category has kinds that the user may not read.
+    text = kubectl(user.kubeconfig, *arguments, namespace=user.namespace, fine=(0, 1))
+    return [line.split()[:-1] for line in text.splitlines()]
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job["name"])
