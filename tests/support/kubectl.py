@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubectl, as a user of a cluster calls it."""
+"""kubectl and Helm, as a user of a cluster calls them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.cluster.paths import BIN
 def kubectl(
     kubeconfig: str | Path, *arguments: str, namespace: str = "", text: str = "", fine: Collection[int] = (0,)
 ) -> str:
-    """What kubectl prints. It has to end with one of the fine exit codes.
+    """What kubectl prints. It must end with one of some exit codes.
 
     Args:
         kubeconfig: of the cluster, which says who calls.
@@ -26,8 +26,23 @@ def kubectl(
         fine: exit codes.
     """
     place = ("--namespace", namespace) if namespace else ()
+    return _printed("kubectl", kubeconfig, (*place, *arguments), text, fine)
+
+
+def helm(kubeconfig: str | Path, *arguments: str) -> str:
+    """What Helm prints. It must succeed."""
+    return _printed("helm", kubeconfig, arguments)
+
+
+def _printed(
+    program: str,
+    kubeconfig: str | Path,
+    arguments: Collection[str],
+    text: str = "",
+    fine: Collection[int] = (0,),
+) -> str:
     done = subprocess.run(
-        [BIN / "kubectl", *place, *arguments],
+        [BIN / program, *arguments],
         input=text,
         env={**os.environ, "KUBECONFIG": str(kubeconfig)},
         capture_output=True,

@@ -248,10 +248,9 @@ def may_have_acted(error: ClusterError) -> bool:
 _FAILED_CALL = re.compile(r'failed calling webhook "([^"]+)"')
 
 
-def is_dry_run_refused(error: Exception) -> bool:
-    """Whether a webhook has side effects, so that the server makes no dry run of what it would be asked."""
-    is_refusal = isinstance(error, ApiError) and error.status == 400
-    return is_refusal and "does not support dry run" in str(error)
+def is_dry_run_refused(error: ApiError) -> bool:
+    """Whether the server refuses a dry run because a webhook that it would have to ask has side effects."""
+    return error.status == 400 and "does not support dry run" in error.api_message
 
 
 def silent_webhook(error: Exception) -> str:

@@ -368,9 +368,8 @@ class DryRunCluster(Cluster):
             return ask()
         except ApiError as error:
             webhook = silent_webhook(error)
-            if is_dry_run_refused(error):
-                return None
-            if not webhook or not self._overlay.tolerates_webhook(webhook):
+            is_tolerated = bool(webhook) and self._overlay.tolerates_webhook(webhook)
+            if not is_tolerated and not is_dry_run_refused(error):
                 raise
         return None
 

@@ -14,7 +14,7 @@ from typing import Any
 from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Object
 from .._loose_json import mapping_of, mappings_in
 from .core_job import CoreJob
-from .runtime.runtime_objects import JOB_LABEL, SERVICE, runtime_objects
+from .runtime.runtime_objects import JOB_LABEL, SERVICE, is_service_of, runtime_objects
 
 ERRAND_LABEL = f"{GROUP}/errand"
 """The label of Jobs that belong to an errand. The room of errands is above ours, so we name it, too."""
@@ -38,16 +38,6 @@ def shape_problems(job: CoreJob) -> Iterator[str]:
                 f"{place} must have the label {JOB_LABEL}: {job.key.name}, or a selector of labels of the"
                 " pods, as the store would not find the Service again"
             )
-
-
-def is_service_of(main: Object, service: Object) -> bool:
-    """Whether a Service of a Deployment's name belongs to it: it has our label, or selects the pods."""
-    if mapping_of(service["metadata"].get("labels")).get(JOB_LABEL) == main["metadata"]["name"]:
-        return True
-    template = mapping_of(mapping_of(main.get("spec")).get("template"))
-    labels = mapping_of(mapping_of(template.get("metadata")).get("labels"))
-    selector = mapping_of(mapping_of(service.get("spec")).get("selector"))
-    return bool(selector) and selector.items() <= labels.items()
 
 
 def _metadata_problems(place: str, metadata: Any) -> Iterator[str]:

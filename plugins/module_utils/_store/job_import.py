@@ -148,14 +148,15 @@ def _found_jobs(
     for obj in _toolforge_resources(cluster, snapshot):
         try:
             key, type_, fields = toolforge_resource(obj)
-            if key in found and key not in taken:
+            if key in taken:
+                continue
+            if key in found:
                 raise UnreadableJob(f"Its name is taken by a {found[key][0].type} job. Delete one of them.")
-            if key not in taken:
-                found[key] = (core_job(key, type_, fields), None)
-                warnings += [
-                    f"{ref_of(obj)}: {name} is not imported, as a job of the store has no such field"
-                    for name in lost_fields(obj)
-                ]
+            found[key] = (core_job(key, type_, fields), None)
+            warnings += [
+                f"{ref_of(obj)}: {name} is not imported, as a job of the store has no such field"
+                for name in lost_fields(obj)
+            ]
         except UNREADABLE as error:
             unreadable.append(f"{ref_of(obj)}: {problem_of(error)}")
     return list(found.values()), unreadable, warnings

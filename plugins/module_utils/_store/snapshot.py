@@ -13,9 +13,9 @@ from .._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, Object, Ref, 
 from .._cluster.errors import Forbidden
 from .._cluster.object_selectors import label_matcher
 from .._job_models.core_job import JobKey, JobType
-from .._job_models.object_shapes import ERRAND_LABEL, is_service_of
+from .._job_models.object_shapes import ERRAND_LABEL
 from .._job_models.recognition import has_controller
-from .._job_models.runtime.runtime_objects import CRON_JOB, JOB, KINDS_OF, runtime_objects
+from .._job_models.runtime.runtime_objects import CRON_JOB, JOB, KINDS_OF, is_service_of, runtime_objects
 from .._job_models.storage.definition import DEFINITION_KINDS, StoredDefinition
 from .._jobs.job_outcome import has_ended
 from .._loose_json import mapping_of, mappings_in, number_of, text_of

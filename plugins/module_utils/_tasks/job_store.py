@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
-from .._dry_run.dry_run_cluster import DryRunCluster
 from .._job_models.storage.storage_definition import STORE_KINDS
 from .._objects.apply.diff import diff_of
 from .._store.job_list import list_differences
@@ -21,12 +20,12 @@ from .._store.switches import (
     switches_object,
     write_switches,
 )
-from .shared.job_store_access import read_jobs
+from .shared.job_store_access import read_jobs, store_cluster
 
 
 def job_store(task: Task) -> Result:
     """Install the store if it is not current, and set the switches that the options name."""
-    cluster = DryRunCluster(task.cluster) if task.check_mode else task.cluster
+    cluster = store_cluster(task)
     state = STORE_KINDS.state(cluster)
     before = read_switches(cluster)
     after = _wanted_switches(before, task.params)

@@ -6,15 +6,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cluster.paths import BIN
+from tests.support.kubectl import helm
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Playbook
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
@@ -25,19 +23,6 @@ Object = dict[str, Any]
 
 CHART = "apiVersion: v2\nname: shop\nversion: 1.0.0\n"
 TRACKED = "argocd.argoproj.io/tracking-id"
-
-
-def helm(cluster: OwnCluster, *arguments: str) -> str:
-    done = subprocess.run(
-        [BIN / "helm", *arguments],
-        env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def chart(folder: Path, *objects: Object) -> Path:
@@ -90,7 +75,7 @@ def test_what_helm_has_deployed_is_ours_after_it_was_taken_over(
 ) -> None:
     write(release, "one")
     made = chart(tmp_path / "chart", deployment("shop"), config_map("settings", level="zero", old="x"))
-    helm(own_cluster, "install", "shop", str(made), "-n", NAMESPACE, "--create-namespace")
+    helm(own_cluster.kubeconfig, "install", "shop", str(made), "-n", NAMESPACE, "--create-namespace")
     assert "Helm release small/shop manages" in playbook.deploy(release.folder).refused()
     rehearsed = playbook.deploy(release.folder, "--check", "--diff", takeover=True).succeeded()
     assert "meta.helm.sh/release-name" in rehearsed.text
@@ -101,7 +86,7 @@ def test_what_helm_has_deployed_is_ours_after_it_was_taken_over(
     assert settings
     assert settings["data"] == {"level": "one"}
     # Helm still believes in its release.
-    assert "shop" in helm(own_cluster, "list", "-n", NAMESPACE)
+    assert "shop" in helm(own_cluster.kubeconfig, "list", "-n", NAMESPACE)
     write(release, "two")
     playbook.deploy(release.folder).succeeded()
     assert playbook.deploy(release.folder).succeeded().recap["changed"] == 0
@@ -111,7 +96,16 @@ def test_helm_takes_it_back_and_it_is_taken_over_again(
     release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster, tmp_path: Path
 ) -> None:
     made = chart(tmp_path / "chart", deployment("shop"), config_map("settings", level="zero"))
-    helm(own_cluster, "upgrade", "shop", str(made), "-n", NAMESPACE, "--take-ownership", "--force-conflicts")
+    helm(
+        own_cluster.kubeconfig,
+        "upgrade",
+        "shop",
+        str(made),
+        "-n",
+        NAMESPACE,
+        "--take-ownership",
+        "--force-conflicts",
+    )
     write(release, "three")
     assert "Helm release small/shop manages" in playbook.deploy(release.folder).refused()
     playbook.deploy(release.folder, takeover=True).succeeded()

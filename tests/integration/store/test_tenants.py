@@ -91,10 +91,10 @@ def test_kubectl_prints_the_columns(deployer: User, tenant: User) -> None:
     deployer.jobs(jobs=JOBS).succeeded()
     eventually(lambda: is_allowed(lambda: read_snapshot(tenant.connection(), (tenant.namespace,))))
     assert printed(tenant, "get", "scj") == [
-        ["NAME", "SCHEDULE", "SUSPEND", "READY", "REASON"],
-        ["backup", "@daily", "True"],
+        ["NAME", "SCHEDULE", "SUSPEND", "IMAGE", "READY", "REASON", "STORAGE"],
+        ["backup", "@daily", "busybox:1.37", "True", "3"],
     ]
-    assert printed(tenant, "get", "coj")[1] == ["web", "8080", "True"]
+    assert printed(tenant, "get", "coj")[1] == ["web", "8080", "nginx:1.29", "True", "3"]
     assert printed(tenant, "get", "ooj")[1][:2] == ["once", "1"]
     assert ["scheduledjob.lifecycle.kyma-project.io/backup", "@daily"] in [
         row[:2] for row in printed(tenant, "get", "kyma-lifecycle") if row
@@ -103,7 +103,7 @@ def test_kubectl_prints_the_columns(deployer: User, tenant: User) -> None:
 
 def printed(user: User, *arguments: str) -> list[list[str]]:
     """The words of each line that kubectl prints, without the age."""
-    # It ends with 1 where a category has kinds that the user may not read.
+    # kubectl ends with 1 where a category has kinds that the user may not read.
     text = kubectl(user.kubeconfig, *arguments, namespace=user.namespace, fine=(0, 1))
     return [line.split()[:-1] for line in text.splitlines()]
 

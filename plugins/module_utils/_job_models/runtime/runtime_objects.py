@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Object
+from ..._jobs.loose_json import mapping_of
 from ..command_lines import shell_line
 from ..core_job import CoreJob, HealthCheck, JobType
 from ..job_fields import core_job, fields_of
@@ -55,6 +56,16 @@ def runtime_objects(job: CoreJob) -> list[Object]:
         main = objects[KINDS_OF[job.type][0][1]]
         main["spec"] = apply_patch(main["spec"], _suspension(job.type))
     return list(objects.values())
+
+
+def is_service_of(main: Object, service: Object) -> bool:
+    """Whether a Service of a Deployment's name belongs to it: it has our label, or selects the pods."""
+    if mapping_of(service["metadata"].get("labels")).get(JOB_LABEL) == main["metadata"]["name"]:
+        return True
+    template = mapping_of(mapping_of(main.get("spec")).get("template"))
+    labels = mapping_of(mapping_of(template.get("metadata")).get("labels"))
+    selector = mapping_of(mapping_of(service.get("spec")).get("selector"))
+    return bool(selector) and selector.items() <= labels.items()
 
 
 def _suspension(type_: JobType) -> Object:

@@ -29,15 +29,20 @@ def is_installed(cluster: Cluster) -> bool:
     return cluster.resource(*DEFINITION_KINDS[JobType.ONE_OFF]) is not None
 
 
+def store_cluster(task: Task) -> Cluster:
+    """Where a task reads and writes. In check mode that is a rehearsal, which the API server validates."""
+    return DryRunCluster(task.cluster, DEFINITIONS) if task.check_mode else task.cluster
+
+
 def cluster_to_write(task: Task) -> tuple[Cluster, list[str]]:
-    """Where a task writes, and warnings. In check mode that is a rehearsal, which the API server validates.
+    """Where a task writes to an installed store, see :func:`store_cluster`; and warnings.
 
     Where the store is missing, check mode rehearses its installation too: an earlier task may install it.
 
     Raises:
         LifecycleError: it is not installed, and not in check mode or not for the user to install.
     """
-    cluster = DryRunCluster(task.cluster, DEFINITIONS) if task.check_mode else task.cluster
+    cluster = store_cluster(task)
     if is_installed(cluster):
         return cluster, []
     if not task.check_mode:

@@ -428,7 +428,7 @@ def test_pods_that_a_quota_refuses_are_reported(cluster: MemoryCluster) -> None:
 
 
 def changed_before_the_way_back(cluster: MemoryCluster, kind: tuple[str, str], change: Object) -> Cluster:
-    """The cluster, where somebody changes an object between our change of it and the way back."""
+    """The cluster. Another user changes an object after our change of it and before our rollback."""
     patches: list[Call] = []
 
     def meanwhile(_number: int, call: Call) -> None:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What others create, change and delete between two steps of a change: nothing is lost, left or made anew."""
+"""Other users write and delete objects between two steps of a change: nothing is lost or left over."""
 
 from __future__ import annotations
 
