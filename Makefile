@@ -12,6 +12,7 @@ test-all: ## for a night: every ansible-core and Python at hand, release candida
 cluster: ## start or reuse a Kubernetes to test on; leaves .cluster/kubeconfig
 cluster-down: ## end it and leave no process behind
 bench: ## measure deployments against kubectl, Helm and kubernetes.core; writes docs/benchmarks.md
+pictures: ## make the pictures of the documentation again, from real runs
 
 setup: ## install everything that the other commands need, into .build
 build: ## build the programs of a Kubernetes, into .build/bin
@@ -33,9 +34,9 @@ lint: ## ansible-lint, production profile
 galaxy: ## what Galaxy's importer says of the built collection
 fix: ## mend what ruff can, and generate documentation anew
 
-demo test test-all cluster cluster-down bench setup build style types yaml changelog docs suites unit integration \
+demo test test-all cluster cluster-down bench pictures setup build style types yaml changelog docs suites unit integration \
 some-faults faults molecule containers kind sanity lint galaxy fix:
 	$(do) $@
 
-.PHONY: help demo test test-all cluster cluster-down bench setup build style types yaml changelog docs suites unit \
+.PHONY: help demo test test-all cluster cluster-down bench pictures setup build style types yaml changelog docs suites unit \
 	integration some-faults faults molecule containers kind sanity lint galaxy fix

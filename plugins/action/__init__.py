@@ -11,5 +11,8 @@ from __future__ import annotations
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.bytecode_cache import (
     use_cached_bytecode,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.playbook_start import PLAYBOOK_START
+
+__all__ = ("PLAYBOOK_START",)
 
 use_cached_bytecode()

@@ -20,6 +20,7 @@ class ActionModule(BackgroundCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
+    says_failures = True
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
         """See BackgroundCarrier: all components one after the other, each with all its time."""

@@ -15,3 +15,4 @@ class ActionModule(BackgroundCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
+    says_failures = True

@@ -23,6 +23,7 @@ class ActionModule(BackgroundCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
+    checks_variables = True
 
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier. On another host only the module itself finds out which manifests it needs."""

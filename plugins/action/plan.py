@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import ControllerNotes, Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import failed_result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import NOT_STARTED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.cluster_task import ClusterTask
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import NoRelease
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.play_batches import host_turn
@@ -19,17 +21,22 @@ HOP_OPTIONS = ("release", "release_checksum", "release_version", "profile")
 """The options that the tasks of one hop need to find its release."""
 
 
-class ActionModule(DirectCarrier):
+class ActionModule(ClusterTask, DirectCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
+    checks_variables = True
+
+    def is_about_deployment(self) -> bool:
+        """See ClusterTask."""
+        return True
 
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier."""
         limit = arguments.params["max_fail_percentage"]
         turn = host_turn(self._task.get_play(), task_vars, limit, self._templar.template)
         if refusal := turn.refusal():
-            return failed_result(refusal)
+            return {**failed_result(refusal), "state": NOT_STARTED}
         result = self._carried_or_kept(arguments, task_vars)
         if result.get("changed"):
             result["warnings"] = [*result.get("warnings", ()), *turn.warnings()]

@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background
     BackgroundCarrier,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.cluster_task import ClusterTask
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import EXIT_MESSAGES
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_watcher import EXIT_WATCHER
@@ -38,11 +39,15 @@ LONGEST_WAIT = 10 * 365 * 24 * 3600.0
 """Seconds that stand for any number of them."""
 
 
-class ActionModule(DirectCarrier, BackgroundCarrier):
+class ActionModule(ClusterTask, DirectCarrier, BackgroundCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
     in_one_piece = True
+
+    def is_about_deployment(self) -> bool:
+        """See ClusterTask."""
+        return self._task.args.get("state") in ("started", "noted", "finished")
 
     def _work(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
         """See DirectCarrier; in one piece with it, as nobody may come between."""

@@ -20,6 +20,7 @@ class ActionModule(BackgroundCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
+    checks_variables = True
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
         """See BackgroundCarrier: the timeout of a job is not the task's, which may wait for each job."""

@@ -1,33 +1,45 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A callback that tells how long components and migrations took."""
+"""A callback that reports how long components and migrations took, as a table, as JSON and as spans."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: durations
 type: aggregate
-short_description: Tells how long components and migrations took
+short_description: Prints how long components and migrations took
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
   - Prints a table of durations at the end of a playbook that uses the modules of this collection, per host,
     and can write them to a file as JSON.
-  - The playbook C(kyma.lifecycle.deploy_kyma) ends with that table anyway. This callback is for playbooks
-    of one's own.
-  - The seconds are those that the modules measure themselves by a monotonic clock. Of a task in the
-    background they count when M(ansible.builtin.async_status) has seen its end.
+  - The playbook C(kyma.lifecycle.deploy_kyma) ends with that table anyway. This callback is for your own
+    playbooks.
+  - The modules measure the seconds with a monotonic clock. A background task counts when
+    M(ansible.builtin.async_status) has seen its end.
+  - Sends an OpenTelemetry span for each phase, component, migration, module and errand, if the environment
+    has E(OTEL_EXPORTER_OTLP_ENDPOINT) or E(OTEL_EXPORTER_OTLP_TRACES_ENDPOINT). They are below a span for
+    each run on a cluster, and these below the span of the playbook.
+  - The trace is that of E(TRACEPARENT), or a new one. A new one becomes E(TRACEPARENT) in the environment of
+    the playbook. So C(community.general.opentelemetry) joins the trace, if C(callbacks_enabled) lists this
+    callback first.
+  - The callback sends the spans at the end of the playbook, within 5 seconds, by C(http/protobuf).
+    A collector that does not answer causes a warning. It never fails a playbook.
+  - The callback reads E(OTEL_EXPORTER_OTLP_HEADERS), E(OTEL_SERVICE_NAME), E(OTEL_RESOURCE_ATTRIBUTES),
+    E(OTEL_SDK_DISABLED), E(OTEL_TRACES_EXPORTER), E(OTEL_TRACES_SAMPLER) and the other variables of the
+    OpenTelemetry SDK. The name of the service is C(ansible) by default.
 requirements:
   - to be enabled, as C(callbacks_enabled=kyma.lifecycle.durations) in C(ansible.cfg)
+  - opentelemetry-sdk and opentelemetry-exporter-otlp-proto-http, only for spans
 options:
   output:
     description:
       - A file to which the durations are written as JSON, as a list of objects with C(host), C(task),
-        C(kind), C(name), C(state), C(seconds), and C(slow), which tells of a migration that keeps
-        everybody waiting.
-      - A file that is there already is replaced.
+        C(kind), C(name), C(state), C(seconds), C(slow) for a migration with a slow check, C(started_at) and
+        C(finished_at), and C(component), which is that of a migration.
+      - An existing file is replaced.
     type: path
     env:
       - name: KYMA_LIFECYCLE_DURATIONS_OUTPUT
@@ -50,15 +62,37 @@ EXAMPLES = r"""
   environment:
     ANSIBLE_CALLBACKS_ENABLED: kyma.lifecycle.durations
     KYMA_LIFECYCLE_DURATIONS_OUTPUT: durations.json
+
+- name: Send spans to a collector
+  ansible.builtin.command:
+    cmd: ansible-playbook site.yml
+  environment:
+    ANSIBLE_CALLBACKS_ENABLED: kyma.lifecycle.durations
+    OTEL_EXPORTER_OTLP_ENDPOINT: http://collector.example.com:4318
 """
 
 import json
+import os
+import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import KINDS, render_durations
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.console import (
+    label_lines,
+    print_banner,
+    print_block,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._spans.exporter_settings import (
+    endpoint_variable,
+    protocol_problem,
+)
+
+if TYPE_CHECKING:
+    from ansible_collections.kyma.lifecycle.plugins.plugin_utils._spans.playbook_spans import PlaybookSpans
 
 
 class CallbackModule(CallbackBase):
@@ -72,6 +106,17 @@ class CallbackModule(CallbackBase):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._rows: list[dict[str, Any]] = []
+        self._spans: PlaybookSpans | None = None
+
+    def set_options(self, *args: Any, **kwargs: Any) -> None:
+        """Ansible has loaded the callback, and loads the others after it."""
+        super().set_options(*args, **kwargs)
+        self._begin_spans()
+
+    def v2_playbook_on_start(self, playbook: Any) -> None:
+        """The start of the playbook."""
+        if self._spans:
+            self._spans.name(Path(playbook._file_name).name)
 
     def v2_runner_on_ok(self, result: Any) -> None:
         """A task has succeeded; a loop has, with all its items."""
@@ -84,19 +129,51 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """The end of the playbook."""
         for host in dict.fromkeys(row["host"] for row in self._rows):
-            self._display.banner(f"DURATIONS [{host}]")
-            for line in render_durations(row for row in self._rows if row["host"] == host):
-                self._display.display(line)
+            print_banner(f"DURATIONS [{host}]")
+            print_block(label_lines(render_durations(row for row in self._rows if row["host"] == host), host))
         output = self.get_option("output")
         if output:
             Path(output).write_text(json.dumps(self._rows, indent=2) + "\n", "utf-8")
+        if self._spans:
+            self._warn_of_spans(self._spans.send(has_failed=bool(stats.failures or stats.dark)))
+
+    def _begin_spans(self) -> None:
+        """Begin the trace, if the environment names a collector."""
+        if self._spans or not endpoint_variable(os.environ):
+            return
+        if problem := protocol_problem(os.environ):
+            self._warn_of_spans(problem)
+            return
+        try:
+            from ansible_collections.kyma.lifecycle.plugins.plugin_utils._spans.playbook_spans import (
+                PlaybookSpans,
+            )
+
+            self._spans = PlaybookSpans(os.environ)
+        except ImportError as error:
+            self._warn_of_spans(
+                f"{sys.executable} lacks a library: {error}. Install it:"
+                " pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
+            )
+        except (
+            Exception
+        ) as error:  # of the library, by a setting that it can't read; no playbook fails by that
+            self._warn_of_spans(f"{type(error).__name__}: {error}")
+
+    def _warn_of_spans(self, problem: str) -> None:
+        if problem:
+            name = endpoint_variable(os.environ)
+            self._display.warning(f"The OpenTelemetry spans of {name} were not sent: {problem}")
 
     def _collect(self, result: Any) -> None:
         told = {"host": result.host.get_name(), "task": result.task.get_name()}
         known = {self._key(row) for row in self._rows}
         # The end of a run tells again what its tasks have told.
         rows = [{**told, **row} for row in durations_in(result.result)]
-        self._rows += [row for row in rows if self._key(row) not in known]
+        new = [row for row in rows if self._key(row) not in known]
+        self._rows += new
+        if self._spans:
+            self._spans.add(told["host"], result.result, new, time.time_ns())
 
     @staticmethod
     def _key(row: Mapping[str, Any]) -> tuple[object, ...]:
@@ -119,4 +196,7 @@ def durations_in(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "state": str(row.get("state") or ""),
                 "seconds": float(row["seconds"]),
                 "slow": bool(row.get("slow")),
+                "started_at": str(row.get("started_at") or ""),
+                "finished_at": str(row.get("finished_at") or ""),
+                "component": str(row.get("component") or ""),
             }

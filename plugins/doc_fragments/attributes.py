@@ -19,7 +19,7 @@ requirements:
   - urllib3 >= 2.0.2
 attributes:
   action:
-    description: Has an action plugin, so that some of its work is done on the controller.
+    description: Has an action plugin, which does a part of the work on the controller.
     support: full
   async:
     description: Can be run in the background by C(async).
@@ -53,5 +53,5 @@ attributes:
     description: Tells what has changed in C(diff) mode.
     support: none
     details:
-      - M(kyma.lifecycle.plan) tells it for the whole deployment.
+      - M(kyma.lifecycle.plan) shows the diff of the whole deployment.
 """

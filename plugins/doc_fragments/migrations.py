@@ -13,20 +13,20 @@ class ModuleDocFragment:
 options:
   migration_paths:
     description:
-      - Folders with migrations of one's own.
-      - C(kyma_migrations) beside the playbook and beside the inventory are searched in any case, as are the
-        migrations of this collection.
-      - All files in them and in folders below are searched, but for those whose name, or a folder's
-        in between, begins with an underscore.
-      - Relative paths are looked for beside the playbook, beside the inventory, and in the directory where
-        C(ansible-playbook) was started, in this order.
+      - Further folders with migrations.
+      - The folders C(kyma_migrations) of the playbook and of the inventory are always searched, and so are
+        the migrations of this collection.
+      - All files in them and in folders below are searched, except files and folders whose name begins with
+        an underscore.
+      - Relative paths are searched in the folder of the playbook, in that of the inventory, and in the
+        directory where C(ansible-playbook) was started, in this order.
     type: list
     elements: path
     default: []
   migration_collections:
     description:
-      - Collections with migrations of their own in C(plugins/module_utils/kyma_migrations), each as
-        C(namespace.name). One that is not installed, or has none, is refused.
+      - Collections with migrations in C(plugins/module_utils/kyma_migrations), each as C(namespace.name). A
+        collection that is not installed, or has none, is refused.
     type: list
     elements: str
     default: []
@@ -36,12 +36,12 @@ options:
 options:
   migration_variables:
     description:
-      - Variables for migrations. Each documents those that it knows.
+      - Variables for migrations. Each migration documents its variables.
     type: dict
     default: {}
   skip_migrations:
     description:
-      - Migrations to leave out, each as C(component/name).
+      - Migrations to skip, each as C(component/name).
     type: list
     elements: str
     default: []

@@ -13,7 +13,7 @@ class ModuleDocFragment:
 options:
   grace:
     description:
-      - Seconds that what is in flight gets to end when the work is cancelled.
+      - Seconds that running work gets to end after a cancellation.
     type: float
     default: 60
 """

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: migration_table
-short_description: Tells which clusters still need which migrations, as a table
+short_description: Formats the migrations of several clusters as a table
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
-  - Makes one table of what M(kyma.lifecycle.migration_info) told of several clusters, and says at its end
-    which of them still need each migration.
-  - A cluster that could not be asked is told of, as nobody knows what it needs.
+  - Formats the results of M(kyma.lifecycle.migration_info) of several clusters as one table. At its end it
+    lists the clusters that still need each migration.
+  - A cluster that did not answer is listed, because its needs are unknown.
 options:
   _input:
     description:
-      - What each cluster's task told, or how it failed, by the cluster's name.
+      - The result of the task of each cluster, or its failure, by the name of the cluster.
     type: dict
     required: true
 seealso:
@@ -26,7 +26,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Show what all clusters told
+- name: Show the migrations of all clusters
   run_once: true
   vars:
     names: "{{ ansible_play_hosts_all }}"
@@ -109,7 +109,7 @@ def _ends(found: Sequence[tuple[Told, str]], silent: Sequence[str]) -> Iterator[
         needing = [cluster for one, cluster in told if one["verdict"] in ("needed", "blocked")]
         unknown = [*(cluster for one, cluster in told if not one["verdict"]), *silent]
         parts = [f"needed by {', '.join(needing)}"] if needing else []
-        parts += [f"nobody knows of {', '.join(unknown)}"] if unknown else []
+        parts += [f"unknown for {', '.join(unknown)}"] if unknown else []
         yield f"{identity}: {'; '.join(parts) or 'no cluster needs it'}"
 
 

@@ -12,19 +12,22 @@ version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
-  - Deploys one component, or several side by side. For each it runs the migrations that are needed before,
+  - Deploys one component, or several in parallel. For each it runs the migrations that are needed before,
     applies its objects, waits until they are healthy, and runs the migrations that are needed after.
-  - Prerequisites among them go first, one by one. The others follow as they need each other.
-  - While it works, every change of a component's state is printed.
-  - What is deleted is only what the inventories of the components name, each object with its uid and its
-    resourceVersion as preconditions. What somebody else has made anew under the same name is left alone.
-  - Without O(run) it is a task like others, for a playbook of one's own, and fails if a component does. As
-    part of a run it records the failure, which fails the host at the end of the run, so that other components
-    are still deployed.
-  - Interrupted (SIGINT or SIGTERM to ansible-playbook), past the run's deadline, or asked to stop with
-    M(kyma.lifecycle.run), it starts no further component. Those in flight have O(grace) to become healthy.
-  - With C(async) and C(poll=0) it is left to itself, and its result is read by
-    M(ansible.builtin.async_status).
+  - Prerequisites go first, one after the other. The others follow in the order of their needs.
+  - It prints progress, see C(kyma_progress) of the role P(kyma.lifecycle.kyma#role).
+  - It deletes only objects in the inventories of the components, each with its uid and its resourceVersion as
+    preconditions. An object that others recreated under the same name stays.
+  - The task fails if a component fails. Its message has the reason of each failure, and one line names the
+    components that were not started.
+  - As part of a run it records the failure too, which fails the host at the end of the run. Set
+    C(ignore_errors) for such a task, as the role P(kyma.lifecycle.kyma_component#role) does, so that other
+    components are still deployed. In a run, the task does not fail if its components were only not started.
+  - It starts no further component after SIGINT or SIGTERM to ansible-playbook, after the deadline of the run,
+    or after a cancellation with M(kyma.lifecycle.run). Active components have O(grace) to become healthy.
+  - With C(async) and C(poll=0) it runs in the background. M(ansible.builtin.async_status) reads its result.
+  - The usual options are O(names), O(state), O(release), O(release_checksum), O(profile), O(values_files),
+    O(overrides) and O(timeout). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.release
@@ -41,20 +44,23 @@ attributes:
     description: Can run in C(check_mode) without changing anything.
     support: partial
     details:
-      - With O(state=absent) it looks at everything, and tells what would be deleted.
-      - Otherwise it looks at nothing and answers that it would change something. M(kyma.lifecycle.plan) tells
-        what, and whether there is anything to do at all.
+      - With O(state=absent) it reads everything, and lists what would be deleted.
+      - Otherwise it reads nothing and returns C(changed=true). M(kyma.lifecycle.plan) shows what would
+        change, and whether there is anything to do.
   diff_mode:
     description: Tells what has changed in C(diff) mode.
     support: partial
     details:
-      - Only with O(state=absent) in check mode. M(kyma.lifecycle.plan) tells it for the whole deployment.
+      - Only with O(state=absent) in check mode. M(kyma.lifecycle.plan) shows the diff of the whole
+        deployment.
 options:
+  # Usual options, in the order in which they are needed.
   names:
     description:
       - The components to deploy, prune or delete.
-      - With O(state=absent), V(*) stands for everything that was ever deployed, together with our own
-        records. Managed modules go first, each by its policy. While one is blocked, no component goes.
+      - With O(state=absent), V(*) means everything that was ever deployed, with the records of this
+        collection. Managed modules are deleted first, each by its policy. While one is blocked, no component
+        is deleted.
     type: list
     elements: str
     required: true
@@ -62,37 +68,44 @@ options:
   state:
     description:
       - V(present) deploys the components.
-      - V(pruned) deletes what their inventories name and the release no longer contains anywhere. A component
-        that the release lacks goes as a whole, unless custom resources live that it manages. As part of a run
-        nothing goes unless all before has succeeded.
+      - V(pruned) deletes objects that their inventories name and no component of the release contains. A
+        component that the release lacks is deleted completely, unless custom resources that it manages exist.
+        As part of a run nothing is deleted unless everything before succeeded.
       - V(absent) deletes the components with all their objects, each after those that need it, prerequisites
-        last and in reverse, and waits until they are gone. It needs no release, and runs no migrations. It is
-        a run of its own, which can be cancelled as a deployment can.
+        last and in reverse order, and waits until they are gone. It needs no release, and runs no migrations.
+        It is a separate run, which can be cancelled like a deployment.
     type: str
     choices: [present, pruned, absent]
     default: present
+  timeout:
+    description:
+      - Seconds that a component may take to become healthy, unless the component list sets another time.
+      - Seconds that the deletion of a component's objects may take.
+    type: float
+    default: 600
+  # Expert options.
   force:
     description:
-      - With O(state=absent), whether components go even though custom resources live that they manage. These
-        go first, while the operator still runs. Namespaces go even though something of others lives in them.
-      - Otherwise a component that manages such custom resources stays as a whole, with all that it needs, and
-        the task fails at its end. A component manages the kinds that it defines, and those whose C(status) or
-        C(finalizers) one of its roles may write.
-      - Otherwise such namespaces stay, too, and the result's warnings list what lives.
+      - With O(state=absent), whether to delete components although custom resources that they manage exist.
+        These are deleted first, while the operator still runs. Namespaces are deleted with objects of others.
+      - Otherwise a component that manages such custom resources stays completely, with everything that it
+        needs, and the task fails at its end. A component manages the kinds of its CRDs, and those whose
+        C(status) or C(finalizers) one of its roles may write.
+      - Otherwise such namespaces stay too, and the warnings of the result list the objects.
     type: bool
     default: false
   undo_migrations:
     description:
-      - With O(state=absent), whether what the components' migrations have changed outside of all components
-        is undone first, as M(kyma.lifecycle.migration) does it. What can't be undone is told by name.
-      - Otherwise the result's warnings list what stays as migrations have left it. As long as it could be
-        undone, our own records stay, too, unless O(force) is set.
+      - With O(state=absent), whether to undo first what the migrations of the components changed outside of
+        all components, like M(kyma.lifecycle.migration). What cannot be undone is listed by name.
+      - Otherwise these changes stay, and the warnings of the result list them. While they could be undone,
+        the records of this collection stay too, unless O(force) is set.
     type: bool
     default: false
   deadline:
     description:
-      - Seconds after which a deletion is cancelled, whatever it is at, for O(state=absent). With V(0) it has
-        no end. A deployment's deadline is that of its O(run).
+      - Seconds after which a deletion is cancelled, for O(state=absent). V(0) means no limit. The deadline of
+        a deployment is that of its O(run).
     type: float
     default: 0
   run:
@@ -104,19 +117,13 @@ options:
       - How many components are worked on at the same time.
     type: int
     default: 4
-  timeout:
-    description:
-      - Seconds that a component may take to become healthy, unless the component list says otherwise for it.
-      - Seconds that a component's objects may take to go, if they are pruned or deleted.
-    type: float
-    default: 600
 seealso:
   - module: kyma.lifecycle.plan
   - module: kyma.lifecycle.component_info
 """
 
 EXAMPLES = r"""
-- name: Deploy one component, in an infrastructure playbook of one's own
+- name: Deploy one component in a playbook of your own
   kyma.lifecycle.component:
     release: releases/2.11
     profile: production
@@ -129,7 +136,7 @@ EXAMPLES = r"""
     workers: 2
     timeout: 900
 
-- name: Delete a component that nobody needs any longer
+- name: Delete a component that is no longer needed
   kyma.lifecycle.component:
     name: kiali
     state: absent
@@ -137,13 +144,13 @@ EXAMPLES = r"""
 
 RETURN = r"""
 modules:
-  description: What came of the modules that were deleted first, see M(kyma.lifecycle.module).
+  description: The results of the modules that were deleted first, see M(kyma.lifecycle.module).
   returned: with O(state=absent) and O(names=*), if there were modules
   type: list
   elements: dict
   sample: []
 components:
-  description: What came of each component.
+  description: The result of each component.
   returned: success
   type: list
   elements: dict
@@ -153,11 +160,11 @@ components:
       type: str
       sample: logging
     kind:
-      description: V(component), for records of runs that hold modules too.
+      description: V(component). Records of runs have modules too.
       type: str
       sample: component
     component_version:
-      description: The component's own version as the component list says it, or empty.
+      description: The version of the component in the component list, or empty.
       type: str
       sample: 1.4.0
     state:
@@ -171,10 +178,18 @@ components:
       description: How long it took.
       type: float
       sample: 12.3
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
     phases:
       description:
-        - Seconds by what was done, which is V(pre), V(apply), V(wait) and V(post), and V(narrow) where old
-          versions were taken from CustomResourceDefinitions at the end of the run.
+        - Seconds of each part, V(pre), V(apply), V(wait) and V(post). V(narrow) is the removal of old
+          versions from CustomResourceDefinitions at the end of the run.
       type: dict
     created:
       description: How many objects were created.
@@ -183,20 +198,20 @@ components:
       description: How many objects were changed.
       type: int
     replaced:
-      description: How many objects were deleted and created anew, as they can't be changed.
+      description: How many objects were deleted and recreated because of immutable fields.
       type: int
     deleted:
       description: How many objects were deleted, and are gone.
       type: int
     objects:
-      description: Of how many objects it consists.
+      description: The number of its objects.
       type: int
     warnings:
-      description: What a person should know.
+      description: Warnings.
       type: list
       elements: str
     drift:
-      description: What others have done to its objects, and was not told before.
+      description: Changes of others to its objects that were not reported before.
       type: list
       elements: dict
       contains:
@@ -209,7 +224,7 @@ components:
           type: str
           sample: Deployment
         namespace:
-          description: Its namespace. Empty for what has none.
+          description: Its namespace. Empty for cluster-scoped kinds.
           type: str
           sample: kyma-system
         name:
@@ -225,20 +240,20 @@ components:
           type: str
           sample: kubectl-edit
         time:
-          description: When that manager last wrote the object. Empty where that is not recorded.
+          description: When that manager last wrote the object. Empty if not recorded.
           type: str
           sample: "2026-11-21T13:18:54Z"
         outcome:
           description:
-            - V(restored) for what people have changed, V(ceded) for what is left to others.
-            - V(kept) for what others have added, V(removed) if that goes.
-            - V(adopted) for what others have made and is taken over.
+            - V(restored) if people have changed it, V(ceded) if another manager owns it.
+            - V(kept) if others have added it, V(removed) if it is removed.
+            - V(adopted) if others have created the object.
           type: str
           sample: restored
     wide:
       description:
-        - CustomResourceDefinitions that were given more versions than the release has, as objects of these
-          versions may live. They go once all components of the run are healthy.
+        - CustomResourceDefinitions with more versions than the release has, because objects of these versions
+          may exist. The run removes the versions once all components are healthy.
       type: list
       elements: str
 run:
@@ -257,7 +272,7 @@ seconds:
   type: float
   sample: 41.3
 migrations:
-  description: What came of the components' migrations.
+  description: The results of the migrations of the components.
   returned: success
   type: list
   elements: dict
@@ -273,20 +288,37 @@ durations:
   elements: dict
   contains:
     kind:
-      description: V(phase), V(migration) or V(component).
+      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
       type: str
+      sample: component
     name:
-      description: The phase's or the component's name, or the migration's id.
+      description: The name of what was measured, or the migration's id.
       type: str
+      sample: logging
     state:
       description: How it ended.
       type: str
+      sample: succeeded
     seconds:
       description: How long it took, by a monotonic clock.
       type: float
+      sample: 12.3
     slow:
-      description: Whether a migration had nothing to do, and yet took long to say so.
+      description: Whether the check of a migration that was not needed took long.
       type: bool
+      sample: false
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
+    component:
+      description: The component of a migration. Empty for all else.
+      type: str
+      sample: ""
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: component_info
-short_description: Tells which components a cluster has, and whether they are healthy
+short_description: Lists the components of a cluster and their health
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
-  - Reads what this collection has deployed, and every object that it consists of, at one request per kind.
+  - Reads the deployed components and all their objects, with one request per kind.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.attributes
@@ -20,7 +20,7 @@ extends_documentation_fragment:
 options:
   names:
     description:
-      - The components to tell of. Without any, all of them.
+      - The components to list. If it is empty, all of them.
     type: list
     elements: str
     default: []
@@ -30,12 +30,12 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Look at logging
+- name: Read the component logging
   kyma.lifecycle.component_info:
     names: [logging]
   register: found
 
-- name: Tell what is not healthy
+- name: Show the objects that are not healthy
   ansible.builtin.debug:
     msg: >-
       {{ found.components | map(attribute='objects') | flatten | rejectattr('health', 'equalto', 'current') }}
@@ -43,7 +43,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 components:
-  description: The components that are there, by name.
+  description: The components of the cluster, by name.
   returned: success
   type: list
   elements: dict
@@ -53,19 +53,19 @@ components:
       type: str
       sample: logging
     namespace:
-      description: Where its objects are that name no namespace themselves.
+      description: The namespace of its objects that name none.
       type: str
       sample: kyma-system
     version:
-      description: The release that it is of.
+      description: The release that it was deployed from.
       type: str
       sample: "2.11"
     component_version:
-      description: The component's own version as the component list says it, or empty.
+      description: The version of the component in the component list, or empty.
       type: str
       sample: 1.4.0
     complete:
-      description: Whether it was deployed to the end.
+      description: Whether its deployment was completed.
       type: bool
       sample: true
     orphaned:
@@ -73,12 +73,12 @@ components:
       type: bool
       sample: false
     objects:
-      description: What it consists of.
+      description: Its objects.
       type: list
       elements: dict
       contains:
         api_version:
-          description: The version that it is read in.
+          description: The API version in which it is read.
           type: str
           sample: apps/v1
         kind:
@@ -86,7 +86,7 @@ components:
           type: str
           sample: StatefulSet
         namespace:
-          description: The namespace. Empty for what has none.
+          description: The namespace. Empty for cluster-scoped kinds.
           type: str
           sample: kyma-system
         name:
@@ -99,27 +99,26 @@ components:
           sample: false
         health:
           description:
-            - How it is, in the words of kstatus. V(current) if it is what it was meant to be,
-              V(progressing) if it may get there by itself, V(failed) if it won't, V(missing) if it is no
-              longer there.
+            - Its status in kstatus. V(current) if it has the wanted state, V(progressing) if it may reach it,
+              V(failed) if it will not, V(missing) if it no longer exists.
           type: str
           choices: [current, progressing, failed, missing]
           sample: current
         message:
-          description: Why it is so.
+          description: The reason of the status.
           type: str
           sample: ""
         untouched:
-          description: Whether nobody has changed it since it was deployed.
+          description: Whether it is unchanged since it was deployed.
           type: bool
           sample: true
         ceded:
-          description: Fields of it that are left to others, each with its field manager.
+          description: Its fields that other field managers own, each with the manager.
           type: list
           elements: str
           sample: [spec.replicas (kube-controller-manager (scale))]
         added:
-          description: Fields that others have added to it and were told, each with its field manager.
+          description: Fields that others have added and that were reported, each with the manager.
           type: list
           elements: str
           sample: [metadata.labels.team (kubectl-label)]

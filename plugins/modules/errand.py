@@ -21,6 +21,8 @@ description:
     refuses with all problems at once.
   - It installs the definition of C(Errand), with three ClusterRoles, if it is missing or not the one of this
     version.
+  - The usual options are O(name), O(namespace), O(state), O(definition), O(template), O(output), O(trigger)
+    and O(timeout). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.attributes
@@ -34,6 +36,7 @@ attributes:
     description: Tells what has changed in C(diff) mode.
     support: full
 options:
+  # Usual options, in the order in which they are needed.
   name:
     description:
       - The name of the errand. Required unless the O(definition) has one.
@@ -68,11 +71,6 @@ options:
       - What becomes of the output, as C(spec.output) of an Errand. C(kubectl explain errands.spec.output)
         shows what the fields mean.
     type: dict
-  update_on_config_change:
-    description:
-      - Whether an errand that has run by C(once) runs again when the data of a ConfigMap or Secret changes to
-        which its template refers.
-    type: bool
   trigger:
     description:
       - V(manual) runs nothing. This is the default for O(template).
@@ -82,6 +80,17 @@ options:
       - 'Default for O(definition): the strategy that it has.'
     type: str
     choices: [manual, now, once]
+  timeout:
+    description:
+      - Seconds to wait for the end of the run. The run continues in the cluster afterwards.
+    type: float
+    default: 600
+  # Expert options.
+  update_on_config_change:
+    description:
+      - Whether an errand that has run by C(once) runs again when the data of a ConfigMap or Secret changes to
+        which its template refers.
+    type: bool
   wait:
     description:
       - Whether to wait until the run has ended. The task fails if the run failed. It has no effect where
@@ -92,11 +101,6 @@ options:
         to collect the output.
     type: bool
     default: true
-  timeout:
-    description:
-      - Seconds to wait for the end of the run. The run goes on in the cluster afterwards.
-    type: float
-    default: 600
   reconcile:
     description:
       - Whether this task itself gets the errand on, for which it needs the ClusterRole
@@ -134,7 +138,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Create an errand that runs when somebody asks for it
+- name: Create an errand that runs on request
   kyma.lifecycle.errand:
     name: backup
     namespace: shop

@@ -87,7 +87,7 @@ errands:
       type: bool
       sample: false
     run:
-      description: The last run, or the one that goes on. None if it has never run.
+      description: The last run, or the active one. None if it has never run.
       type: dict
       contains: &run
         run:

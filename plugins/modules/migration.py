@@ -12,13 +12,17 @@ version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
-  - Asks migrations whether they are needed, and runs those that are. They decide from the cluster's state, so
-    that a second run changes nothing.
-  - M(kyma.lifecycle.component) runs those of its components by itself. This module is for the global ones,
-    and for playbooks of one's own.
-  - In check mode they are rehearsed, nothing that they write is kept, and diff mode shows it.
-  - What they write is journaled in the cluster, so that O(state=undone) can take it back, also where no
-    release ships the migration any more.
+  - Checks whether migrations are needed, and runs those that are. They decide from the state of the cluster,
+    so a second run changes nothing.
+  - M(kyma.lifecycle.component) runs the migrations of its components itself. This module is for global
+    migrations, and for playbooks of your own.
+  - The task fails if a migration fails. In a run, set C(ignore_errors) for it, as for
+    M(kyma.lifecycle.component).
+  - In check mode they are rehearsed, and nothing is written. Diff mode shows what they would write.
+  - A journal in the cluster records what they write. O(state=undone) uses it to undo the migration, even if
+    no release ships the migration any more.
+  - The usual options are O(ids), O(state), O(component), O(phase), O(release), O(release_checksum),
+    O(profile), O(values_files) and O(overrides). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.release
@@ -35,6 +39,7 @@ attributes:
     description: Tells what has changed in C(diff) mode.
     support: full
 options:
+  # Usual options, in the order in which they are needed.
   ids:
     description:
       - The migrations to run or to undo, as C(component/name).
@@ -44,6 +49,23 @@ options:
     type: list
     elements: str
     aliases: [id]
+  state:
+    description:
+      - V(present) runs the migration if it is needed.
+      - V(undone) undoes what migrations have written, newest first, from the journal in the cluster. It needs
+        neither a release nor the migration itself.
+      - Each field that still has the value of the migration gets its earlier value. Fields that changed since
+        then stay, with a warning, unless O(force) is set. Fields of others stay too.
+      - A recreated object has no uid, status, clusterIP, node ports, and owners that are gone. Data is not
+        restored.
+      - Warnings list what a migration declares as irreversible, and what the API server refuses. The task
+        fails only if an attempt did not end, so that it may be tried again.
+      - A migration that is still shipped and has a method C(undo) does the rest, after the journal.
+      - The record of the run says who has undone it and when. The next deployment runs the migration again,
+        unless it is in O(skip_migrations).
+    type: str
+    choices: [present, undone]
+    default: present
   component:
     description:
       - The component whose migrations to run or to undo, or V(global).
@@ -51,44 +73,27 @@ options:
     type: str
   phase:
     description:
-      - The phase whose migrations to run. Without it, both, those of V(pre) first.
-      - It is refused with O(state=undone).
+      - The phase whose migrations to run. If it is empty, both, V(pre) first.
+      - Not allowed with O(state=undone).
     type: str
     choices: [pre, post]
-  state:
-    description:
-      - V(present) brings about what the migration is for.
-      - V(undone) takes back what migrations have written, newest first, by the journal that the cluster
-        keeps of it beside the record of the run. Neither a release nor the migration itself is needed for it.
-      - What a migration has changed goes back field by field where it still is as the migration wrote it.
-        What was changed since is told as a warning and stays, unless O(force) is set, as do fields of others.
-      - An object that is made anew comes back without its uid, its status, a clusterIP, node ports, and
-        owners that are gone. Data is not restored.
-      - What a migration declares as irreversible, and what the API server refuses, is told by name as a
-        warning. The task only fails if something could not be tried to the end, so that it may be tried
-        again.
-      - A migration that is still shipped and has an C(undo) of its own does the rest, after the journal.
-      - The run's record says who has undone it and when. The next deployment needs the migration again,
-        unless it is left out by O(skip_migrations) there.
-    type: str
-    choices: [present, undone]
-    default: present
+  # Expert options.
   run:
     description:
       - With O(state=present), the run that this is a part of, from M(kyma.lifecycle.run).
-      - With O(state=undone), the run of which to undo migrations, as M(kyma.lifecycle.run_info) lists it.
-        Without O(ids) and O(component) all of them.
+      - With O(state=undone), the run whose migrations to undo, as M(kyma.lifecycle.run_info) lists it.
+        Without O(ids) and O(component), all of its migrations.
     type: str
   force:
     description:
-      - With O(state=undone), overwrite what was changed since, and delete namespaces and definitions that a
-        migration made with all that lives in them by now.
+      - With O(state=undone), whether to overwrite fields that changed since then, and to delete namespaces
+        and CRDs that a migration created, with all their content.
     type: bool
     default: false
 notes:
-  - The journal of a run is kept as long as the run's record, which is one of the newest twenty. Reading and
-    writing it takes the rights to C(journalentries.lifecycle.kyma-project.io), and for a Secret to Secrets
-    of its namespace, as what that was is kept in another one beside it.
+  - The cluster has the journals of the newest twenty runs, like their records. To read and write them you
+    need rights on C(journalentries.lifecycle.kyma-project.io). For a Secret you also need rights on Secrets
+    of its namespace, because the earlier values are in another Secret there.
 seealso:
   - module: kyma.lifecycle.migration_info
   - module: kyma.lifecycle.component
@@ -100,7 +105,7 @@ EXAMPLES = r"""
     id: logging/grow-loki-volume
     release: releases/2.11
 
-- name: Run all that logging needs before it is upgraded, with migrations of one's own
+- name: Run all migrations before the upgrade of logging, with your own migrations
   kyma.lifecycle.migration:
     component: logging
     phase: pre
@@ -108,12 +113,12 @@ EXAMPLES = r"""
     migration_paths:
       - ../migrations
 
-- name: Take back what this migration has written, also in a release that does not ship it any more
+- name: Undo this migration, also if the release does not ship it any more
   kyma.lifecycle.migration:
     id: certificates/adopt-gateway
     state: undone
 
-- name: Take back what all migrations of a run have written
+- name: Undo all migrations of a run
   kyma.lifecycle.migration:
     run: 20261121-201045-a1b2c3
     state: undone
@@ -121,7 +126,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 migrations:
-  description: What came of each migration.
+  description: The result of each migration.
   returned: with O(state=present)
   type: list
   elements: dict
@@ -140,18 +145,18 @@ migrations:
       sample: pre
     state:
       description:
-        - How it ended, V(done), V(not_needed), V(warned) for what was done with a warning, V(blocked) where a
-          person has to do something, V(failed), V(timeout), V(cancelled), or V(skipped) after one that had to
-          be done before.
+        - How it ended. V(done), V(not_needed), V(warned) if it was done with a warning, V(blocked) if a
+          person must act, V(failed), V(timeout), V(cancelled), or V(skipped) if a migration that it needs did
+          not end well.
       type: str
       sample: done
     verdict:
       description:
-        - What its check said at first, V(needed), V(not_needed) or V(blocked). Empty if it said nothing.
+        - The first verdict of its check, V(needed), V(not_needed) or V(blocked). Empty if there is none.
       type: str
       sample: needed
     evidence:
-      description: What in the cluster led to it.
+      description: The state in the cluster that led to the verdict.
       type: str
       sample: >-
         PersistentVolumeClaim kyma-system/storage-logging-loki-0 requests 10Gi, and the release wants 30Gi
@@ -163,21 +168,29 @@ migrations:
       description: How long it took.
       type: float
       sample: 0.4
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
     requests:
       description: How many times it called the cluster.
       type: int
       sample: 5
     slow:
-      description: Whether it had nothing to do, and yet took longer than 0.2 seconds to say so.
+      description: Whether it was not needed, and its check took longer than 0.2 seconds.
       type: bool
       sample: false
     warnings:
-      description: What it told as a warning.
+      description: Its warnings.
       type: list
       elements: str
       sample: []
     wrote:
-      description: Whether it was begun, so that it may have written something.
+      description: Whether it began, so that it may have written something.
       type: bool
       sample: true
     fatal:
@@ -185,7 +198,7 @@ migrations:
       type: bool
       sample: false
 undone:
-  description: What came of undoing each migration, the newest first.
+  description: The result of undoing each migration, the newest first.
   returned: with O(state=undone)
   type: list
   elements: dict
@@ -195,13 +208,13 @@ undone:
       type: str
       sample: certificates/adopt-gateway
     runs:
-      description: The runs in which it had written this.
+      description: The runs in which it wrote this.
       type: list
       elements: str
       sample: [20261121-201045-a1b2c3]
     state:
       description:
-        - V(undone), V(partly) where something of it stays, or V(failed) where it may be tried again.
+        - V(undone), V(partly) if a part of it stays, or V(failed) if it may be tried again.
       type: str
       sample: undone
     at:
@@ -213,7 +226,7 @@ undone:
       type: str
       sample: alice@bastion
     objects:
-      description: What it had written and was not undone before.
+      description: The objects that it wrote and that were not undone before.
       type: list
       elements: dict
       contains:
@@ -240,32 +253,32 @@ undone:
           sample: [certificates/adopt-gateway]
         state:
           description:
-            - V(restored), V(recreated) or V(deleted), V(as_before) where there was nothing to do,
-              V(changed_since) where others have changed all of it, V(irreversible) where the migration says
-              that it can't be undone, V(refused) where the API server does, or V(failed).
+            - V(restored), V(recreated) or V(deleted). V(as_before) if there was nothing to do.
+              V(changed_since) if others have changed all of it. V(irreversible) if the migration declares
+              that. V(refused) if the API server refuses it. V(failed) otherwise.
           type: str
           sample: restored
         fields:
-          description: Paths of what went back.
+          description: Paths of the restored fields.
           type: list
           elements: str
           sample: [metadata.annotations.meta.helm.sh/release-name]
         kept:
-          description: Paths of what was changed since, and stays.
+          description: Paths of the fields that changed since then, and stay.
           type: list
           elements: str
           sample: []
         lost:
-          description: What does not come back with an object that was made anew.
+          description: What a recreated object does not get back.
           type: list
           elements: str
           sample: []
         reason:
-          description: Why something of it is not as before, or empty.
+          description: Why a part of it is not as before, or empty.
           type: str
           sample: ""
     own_undo:
-      description: What came of its own C(undo), as in RV(migrations[].state). Empty if it has none.
+      description: The result of its method C(undo), as in RV(migrations[].state). Empty if it has none.
       type: str
       sample: ""
     error:
@@ -284,20 +297,37 @@ durations:
   elements: dict
   contains:
     kind:
-      description: V(phase), V(migration) or V(component).
+      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
       type: str
+      sample: component
     name:
-      description: The phase's or the component's name, or the migration's id.
+      description: The name of what was measured, or the migration's id.
       type: str
+      sample: logging
     state:
       description: How it ended.
       type: str
+      sample: succeeded
     seconds:
       description: How long it took, by a monotonic clock.
       type: float
+      sample: 12.3
     slow:
-      description: Whether a migration had nothing to do, and yet took long to say so.
+      description: Whether the check of a migration that was not needed took long.
       type: bool
+      sample: false
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
+    component:
+      description: The component of a migration. Empty for all else.
+      type: str
+      sample: ""
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

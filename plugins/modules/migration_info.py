@@ -7,18 +7,20 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: migration_info
-short_description: Tells which migrations there are, and whether a cluster needs them
+short_description: Lists migrations, and whether a cluster needs them
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
-  - Finds migrations, asks each whether the cluster needs it now, and tells when it last ran there and whether
-    that was undone.
+  - Finds migrations, and checks whether the cluster needs each of them now. It also lists when each last ran
+    there, and whether it was undone.
   - Their checks only read.
-  - When it ran and whether it was undone is told by the records of runs. What a migration writes outside of
-    a run, as by M(kyma.lifecycle.migration) alone, is not in them.
-  - Without O(release) they are asked about what the cluster has, of which no manifests are at hand.
-  - What belongs to a component that the release, or else the cluster, lacks is not needed there.
+  - The records of runs have when a migration ran and whether it was undone. They do not have migrations
+    outside of a run, such as those of M(kyma.lifecycle.migration) alone.
+  - Without O(release) they are checked for the release that the cluster has, without its manifests.
+  - A migration of a component that the release, or else the cluster, lacks is not needed.
+  - The usual options are O(ids), O(component), O(phase), O(release), O(release_checksum), O(profile),
+    O(values_files) and O(overrides). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.release
@@ -27,39 +29,40 @@ extends_documentation_fragment:
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.read
 options:
-  component:
-    description:
-      - The component whose migrations to tell of, or V(global).
-    type: str
-  phase:
-    description:
-      - The phase whose migrations to tell of.
-    type: str
-    choices: [pre, post]
+  # Usual options, in the order in which they are needed.
   ids:
     description:
-      - The migrations to tell of, each as C(component/name).
+      - The migrations to list, each as C(component/name).
     type: list
     elements: str
     default: []
+  component:
+    description:
+      - The component whose migrations to list, or V(global).
+    type: str
+  phase:
+    description:
+      - The phase whose migrations to list.
+    type: str
+    choices: [pre, post]
 seealso:
   - module: kyma.lifecycle.migration
   - module: kyma.lifecycle.run_info
 """
 
 EXAMPLES = r"""
-- name: Look at all migrations
+- name: List all migrations
   kyma.lifecycle.migration_info:
     release: releases/2.11
   register: found
 
-- name: Ask a fleet whether a migration may go; the playbook kyma.lifecycle.migrations makes a table of it
+- name: Check whether a fleet still needs a migration (the playbook kyma.lifecycle.migrations prints a table)
   kyma.lifecycle.migration_info:
     ids:
       - logging/grow-loki-volume
   register: found
 
-- name: Tell which are needed
+- name: Show the migrations that are needed
   ansible.builtin.debug:
     msg: "{{ found.migrations | selectattr('verdict', 'equalto', 'needed') | map(attribute='id') }}"
 """
@@ -88,7 +91,7 @@ migrations:
       type: str
       sample: not_needed
     evidence:
-      description: What in the cluster led to it.
+      description: The state in the cluster that led to the verdict.
       type: str
       sample: there is no claim of Loki's in the namespace kyma-system
     error:
@@ -96,7 +99,7 @@ migrations:
       type: str
       sample: ""
     fatal:
-      description: Whether a deployment can't begin for it.
+      description: Whether it blocks a deployment.
       type: bool
       sample: false
     seconds:
@@ -108,19 +111,19 @@ migrations:
       type: int
       sample: 1
     slow:
-      description: Whether there is nothing to do, and yet the check took longer than 0.2 seconds to say so.
+      description: Whether it is not needed, and its check took longer than 0.2 seconds.
       type: bool
       sample: false
     description:
-      description: What it brings about.
+      description: What it does.
       type: str
       sample: "Loki's volume is as large as the release wants it: 30Gi, where the release doesn't say."
     remove_in:
-      description: The release that no longer ships it. Empty where RV(migrations[].keep) says why.
+      description: The release that no longer ships it. Empty if RV(migrations[].keep) has a reason.
       type: str
       sample: "2.12"
     keep:
-      description: Why it stays for ever, or why no release can be named.
+      description: Why it stays in all releases, or why no release can be named.
       type: str
       sample: ""
     overdue:
@@ -129,7 +132,7 @@ migrations:
       sample: false
     last_run:
       description:
-        - The run in which it last had something to do, of those that are kept. Empty if there is none.
+        - The run in which it was last needed, of the recorded runs. Empty if there is none.
       type: str
       sample: 20261121-131854-a1b2c3
     last_run_at:
@@ -137,36 +140,36 @@ migrations:
       type: str
       sample: "2026-11-21T13:18:54Z"
     last_state:
-      description: How it ended there.
+      description: How it ended in that run.
       type: str
       sample: done
     last_seconds:
-      description: How long it took there.
+      description: How long it took in that run.
       type: float
       sample: 0.4
     runs:
       description:
-        - The runs in which it has written, of those that are kept, newest first. By their journals
-          M(kyma.lifecycle.migration) with O(kyma.lifecycle.migration#module:state=undone) can undo it.
+        - The recorded runs in which it wrote, newest first. M(kyma.lifecycle.migration) with
+          O(kyma.lifecycle.migration#module:state=undone) can undo it from their journals.
       type: list
       elements: str
       sample: [20261121-131854-a1b2c3]
     irreversible:
-      description: What of it can't be undone, and why. Empty if all can be.
+      description: Which part of it cannot be undone, and why. Empty if all of it can.
       type: str
       sample: A volume that has grown can't shrink.
     undone:
       description:
-        - How far it was undone since it last wrote in a run. V(undone) or V(partly), V(failed) where undoing
-          is to be tried again. Empty where nobody has tried.
+        - How far it was undone since it last wrote in a run. V(undone), V(partly), or V(failed) if undoing
+          must be tried again. Empty without an attempt.
       type: str
       sample: ""
     undone_at:
-      description: When that was tried last, in UTC.
+      description: When the last attempt was, in UTC.
       type: str
       sample: ""
     undone_by:
-      description: Who has tried it last.
+      description: Who made the last attempt.
       type: str
       sample: ""
 searched:

@@ -25,6 +25,8 @@ description:
   - A module that is refused, blocked or fails never stops the others. The task fails at its end, and names
     each of them.
   - If there is something to do, the task is a run, with a record and the lease of the cluster.
+  - The usual options are O(name), O(version), O(state), O(configuration), O(needs), O(modules), O(channel),
+    O(catalog), O(wait) and O(timeout). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.module_catalog
@@ -43,6 +45,7 @@ attributes:
     description: Shows what changes in C(diff) mode.
     support: full
 options:
+  # Usual options, in the order in which they are needed.
   name:
     description:
       - The module to manage. O(modules) is for several.
@@ -61,45 +64,17 @@ options:
     type: str
     choices: [managed, unmanaged, absent]
     default: managed
-  policy:
-    description:
-      - What V(absent) means, now or when a later list does not name the module.
-      - V(create_and_delete) deletes the module. The deletion is blocked while any resource of its kinds
-        lives, except for the default configuration and the resources that the manifest itself has.
-      - V(ignore) leaves the module as it is, as O(state=unmanaged) does.
-      - 'Default: what the record of the module says, else V(create_and_delete).'
-    type: str
-    choices: [create_and_delete, ignore]
   configuration:
     description:
       - A custom resource that is created in place of the template's default configuration. It is created
         once, when the module is installed, and never changed.
     type: dict
-  manifest:
-    description:
-      - A file or a URL in place of the template's manifest, such as for a manifest in an OCI registry.
-    type: str
   needs:
     description:
       - Modules that must be ready before this one is installed or upgraded. They are deleted after it.
     type: list
     elements: str
     default: []
-  default:
-    description:
-      - Whether the module is one of the cluster's default modules, to which C(reset_modules.yml) returns.
-    type: bool
-    default: false
-  delete_resources:
-    description:
-      - With O(state=absent), whether the resources that block the deletion are deleted, while the operator
-        runs. No finalizer is removed.
-    type: bool
-    default: false
-  running_version:
-    description:
-      - The version that runs, where neither a label nor the tag of the image says it.
-    type: str
   modules:
     description:
       - The modules to manage.
@@ -174,6 +149,46 @@ options:
       - The channel of modules that have neither a version nor a channel of their own.
     type: str
     default: regular
+  wait:
+    description:
+      - Whether a blocked deletion fails the task. With V(false) the module stays in V(Deleting), and the next
+        run continues.
+    type: bool
+    default: true
+  timeout:
+    description:
+      - Seconds that a module may take to become ready, and that its objects may take to go.
+    type: float
+    default: 600
+  # Expert options.
+  policy:
+    description:
+      - What V(absent) means, now or when a later list does not name the module.
+      - V(create_and_delete) deletes the module. The deletion is blocked while any resource of its kinds
+        lives, except for the default configuration and the resources that the manifest itself has.
+      - V(ignore) leaves the module as it is, as O(state=unmanaged) does.
+      - 'Default: what the record of the module says, else V(create_and_delete).'
+    type: str
+    choices: [create_and_delete, ignore]
+  manifest:
+    description:
+      - A file or a URL in place of the template's manifest, such as for a manifest in an OCI registry.
+    type: str
+  default:
+    description:
+      - Whether the module is one of the cluster's default modules, to which C(reset_modules.yml) returns.
+    type: bool
+    default: false
+  delete_resources:
+    description:
+      - With O(state=absent), whether the resources that block the deletion are deleted, while the operator
+        runs. No finalizer is removed.
+    type: bool
+    default: false
+  running_version:
+    description:
+      - The version that runs, where neither a label nor the tag of the image says it.
+    type: str
   exclusive:
     description:
       - Whether O(modules) is the whole list. Managed modules that it does not name are removed by the policy
@@ -207,12 +222,6 @@ options:
       - Seconds after which a deletion that is still blocked is reported as V(Warning), not as V(Deleting).
     type: float
     default: 3600
-  wait:
-    description:
-      - Whether a blocked deletion fails the task. With V(false) the module stays in V(Deleting), and the next
-        run continues.
-    type: bool
-    default: true
   ignore_removes_operator:
     description:
       - Whether the policy V(ignore) removes the operator once no configuration of the module lives, as Kyma's
@@ -224,11 +233,6 @@ options:
       - How many modules are worked on at the same time.
     type: int
     default: 4
-  timeout:
-    description:
-      - Seconds that a module may take to become ready, and that its objects may take to go.
-    type: float
-    default: 600
   deadline:
     description:
       - Seconds after which the run is cancelled. With V(0) it has no end.
@@ -354,11 +358,43 @@ migrations:
   elements: dict
   sample: []
 durations:
-  description: How long each part took, with C(kind), C(name), C(state) and C(seconds).
+  description: How long each part took, as rows of a table.
   returned: always
   type: list
   elements: dict
-  sample: []
+  contains:
+    kind:
+      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
+      type: str
+      sample: component
+    name:
+      description: The name of what was measured, or the migration's id.
+      type: str
+      sample: logging
+    state:
+      description: How it ended.
+      type: str
+      sample: succeeded
+    seconds:
+      description: How long it took, by a monotonic clock.
+      type: float
+      sample: 12.3
+    slow:
+      description: Whether a migration had nothing to do, and yet took long to say so.
+      type: bool
+      sample: false
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
+    component:
+      description: The component of a migration. Empty for all else.
+      type: str
+      sample: ""
 run:
   description: The name of the run. Empty if there was nothing to do.
   returned: always

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: plan
-short_description: Tells what deploying a release to a cluster would do, and why
+short_description: Plans the deployment of a release to a cluster
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
-  - Compares a release with a cluster, and answers everything at once. Which components it would install,
-    upgrade or leave alone, which objects it would create, change or replace, what each migration's check
-    says, in which order all that would happen, and what stands in the way.
-  - It only reads, and what it has the API server validate is a dry run that is not kept.
-  - If anything stands in the way the task fails, with everything that does in one message, before anything
-    was written. That includes kinds that the cluster doesn't serve, objects that it refuses, rights that the
-    user lacks, objects that other tools manage, and a hold on the cluster.
-  - Its result is what M(kyma.lifecycle.run) begins a run with. It is bound to what it saw.
-  - In diff mode it shows the whole deployment. The tasks that act show none of it again.
+  - Compares a release with a cluster. The plan has the components to install or upgrade, the objects to
+    create, change or replace, the verdict of each migration, the order of execution, and all reasons that
+    block the deployment.
+  - It only reads. The API server validates writes in a dry run and stores nothing.
+  - If anything blocks the deployment, the task fails before the first write, with all reasons in one message.
+    Reasons are kinds that the cluster does not serve, objects that it refuses, missing rights, objects that
+    other tools manage, and a hold on the cluster.
+  - M(kyma.lifecycle.run) begins a run with its result. A run refuses to begin if the inputs of the plan have
+    changed.
+  - In diff mode it shows the whole deployment. Later tasks do not show the diff again.
+  - The usual options are O(release), O(release_checksum), O(profile), O(values_files), O(overrides),
+    O(timeout) and O(prune). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.release
@@ -37,66 +40,75 @@ attributes:
     description: Tells what has changed in C(diff) mode.
     support: full
 options:
+  # Usual options, in the order in which they are needed.
+  timeout:
+    description:
+      - As in M(kyma.lifecycle.component). The plan only refuses values with which the run could not begin.
+    type: float
+    default: 600
   prune:
     description:
-      - Delete components that the cluster has and the release lacks. Otherwise they are reported and stay.
-      - One that manages custom resources which live stays with a warning, and fails the run at its end.
+      - Whether to delete components that the cluster has and the release lacks. Otherwise they are reported
+        and stay.
+      - A component stays, and the run fails at its end, while custom resources exist that the component
+        manages.
     type: bool
     default: false
+  # Expert options.
   component_roles:
     description:
-      - The roles that deploy some components instead of C(kyma.lifecycle.kyma_component), by component name.
-      - A component with a role of its own is a stage of its own. A role that the component list names wins.
+      - Roles that deploy a component instead of C(kyma.lifecycle.kyma_component), by component name.
+      - Each such component is a separate stage. A role in the component list has precedence.
     type: dict
     default: {}
   migration_roles:
     description:
-      - The same, for where one of the component's own migrations is needed.
+      - The same, used only if one of the component's migrations is needed.
     type: dict
     default: {}
   components:
     description:
-      - Components that are deployed alone, after the release's CRDs and namespaces, with the global
-        migrations and their own. Empty for the whole release.
-      - What they need must be deployed already. The cluster's version stays.
+      - Components to deploy alone, after the CRDs and namespaces of the release, with the global migrations
+        and their own. Empty for the whole release.
+      - The components that they need must be deployed already. The version of the cluster does not change.
     type: list
     elements: str
     default: []
   abandon:
     description:
-      - Whether a deployment that was begun and has not ended is given up, to deploy another release than its
-        own. That goes back to the cluster's version, or to a release that may follow it.
+      - Whether to give up a deployment that has begun and has not ended, to deploy another release. That is
+        the version of the cluster, or a release that may follow it.
     type: bool
     default: false
   hops:
     description:
-      - What to do where O(release) can't follow the cluster's one directly.
-      - With V(auto) the shortest way over releases at hand is planned. The plan of the first hop is exact,
-        and is the one that can be carried out. What comes after it is provisional.
-      - Some O(components) alone take no hops.
+      - What to do if O(release) cannot follow the release of the cluster directly.
+      - V(auto) plans the shortest path over the releases that are available. The plan of the first hop is
+        exact and can be applied. The plans of later hops are provisional.
+      - O(components) does not allow hops.
     type: str
     choices: [refuse, auto]
     default: refuse
   release_catalog:
     description:
-      - Where releases lie that the way may lead over. Each entry is a folder with a release per version, or a
-        release, or a dictionary of C(release), C(checksum) and C(version).
-      - Where it is empty, the folder in which O(release) lies.
+      - Where the releases between are. Each entry is a folder with one release per version, a release, or a
+        dictionary of C(release), C(checksum) and C(version).
+      - If it is empty, the folder that has O(release).
     type: list
     elements: raw
     default: []
   strict:
     description:
-      - Whether a migration whose C(remove_in) the release has reached blocks the deployment. Otherwise it is
-        warned of.
+      - Whether a migration blocks the deployment if the release has reached its C(remove_in). Otherwise the
+        plan warns.
     type: bool
     default: false
   max_fail_percentage:
     description:
       - Percentage of the hosts of an earlier batch that may fail. The task refuses to plan if more failed.
         Batches are those of the play's keyword C(serial).
-      - It counts under each strategy, while Ansible's own keyword of this name only counts under C(linear).
-        Where the play has that keyword or C(any_errors_fatal), the strictest counts.
+      - It applies with every strategy. The keyword of the same name in Ansible applies only with C(linear).
+        If the play has that keyword or C(any_errors_fatal), the strictest counts.
     type: float
     default: 100
   workers:
@@ -104,11 +116,6 @@ options:
       - As in M(kyma.lifecycle.component). The plan only refuses values with which the run could not begin.
     type: int
     default: 4
-  timeout:
-    description:
-      - As in M(kyma.lifecycle.component). The plan only refuses values with which the run could not begin.
-    type: float
-    default: 600
   deadline:
     description:
       - As in M(kyma.lifecycle.run). The plan only refuses values with which the run could not begin.
@@ -131,30 +138,30 @@ options:
     default: 45
   plan_out:
     description:
-      - A file on the controller in which the plan is kept, in check mode too. Only its owner can read it, and
-        it holds no values of Secrets.
-      - It is bound to all that it saw. Its digest is among the results.
-      - A relative path is one of the directory in which C(ansible-playbook) was started.
-      - Mutually exclusive with O(plan). Such a task can't be an C(async) one.
+      - A file on the controller to write the plan to, in check mode too. Only its owner can read it, and it
+        has no values of Secrets.
+      - The plan is valid only for its inputs. The result has its digest.
+      - A relative path starts in the directory in which C(ansible-playbook) was started.
+      - Mutually exclusive with O(plan). Such a task cannot be C(async).
     type: path
   plan:
     description:
-      - A file with a plan that was kept. It is planned anew, and the task fails where the outcome would be
-        another one, with all that has changed.
-      - Options that are not given are those of the plan, but for O(overrides) and O(migration_variables).
-        These may hold secrets, so the plan only knows their names, and they have to be given again.
-      - Mutually exclusive with O(plan_out). Such a task can't be an C(async) one.
+      - A file that O(plan_out) wrote. The task plans again. It fails if the new plan differs, and lists all
+        differences.
+      - Options that are not set are those of the plan, except O(overrides) and O(migration_variables). These
+        can hold secrets, so the plan has only their names, and you set them again.
+      - Mutually exclusive with O(plan_out). Such a task cannot be C(async).
     type: path
   plan_hop:
     description:
-      - Of a plan that was kept and leads over several releases, which hop is planned.
-      - Beyond the first one, the plan only binds it to its release, options and migrations. What its objects
-        and migrations do otherwise than was foretold is told.
+      - The hop to plan, of a stored plan over several releases.
+      - A later hop is bound only to its release, options and migrations. Differences to the prediction are
+        reported.
     type: int
     default: 1
   plan_digest:
     description:
-      - The digest that was approved. A plan with another one is refused.
+      - The digest that was approved. The task refuses a plan with another digest.
       - Requires O(plan).
     type: str
 seealso:
@@ -174,7 +181,7 @@ EXAMPLES = r"""
   ansible.builtin.debug:
     var: planned.summary
 
-- name: Plan a release that comes by URL, with values of one's own, for another cluster
+- name: Plan a release from a URL, with your values, for another cluster
   kyma.lifecycle.plan:
     context: staging
     release: https://releases.example.com/kyma-2.11.tar.gz
@@ -187,24 +194,138 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+cluster:
+  description: The cluster, which is the name of its host in the inventory.
+  returned: always
+  type: str
+  sample: staging
+previous:
+  description: The release that the cluster had. Empty if it had none, or if that is unknown.
+  returned: always
+  type: str
+  sample: "2.9"
+version:
+  description: The release that was to be deployed. Empty if that is unknown.
+  returned: always
+  type: str
+  sample: "2.10"
+started_at:
+  description: When the plan began, in UTC. Empty if it did not.
+  returned: always
+  type: str
+  sample: "2026-11-21T13:18:54.123Z"
+finished_at:
+  description: When the last part ended, in UTC. Empty if none has.
+  returned: always
+  type: str
+  sample: "2026-11-21T13:21:07.456Z"
+changes:
+  description: How many objects are created, changed, replaced and deleted, and how many migrations run.
+  returned: always
+  type: dict
+  contains:
+    create:
+      description: Objects to create, or that were created.
+      type: int
+      sample: 14
+    change:
+      description: Objects to change, or that were changed.
+      type: int
+      sample: 3
+    replace:
+      description: Objects to delete and recreate, or that were.
+      type: int
+      sample: 0
+    delete:
+      description: Objects to delete, or that were deleted.
+      type: int
+      sample: 1
+    migrations:
+      description: Migrations that are needed, or that have written.
+      type: int
+      sample: 2
+state:
+  description:
+    - The state of the cluster. V(unchanged) if there is nothing to do, V(planned) otherwise.
+    - If the task fails, V(held) if the cluster is held, V(unreachable) if it does not answer, V(not started)
+      if too many clusters of an earlier batch have failed, and otherwise V(failed).
+  returned: always
+  type: str
+  sample: planned
+run:
+  description: The name of the run. Empty, as none has begun.
+  returned: always
+  type: str
+  sample: ""
+seconds:
+  description: How long the plan took.
+  returned: always
+  type: float
+  sample: 0.4
+failures:
+  description: Everything that failed, each in a sentence, the causes first. Empty if nothing did.
+  returned: always
+  type: list
+  elements: str
+  sample: []
+durations:
+  description: How long the plan took, as a row of a table.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
+      type: str
+      sample: component
+    name:
+      description: The name of what was measured, or the migration's id.
+      type: str
+      sample: logging
+    state:
+      description: How it ended.
+      type: str
+      sample: succeeded
+    seconds:
+      description: How long it took, by a monotonic clock.
+      type: float
+      sample: 12.3
+    slow:
+      description: Whether the check of a migration that was not needed took long.
+      type: bool
+      sample: false
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
+    component:
+      description: The component of a migration. Empty for all else.
+      type: str
+      sample: ""
 check_mode:
   description:
-    - Whether it was planned in check mode, by C(--check) or by the keyword. Nothing is carried out then.
-  returned: if nothing stands in the way
+    - Whether it was planned in check mode, by C(--check) or by the keyword. Then nothing is applied.
+  returned: if nothing blocks the deployment
   type: bool
   sample: false
 plan_digest:
-  description: The digest of the plan that was kept.
+  description: The digest of the stored plan.
   returned: if O(plan) or O(plan_out) is given
   type: str
   sample: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 summary:
-  description: The plan for people, as lines.
-  returned: if nothing stands in the way
+  description:
+    - The plan for people, as lines in the order of execution. The last one has the sums.
+    - In diff mode each migration that is not needed has a line too, with the reason.
+  returned: if nothing blocks the deployment
   type: list
   elements: str
 blockers:
-  description: Everything that stands in the way.
+  description: All reasons that block the deployment.
   returned: if anything does
   type: list
   elements: str
@@ -212,12 +333,12 @@ grants:
   description:
     - The roles and bindings that would grant the rights that the user lacks, as YAML for C(kubectl apply).
       Empty if it lacks none.
-    - What migrations write is known only as far as they could be rehearsed.
-  returned: if anything stands in the way
+    - It has the writes of migrations only as far as they could be rehearsed.
+  returned: if anything blocks the deployment
   type: str
 plan:
-  description: The plan.
-  returned: if nothing stands in the way
+  description: The plan. Empty if anything blocks the deployment.
+  returned: always
   type: dict
   contains:
     version:
@@ -233,16 +354,32 @@ plan:
       type: str
       sample: production
     digest:
-      description: What the release was rendered from, with the options that matter, as a digest.
+      description: A digest of the inputs of the release and of the options that affect it.
       type: str
     basis:
-      description: What of the cluster's record the plan saw. A run refuses to begin if it has changed since.
+      description: The state of the records that the plan read. A run refuses to begin if they have changed.
       type: str
     versions:
       description:
-        - Which versions of the objects that keep the record the plan saw.
-        - Where a run finds the same ones it need not read them again.
+        - The resource versions of the records that the plan read.
+        - If a run finds the same versions, it does not read the records again.
       type: str
+    duration:
+      description: When the plan was made, and how long it took. The run records it.
+      type: dict
+      contains:
+        seconds:
+          description: How long it took.
+          type: float
+          sample: 0.4
+        started_at:
+          description: When it began, in UTC.
+          type: str
+          sample: "2026-11-21T13:18:54.123Z"
+        finished_at:
+          description: When it ended, in UTC.
+          type: str
+          sample: "2026-11-21T13:18:54.523Z"
     needed:
       description: Whether there is anything to do.
       type: bool
@@ -256,22 +393,22 @@ plan:
           type: str
           sample: logging
         namespace:
-          description: Where its objects go that name no namespace themselves.
+          description: The namespace of its objects that name none.
           type: str
           sample: kyma-system
         component_version:
-          description: The component's own version as the component list says it, or empty.
+          description: The version of the component in the component list, or empty.
           type: str
           sample: 1.4.0
         action:
           description:
             - V(install), V(upgrade), V(downgrade), V(drifted), V(resume), V(migrate), V(prune) or
               V(unchanged).
-            - V(orphaned) for what the cluster has and the release no longer contains, V(delete) if it goes.
+            - V(orphaned) if the cluster has it and the release does not, V(delete) if it is deleted.
           type: str
           sample: upgrade
         objects:
-          description: Of how many objects it consists.
+          description: The number of its objects.
           type: int
           sample: 21
         changes:
@@ -288,7 +425,7 @@ plan:
               type: str
               sample: StatefulSet
             namespace:
-              description: The namespace. Empty for what has none.
+              description: The namespace. Empty for cluster-scoped kinds.
               type: str
               sample: kyma-system
             name:
@@ -305,26 +442,26 @@ plan:
               elements: str
             unverified:
               description:
-                - Whether the API server could not validate it yet, as it depends on something that comes with
-                  this release, such as its kind or its namespace.
+                - Whether the API server could not validate it yet, because its kind or namespace is part of
+                  this release.
               type: bool
               sample: false
         dropped:
           description:
-            - Objects that the release no longer contains. Those that go are among
+            - Objects that the release no longer contains. Those to delete are in
               RV(plan.components[].changes).
           type: list
           elements: str
         hooks:
-          description: Helm hooks, which don't run.
+          description: Helm hooks, which do not run.
           type: list
           elements: str
         warnings:
-          description: What a person should know.
+          description: Warnings.
           type: list
           elements: str
         drift:
-          description: What others have done to its objects, and was not told before.
+          description: Changes of others to its objects that were not reported before.
           type: list
           elements: dict
           contains:
@@ -337,7 +474,7 @@ plan:
               type: str
               sample: Deployment
             namespace:
-              description: Its namespace. Empty for what has none.
+              description: Its namespace. Empty for cluster-scoped kinds.
               type: str
               sample: kyma-system
             name:
@@ -353,18 +490,18 @@ plan:
               type: str
               sample: kubectl-edit
             time:
-              description: When that manager last wrote the object. Empty where that is not recorded.
+              description: When that manager last wrote the object. Empty if not recorded.
               type: str
               sample: "2026-11-21T13:18:54Z"
             outcome:
               description:
-                - V(restored) for what people have changed, V(ceded) for what is left to others.
-                - V(kept) for what others have added, V(removed) if that goes.
-                - V(adopted) for what others have made and is taken over.
+                - V(restored) if people have changed it, V(ceded) if another manager owns it.
+                - V(kept) if others have added it, V(removed) if it is removed.
+                - V(adopted) if others have created the object.
               type: str
               sample: restored
     migrations:
-      description: What the migrations' checks said.
+      description: The results of the checks of the migrations.
       type: list
       elements: dict
       contains:
@@ -385,75 +522,75 @@ plan:
           type: str
           sample: needed
         evidence:
-          description: What in the cluster led to it.
+          description: The state in the cluster that led to the verdict.
           type: str
         seconds:
           description: How long the check took.
           type: float
           sample: 0.01
         slow:
-          description: Whether it has nothing to do, and yet took long to say so.
+          description: Whether it is not needed and its check took long.
           type: bool
         requests:
           description:
-            - How often the check called the cluster. More than three are warned of. What another migration
-              had asked for before counts too, though it costs no request.
+            - How often the check called the cluster. More than three calls give a warning. A call that
+              another migration made before counts too, although it costs no request.
           type: int
           sample: 1
         notes:
           description:
-            - What a person should know of it, if it is needed. What it would write and can't be undone, and
-              when and by whom it was undone.
+            - Notes, if it is needed. What it would write that cannot be undone, and when and by whom it was
+              undone.
           type: list
           elements: str
           sample: []
         writes:
-          description: What it would write.
+          description: The objects that it would write.
           type: list
           elements: dict
     prune:
-      description: Components of which something goes once everything is healthy.
+      description: Components with objects to delete once everything is healthy.
       type: list
       elements: str
     noted:
       description:
-        - What the inventories are to remember of objects that were looked at closely and stay as they are, by
-          component, for O(kyma.lifecycle.run#module:state=noted). A run remembers it by itself, and what the
-          component list says by now of components that stay as they are, which deletions go by.
+        - Findings to record in the inventories, on objects that stay unchanged, by component, for
+          O(kyma.lifecycle.run#module:state=noted). A run records them itself. It also records the entries of
+          unchanged components in the component list, because deletions use them.
       type: dict
     waves:
       description:
-        - Names of components, in the order in which they would be worked on, side by side within a wave.
+        - Names of components in the order of deployment. The components of a wave are deployed in parallel.
       type: list
       elements: list
     stages:
-      description: The tasks in which that would happen, one after the other.
+      description: The tasks of the deployment, in their order.
       type: list
       elements: dict
       contains:
         tasks:
           description:
-            - The tasks of the role. V(main) deploys, V(prune) removes what the release no longer has,
+            - The tasks of the role. V(main) deploys, V(prune) deletes objects that the release no longer has,
               V(migrate) runs global migrations.
           type: str
         role:
-          description: The role of the components' own. Empty for the role C(kyma_component).
+          description: The role that replaces C(kyma_component). Empty for C(kyma_component).
           type: str
         components:
-          description: The components that are worked on.
+          description: The components of the task.
           type: list
           elements: str
         phase:
           description: V(pre) or V(post), the phase of the migrations. Empty otherwise.
           type: str
     blockers:
-      description: Why the deployment can't begin.
+      description: Why the deployment cannot begin.
       type: list
       elements: str
     rights:
       description:
-        - What the writes of the run have to be allowed, each as verb, API group, resource, namespace and
-          name. An empty namespace or name stands for all.
+        - The rights that the run needs to write, each as verb, API group, resource, namespace and name. An
+          empty namespace or name means all.
       type: list
       elements: list
     searched:
@@ -462,8 +599,7 @@ plan:
       elements: str
     code:
       description:
-        - By the path of each of those folders a SHA-256 digest of the Python files in it, to which the run is
-          held.
+        - A SHA-256 digest of the Python files in each of those folders, by path. The run refuses other code.
       type: dict
     alone:
       description: The components that are deployed alone. Empty for the whole release.

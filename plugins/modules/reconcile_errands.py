@@ -60,7 +60,7 @@ options:
     default: reconciliation
   watch:
     description:
-      - Whether to watch, and to reconcile whatever has changed, until somebody stops it.
+      - Whether to watch errands, and to reconcile changes, until you stop it.
       - It works under the lease C(errands) in the namespace C(kyma-lifecycle). A second one stands by, and
         takes over when the first one ends or no longer renews the lease.
       - C(SIGINT) or C(SIGTERM) to C(ansible-playbook) stops it. It then finishes what is in flight, which
@@ -113,7 +113,7 @@ EXAMPLES = r"""
   retries: 60
   delay: 5
 
-- name: Run the engine until somebody stops it
+- name: Run the engine until you stop it
   kyma.lifecycle.reconcile_errands:
     watch: true
     metrics_file: /var/lib/node_exporter/kyma_errands.prom

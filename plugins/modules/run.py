@@ -7,22 +7,24 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: run
-short_description: Begins and ends a run, which is the record of one deployment, and holds a cluster
+short_description: Begins, ends and cancels a run, which is the record of one deployment
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
   - Keeps the record of a deployment in the cluster. M(kyma.lifecycle.component) and
-    M(kyma.lifecycle.migration) note in it what came of their work, and record what fails there instead of
-    failing the host.
+    M(kyma.lifecycle.migration) note in it what came of their work. Where something fails, their tasks fail,
+    and C(ignore_errors) lets the run go on.
   - The task that ends the run then fails the host if anything failed, and moves the cluster's version forward
-    if nothing did.
+    if nothing did. Its message names what failed. The reasons are those of the tasks that failed.
+  - The usual options are O(state), O(plan), O(run) and O(reason). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.lease
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.write
 options:
+  # Usual options, in the order in which they are needed.
   state:
     description:
       - V(started) gets the lease of the cluster, begins a run, and answers with its name. Where somebody else
@@ -33,17 +35,13 @@ options:
       - V(cancelled) asks a run that is at work, here or elsewhere, to stop. It learns of it within some
         seconds, starts nothing more, and ends what is in flight within its grace. Where no run is at work,
         nothing happens.
-      - V(held) holds the cluster. Until it is released, or O(until) has come, deployments that have anything
-        to do are refused, whoever begins them, and so are deletions and single tasks that would write. A run
-        that has begun is not disturbed.
-      - V(released) ends a hold.
     type: str
-    choices: [started, finished, noted, cancelled, held, released]
+    choices: [started, finished, noted, cancelled]
     required: true
   plan:
     description:
       - The plan to carry out, from the result of M(kyma.lifecycle.plan).
-      - Required if O(state=started) or O(state=noted).
+      - Required if O(state=started) or O(state=noted). With O(state=finished) the result only has it too.
     type: dict
   run:
     description:
@@ -52,15 +50,10 @@ options:
     type: str
   reason:
     description:
-      - Why the cluster is held or the run cancelled, for O(state=held) and O(state=cancelled).
+      - Why the run is cancelled, for O(state=cancelled).
     type: str
     default: ''
-  until:
-    description:
-      - When the hold ends by itself, as a day or a moment such as V(2026-11-22T06:00:00Z), for O(state=held).
-      - Without it the cluster is held until it is released.
-    type: str
-    default: ''
+  # Expert options.
   deadline:
     description:
       - Seconds after which the run is cancelled, whatever it is at, for O(state=started). With V(0) it takes
@@ -97,6 +90,7 @@ options:
     elements: str
     default: ["kubectl*", k9s, oc]
 seealso:
+  - module: kyma.lifecycle.hold
   - module: kyma.lifecycle.plan
   - module: kyma.lifecycle.run_info
 """
@@ -142,23 +136,68 @@ EXAMPLES = r"""
     plan: "{{ planned.plan }}"
   when: not planned.plan.needed and planned.plan.noted | length > 0
 
-- name: Let nobody deploy before Monday morning
-  kyma.lifecycle.run:
-    state: held
-    reason: the auditors look at this cluster
-    until: "2026-11-23T06:00:00Z"
-
 - name: Stop what is being deployed just now
   kyma.lifecycle.run:
     state: cancelled
     reason: the shop must not be touched on Black Friday
-
-- name: Let them deploy again
-  kyma.lifecycle.run:
-    state: released
 """
 
 RETURN = r"""
+cluster:
+  description: The cluster, which is the name of its host in the inventory.
+  returned: if O(state=started), O(state=noted) or O(state=finished)
+  type: str
+  sample: staging
+previous:
+  description: The release that the cluster had. Empty if it had none, or if that is unknown.
+  returned: if O(state=started), O(state=noted) or O(state=finished)
+  type: str
+  sample: "2.9"
+version:
+  description: The release that was to be deployed. Empty if that is unknown.
+  returned: if O(state=started), O(state=noted) or O(state=finished)
+  type: str
+  sample: "2.10"
+started_at:
+  description: When the plan began, in UTC. Empty if it did not.
+  returned: if O(state=started), O(state=noted) or O(state=finished)
+  type: str
+  sample: "2026-11-21T13:18:54.123Z"
+finished_at:
+  description: When the last part ended that has ended, in UTC. Empty if none has.
+  returned: if O(state=started), O(state=noted) or O(state=finished)
+  type: str
+  sample: "2026-11-21T13:21:07.456Z"
+changes:
+  description: How many objects are created, changed, replaced and deleted, and how many migrations run.
+  returned: if O(state=started), O(state=noted) or O(state=finished)
+  type: dict
+  contains:
+    create:
+      description: Objects to create, or that were created.
+      type: int
+      sample: 14
+    change:
+      description: Objects to change, or that were changed.
+      type: int
+      sample: 3
+    replace:
+      description: Objects to delete and recreate, or that were.
+      type: int
+      sample: 0
+    delete:
+      description: Objects to delete, or that were deleted.
+      type: int
+      sample: 1
+    migrations:
+      description: Migrations that are needed, or that have written.
+      type: int
+      sample: 2
+plan:
+  description: The plan, as it was given. Empty if none was.
+  returned: if O(state=started), O(state=noted) or O(state=finished)
+  type: dict
+  sample: {}
 run:
   description: The name of the run. Empty where none has begun, as in check mode.
   returned: if O(state=started), O(state=finished) or O(state=cancelled)
@@ -178,18 +217,24 @@ advisory:
   type: str
   sample: ''
 state:
-  description: How the run ended, V(succeeded), V(failed) or V(cancelled). Empty in check mode.
-  returned: if O(state=finished)
+  description:
+    - How the cluster stands. V(succeeded), V(failed) or V(cancelled) for a run that has ended, V(running) for
+      one that has begun, V(planned) if O(plan) is outdated or in check mode, and V(unchanged) with
+      O(state=noted).
+    - If the run can't begin or end, V(held) if the cluster is held, V(unreachable) if it does not answer, and
+      otherwise V(failed).
+  returned: if O(state=started), O(state=noted) or O(state=finished)
   type: str
   sample: succeeded
 seconds:
-  description: How long the run took.
-  returned: if O(state=finished)
+  description: How long the plan and the run took.
+  returned: if O(state=started), O(state=noted) or O(state=finished)
   type: float
   sample: 132.8
 failures:
-  description: Everything that failed, each in a sentence.
-  returned: if O(state=finished)
+  description:
+    - Everything that failed, each in a sentence with its reason. One sentence names all that was not started.
+  returned: if O(state=started), O(state=noted) or O(state=finished)
   type: list
   elements: str
 summary:
@@ -198,26 +243,45 @@ summary:
   type: list
   elements: str
 durations:
-  description: How long each phase, migration and component took, as rows of a table.
-  returned: if O(state=finished)
+  description:
+    - How long the plan, each phase, migration and component took, as rows of a table.
+    - The plan and the phases, of which C(other) is the time between tasks, add up to RV(seconds).
+  returned: if O(state=started), O(state=noted) or O(state=finished)
   type: list
   elements: dict
   contains:
     kind:
-      description: V(phase), V(migration) or V(component).
+      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
       type: str
+      sample: component
     name:
-      description: The phase's or the component's name, or the migration's id.
+      description: The name of what was measured, or the migration's id.
       type: str
+      sample: logging
     state:
       description: How it ended.
       type: str
+      sample: succeeded
     seconds:
       description: How long it took, by a monotonic clock.
       type: float
+      sample: 12.3
     slow:
       description: Whether a migration had nothing to do, and yet took long to say so.
       type: bool
+      sample: false
+    started_at:
+      description: When it began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54.123Z"
+    finished_at:
+      description: When it ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06.423Z"
+    component:
+      description: The component of a migration. Empty for all else.
+      type: str
+      sample: ""
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

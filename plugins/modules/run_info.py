@@ -7,13 +7,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: run_info
-short_description: Tells which release a cluster has, and how its deployments went
+short_description: Reads the release of a cluster and the records of its runs
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
-  - Reads the records that deployments leave in the cluster.
-  - A cluster that has none, or doesn't even know their kinds, was never deployed to. That is no failure.
+  - Reads the records of deployments in the cluster.
+  - A cluster without records, or without their CRDs, had no deployment. That is no failure.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.attributes
@@ -21,11 +21,11 @@ extends_documentation_fragment:
 options:
   run:
     description:
-      - The name of a run, to be told of that one alone. One that is not there is a failure.
+      - The name of a run, to read only this run. The task fails if it does not exist.
     type: str
   limit:
     description:
-      - How many runs to tell of, the newest first.
+      - How many runs to read, the newest first.
     type: int
     default: 20
 seealso:
@@ -34,17 +34,17 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Look at the last deployment
+- name: Read the last deployment
   kyma.lifecycle.run_info:
     limit: 1
   register: last
 
-- name: Tell how it went
+- name: Show its state
   ansible.builtin.debug:
     msg: "Kyma {{ last.installation.version }}, last run {{ last.runs[0].state }}"
   when: last.runs | length > 0
 
-- name: Look at one run of another cluster
+- name: Read one run of another cluster
   kyma.lifecycle.run_info:
     context: staging
     run: 20261121-131854-a1b2c3
@@ -52,7 +52,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 installation:
-  description: Which release the cluster has.
+  description: The release of the cluster.
   returned: success
   type: dict
   contains:
@@ -62,8 +62,8 @@ installation:
       sample: "2.10"
     target:
       description:
-        - The release that is being deployed, or that a deployment began with and did not finish.
-        - Equals RV(installation.version) where nothing is open.
+        - The release of the deployment that is active or did not finish.
+        - Equals RV(installation.version) if there is no such deployment.
       type: str
       sample: "2.11"
     profile:
@@ -75,7 +75,7 @@ installation:
       type: str
       sample: 20261121-131854-a1b2c3
     hold:
-      description: That the cluster is held, with C(by), C(reason), C(since) and C(until). None if it is not.
+      description: The hold of the cluster, with C(by), C(reason), C(since) and C(until). None without a hold.
       type: dict
 runs:
   description: The runs, the newest first.
@@ -112,24 +112,24 @@ runs:
       type: str
       sample: "2026-11-21T13:18:54Z"
     finished_at:
-      description: When it ended, in UTC. Empty while it is under way, and if it was cut off.
+      description: When it ended, in UTC. Empty while it is active, and if it was cut off.
       type: str
       sample: "2026-11-21T13:21:07Z"
     state:
       description:
-        - V(succeeded), V(failed) or V(cancelled). V(running) while it is under way, and if it was cut off.
+        - V(succeeded), V(failed) or V(cancelled). V(running) while it is active, and if it was cut off.
       type: str
       sample: succeeded
     written_at:
-      description: When anybody has last noted anything in it, in UTC.
+      description: When it was last written, in UTC.
       type: str
       sample: "2026-11-21T13:20:41Z"
     note:
-      description: That it has not ended, and since when nothing was noted in it. Empty if it has ended.
+      description: That it has not ended, and when it was last written. Empty if it has ended.
       type: str
       sample: ""
     cancelled:
-      description: Who or what has cancelled it, and why. Empty if nobody did.
+      description: Who or what cancelled it, and why. Empty if it was not cancelled.
       type: str
       sample: "alice@bastion: a fire drill"
     cancelled_at:
@@ -146,9 +146,9 @@ runs:
       sample: 132.8
     components:
       description:
-        - What came of each component that took part, as in the result of M(kyma.lifecycle.component).
-        - C(seen) is how many seconds the run had taken when all that was written of it was seen last.
-        - Long texts and lists are cut, as the record stays small. C(left_out) tells of which lists.
+        - The result of each component, as M(kyma.lifecycle.component) returns it.
+        - C(seen) is the age of the run in seconds when all writes of the component were last confirmed.
+        - Long texts and lists are shortened to limit the size of the record. C(left_out) names these lists.
       type: list
       elements: dict
       sample:
@@ -165,8 +165,8 @@ runs:
           warnings: []
     migrations:
       description:
-        - What came of each migration that was asked, as in the result of M(kyma.lifecycle.migration).
-        - Long texts and lists are cut, as the record stays small. C(left_out) tells of which lists.
+        - The result of each migration, as M(kyma.lifecycle.migration) returns it.
+        - Long texts and lists are shortened to limit the size of the record. C(left_out) names these lists.
       type: list
       elements: dict
       sample:
@@ -176,7 +176,7 @@ runs:
           state: done
           seconds: 0.4
     undone:
-      description: The migrations of the run that were undone since, or tried to be.
+      description: The migrations of the run that were undone later, or whose undoing failed.
       type: list
       elements: dict
       contains:
@@ -185,7 +185,7 @@ runs:
           type: str
           sample: certificates/adopt-gateway
         state:
-          description: V(undone), V(partly) where something of it stays, or V(failed).
+          description: V(undone), V(partly) if a part of it stays, or V(failed).
           type: str
           sample: undone
         at:
@@ -197,31 +197,51 @@ runs:
           type: str
           sample: alice@bastion
         objects:
-          description: What came of each object, in a sentence.
+          description: The result of each object, in a sentence.
           type: list
           elements: str
           sample:
             - "Gateway kyma-system/kyma-gateway: as before (metadata.annotations.meta.helm.sh/release-name)"
     durations:
-      description: How long each phase, migration and component took, as rows of a table.
+      description:
+        - How long the plan, each phase, migration and component took, as rows of a table.
+        - The plan, and the phase C(lease) in which the run waited for its lease, came before the run. All
+          other phases add up to its seconds once it has ended.
       type: list
       elements: dict
       contains:
         kind:
-          description: V(phase), V(migration) or V(component).
+          description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
           type: str
+          sample: component
         name:
-          description: The phase's or the component's name, or the migration's id.
+          description: The name of what was measured, or the migration's id.
           type: str
+          sample: logging
         state:
           description: How it ended.
           type: str
+          sample: succeeded
         seconds:
-          description: How long it took.
+          description: How long it took, by a monotonic clock.
           type: float
+          sample: 12.3
         slow:
           description: Whether a migration had nothing to do, and yet took long to say so.
           type: bool
+          sample: false
+        started_at:
+          description: When it began, in UTC. Empty if unknown.
+          type: str
+          sample: "2026-11-21T13:18:54.123Z"
+        finished_at:
+          description: When it ended, in UTC. Empty if unknown.
+          type: str
+          sample: "2026-11-21T13:19:06.423Z"
+        component:
+          description: The component of a migration. Empty for all else.
+          type: str
+          sample: ""
     failures:
       description: Everything that failed, each in a sentence.
       type: list

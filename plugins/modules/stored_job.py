@@ -23,6 +23,8 @@ description:
   - A job that is only in Kubernetes gets its definition first, and counts in RV(counters). With
     O(kyma.lifecycle.job_store#module:unknown_jobs=ignore) it only counts.
   - The job store must be installed, see M(kyma.lifecycle.job_store).
+  - The usual options are O(name), O(namespace), O(type), O(state), O(image), O(command), O(schedule), O(env),
+    O(jobs) and O(prune). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.attributes
@@ -37,6 +39,7 @@ attributes:
     description: Shows what changes in C(diff) mode.
     support: full
 options:
+  # Usual options, in the order in which they are needed.
   name:
     description:
       - The name of the job, a DNS label of 52 characters at most. It is unique in the namespace among jobs of
@@ -46,19 +49,6 @@ options:
     description:
       - The namespace of the job, or of the O(jobs) that name none.
     type: str
-  jobs:
-    description:
-      - Jobs to manage, in place of one job. Each entry has C(name), C(type), the fields of the job under the
-        names of the options of this module, and optionally C(namespace).
-      - RV(kyma.lifecycle.stored_job_info#module:dump) has this format. Loading a dump changes nothing.
-    type: list
-    elements: dict
-  prune:
-    description:
-      - Whether to delete the stored jobs of the namespaces of O(jobs) that O(jobs) does not name.
-      - Jobs without a definition, and definitions that the task can't read, stay.
-    type: bool
-    default: false
   type:
     description:
       - V(one-off) runs the job once, as a Job. V(scheduled) runs it by a schedule, as a CronJob.
@@ -85,6 +75,31 @@ options:
     description:
       - One shell line. Without it, the image's own entry point runs.
     type: str
+  schedule:
+    description:
+      - Five cron fields, or V(@hourly), V(@daily), V(@weekly), V(@monthly) or V(@yearly) (scheduled).
+      - Namespace and name of the job decide the minute of such a word, so that not all jobs run at once.
+    type: str
+  env:
+    description:
+      - Environment variables of the container.
+      - They are no place for secrets. All who may view the namespace read them in the definition. Logs and
+        diffs of Ansible show them. Refer to a Secret by O(extra) instead.
+    type: dict
+  jobs:
+    description:
+      - Jobs to manage, in place of one job. Each entry has C(name), C(type), the fields of the job under the
+        names of the options of this module, and optionally C(namespace).
+      - RV(kyma.lifecycle.stored_job_info#module:dump) has this format. Loading a dump changes nothing.
+    type: list
+    elements: dict
+  prune:
+    description:
+      - Whether to delete the stored jobs of the namespaces of O(jobs) that O(jobs) does not name.
+      - Jobs without a definition, and definitions that the task can't read, stay.
+    type: bool
+    default: false
+  # Expert options.
   memory:
     description:
       - The memory that the job requests, which is also its limit, such as V(512Mi).
@@ -93,12 +108,6 @@ options:
     description:
       - The CPU that the job requests, which is also its limit, such as V(500m).
     type: str
-  env:
-    description:
-      - Environment variables of the container.
-      - They are no place for secrets. All who may view the namespace read them in the definition. Logs and
-        diffs of Ansible show them. Refer to a Secret by O(extra) instead.
-    type: dict
   mount:
     description:
       - A volume of the job.
@@ -117,11 +126,6 @@ options:
     description:
       - How often Kubernetes tries a failed run again (one-off and scheduled).
     type: int
-  schedule:
-    description:
-      - Five cron fields, or V(@hourly), V(@daily), V(@weekly), V(@monthly) or V(@yearly) (scheduled).
-      - Namespace and name of the job decide the minute of such a word, so that not all jobs run at once.
-    type: str
   timezone:
     description:
       - The time zone of the schedule, such as V(Europe/Berlin) (scheduled). Without it, that of the cluster.

@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand imp
     errand_from,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    install_definition,
+    ERRAND_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
@@ -125,7 +125,7 @@ class _Trial:
 
     def prepare(self) -> None:
         """Create the errands: some whose ConfigMap will change, and as many more as make the number idle."""
-        install_definition(self._api)
+        ERRAND_KINDS.install(self._api)
         self._api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
         _eventually(lambda: self._api.get("v1", "ServiceAccount", "default", SPACE))
         for name in ("one", "many", "still"):

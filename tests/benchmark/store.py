@@ -19,10 +19,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import COUNTER_KIND
-from ansible_collections.kyma.lifecycle.plugins.module_utils._store.definitions_installed import (
-    install_definitions,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
+    STORE_KINDS,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import COUNTER_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from tests.cluster.console import say
@@ -132,7 +132,7 @@ class _Trial:
 
     def create_jobs(self) -> None:
         """Create the namespaces with their jobs, and wait until controllers have seen all of them."""
-        install_definitions(self._api)
+        STORE_KINDS.install(self._api)
         names = [_space(number) for number in range(SPACES)]
         map_in_threads(self._api.create, [_namespace(name) for name in names])
         map_in_threads(self._api.create, [obj for name in names for obj in jobs_of(name)])

@@ -1,43 +1,102 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cluster's certificates and the kubeconfigs of those who use it; kubeadm makes both."""
+"""The certificates of a control plane, and the kubeconfigs of its users. kubeadm uses the same names."""
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import yaml
 
-from . import paths
-from .command import output
-from .programs import KUBERNETES
+from .authority import CLIENT, SERVER, Authority, Issued, new_key, private_pem, public_pem
 
 CLUSTER_NAME = "kyma-test"
-# kubeadm wants an address that isn't loopback; this one is for documentation, and nothing listens there.
-NO_ADDRESS = "192.0.2.1"
+ADMINISTRATORS = "system:masters"
+LOOPBACK = ("127.0.0.1", "::1")
+SERVICE_ADDRESS = "10.96.0.1"
+SERVICE_HOSTS = (
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+)
 
 
-def make(folder: Path, port: int) -> None:
-    """Make all the certificates that a control plane on this port needs."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _configuration(folder).write_text(yaml.safe_dump_all(_documents(folder, port)), encoding="utf-8")
-    output([paths.BIN / "kubeadm", "init", "phase", "certs", "all", "--config", _configuration(folder)])
+class Certificates:
+    """Makes all the certificates that a control plane needs.
 
+    Args:
+        folder: for the files.
+        port: on which the API server will listen.
+    """
 
-def kubeconfig(folder: Path, user: str, target: Path, organisation: str | None = None) -> Path:
-    """Write a kubeconfig for a user; nobody else on this machine can read it."""
-    kubeadm: list[str | Path] = [
-        paths.BIN / "kubeadm",
-        "kubeconfig",
-        "user",
-        "--config",
-        _configuration(folder),
-    ]
-    organisations = ["--org", organisation] if organisation else []
-    text = output([*kubeadm, "--client-name", user, *organisations])
-    write_private(target, text)
-    return target
+    def __init__(self, folder: Path, port: int) -> None:
+        self._folder = folder
+        self._port = port
+        self._cluster = Authority("kubernetes")
+
+    def make(self) -> None:
+        """Write the certificates and keys of all servers."""
+        etcd, front = Authority("etcd-ca"), Authority("front-proxy-ca")
+        both, hosts = (SERVER, CLIENT), ("localhost",)
+        for name, issued in {
+            "ca": self._cluster.own,
+            "apiserver": self._cluster.issue(
+                "kube-apiserver", (SERVER,), hosts=SERVICE_HOSTS, addresses=(*LOOPBACK, SERVICE_ADDRESS)
+            ),
+            "apiserver-kubelet-client": self._cluster.issue(
+                "kube-apiserver-kubelet-client", organisation=ADMINISTRATORS
+            ),
+            "apiserver-etcd-client": etcd.issue("kube-apiserver-etcd-client"),
+            "etcd/ca": etcd.own,
+            "etcd/server": etcd.issue("etcd", both, hosts=hosts, addresses=LOOPBACK),
+            "etcd/peer": etcd.issue("etcd", both, hosts=hosts, addresses=LOOPBACK),
+            "front-proxy-ca": front.own,
+            "front-proxy-client": front.issue("front-proxy-client"),
+        }.items():
+            self._write(name, issued)
+        accounts = new_key()
+        write_private(self._folder / "sa.key", private_pem(accounts))
+        write_private(self._folder / "sa.pub", public_pem(accounts))
+
+    def kubeconfig(self, user: str, target: Path, organisation: str = "") -> Path:
+        """Write a kubeconfig for a user; nobody else on this machine can read it."""
+        issued = self._cluster.issue(user, organisation=organisation)
+        document = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [
+                {
+                    "name": CLUSTER_NAME,
+                    "cluster": {
+                        "certificate-authority-data": _base64(self._cluster.own.certificate),
+                        "server": f"https://127.0.0.1:{self._port}",
+                    },
+                }
+            ],
+            "users": [
+                {
+                    "name": user,
+                    "user": {
+                        "client-certificate-data": _base64(issued.certificate),
+                        "client-key-data": _base64(issued.key),
+                    },
+                }
+            ],
+            "contexts": [
+                {"name": f"{user}@{CLUSTER_NAME}", "context": {"cluster": CLUSTER_NAME, "user": user}}
+            ],
+            "current-context": f"{user}@{CLUSTER_NAME}",
+        }
+        write_private(target, yaml.safe_dump(document))
+        return target
+
+    def _write(self, name: str, issued: Issued) -> None:
+        write_private(self._folder / f"{name}.crt", issued.certificate)
+        write_private(self._folder / f"{name}.key", issued.key)
 
 
 def write_private(target: Path, text: str) -> None:
@@ -50,26 +109,5 @@ def write_private(target: Path, text: str) -> None:
     draft.replace(target)
 
 
-def _configuration(folder: Path) -> Path:
-    return folder / "kubeadm.yaml"
-
-
-def _documents(folder: Path, port: int) -> list[dict[str, object]]:
-    api_version = "kubeadm.k8s.io/v1beta4"
-    return [
-        {
-            "apiVersion": api_version,
-            "kind": "InitConfiguration",
-            "localAPIEndpoint": {"advertiseAddress": NO_ADDRESS, "bindPort": port},
-        },
-        {
-            "apiVersion": api_version,
-            "kind": "ClusterConfiguration",
-            "kubernetesVersion": KUBERNETES.version("k8s.io/kubernetes"),
-            "clusterName": CLUSTER_NAME,
-            "certificatesDir": str(folder),
-            "controlPlaneEndpoint": f"127.0.0.1:{port}",
-            "apiServer": {"certSANs": ["localhost", "127.0.0.1"]},
-            "encryptionAlgorithm": "ECDSA-P256",
-        },
-    ]
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode("ascii")).decode("ascii")

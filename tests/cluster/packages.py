@@ -24,6 +24,7 @@ SEARCH_PATH = os.pathsep.join(
 )
 
 PACKAGES = {
+    "chromium-headless-shell": ("chromium-headless-shell", "fonts-liberation"),
     "debootstrap": ("debootstrap", "debian-archive-keyring"),
     "docker": ("docker.io", "docker-cli"),
     "dockerd": ("docker.io",),

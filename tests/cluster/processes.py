@@ -9,18 +9,20 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
-from . import certificates, controlplane, daemon, kwok, paths, permission, ports, readiness
+from . import controlplane, daemon, kwok, paths, permission, ports, readiness
 from .build import build
+from .certificates import ADMINISTRATORS, Certificates, write_private
 from .console import say, timed
 from .controlplane import ControlPlane, Ports
+from .programs import CONTROL_PLANE, KUBERNETES
 from .state import State
 
 STATE_FILE = paths.PROCESSES / "state.json"
 
 
 def up() -> None:
-    """Start the cluster, or reuse the one that runs."""
-    build()
+    """Start the cluster, or reuse the one that runs; it needs no kubelet, no kubeadm and no helm."""
+    build((KUBERNETES,), only=CONTROL_PLANE)
     state = State.read(STATE_FILE)
     if state.all_alive() and _ready(state):
         if not _is_ours(paths.KUBECONFIG):
@@ -73,11 +75,12 @@ def _start() -> None:
 
 
 def _certificates(plane: ControlPlane) -> None:
-    certificates.make(plane.pki, plane.ports.apiserver)
-    certificates.kubeconfig(plane.pki, "admin", plane.kubeconfig("admin"), "system:masters")
-    certificates.kubeconfig(plane.pki, "kwok", plane.kubeconfig("kwok"), "system:masters")
+    made = Certificates(plane.pki, plane.ports.apiserver)
+    made.make()
+    made.kubeconfig("admin", plane.kubeconfig("admin"), ADMINISTRATORS)
+    made.kubeconfig("kwok", plane.kubeconfig("kwok"), ADMINISTRATORS)
     for name in ("controller-manager", "scheduler"):
-        certificates.kubeconfig(plane.pki, f"system:kube-{name}", plane.kubeconfig(name))
+        made.kubeconfig(f"system:kube-{name}", plane.kubeconfig(name))
 
 
 def _controllers(state: State, plane: ControlPlane) -> None:
@@ -110,7 +113,7 @@ def _ready_url(port: int) -> str:
 
 def _write_kubeconfig() -> None:
     admin = paths.PROCESSES / "admin.kubeconfig"
-    certificates.write_private(paths.KUBECONFIG, admin.read_text(encoding="utf-8"))
+    write_private(paths.KUBECONFIG, admin.read_text(encoding="utf-8"))
 
 
 def _log(name: str) -> Path:

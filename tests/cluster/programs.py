@@ -75,6 +75,15 @@ KUBERNETES = Module(
         "sigs.k8s.io/kwok/pkg/consts.Version": "sigs.k8s.io/kwok#version",
     },
 )
+CONTROL_PLANE = (
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubectl",
+    "kwok",
+)
+"""What a cluster of plain processes runs, and what its users need."""
 HELM = Module(
     name="helm",
     packages={"helm": "helm.sh/helm/v4/cmd/helm"},

@@ -26,7 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand imp
     errand_from,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    install_definition,
+    ERRAND_KINDS,
 )
 
 from tests.support.eventually import eventually
@@ -96,7 +96,7 @@ def has_succeeded(cluster: Cluster, name: str, run: int) -> Callable[[], bool]:
 @pytest.mark.parametrize("program", ["kube-apiserver", "etcd"])
 def test_the_engine_goes_on_after_a_restart(world: World, program: str) -> None:
     api, name = world.api, f"after-{program}"
-    install_definition(api)
+    ERRAND_KINDS.install(api)
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     eventually(lambda: api.get("v1", "ServiceAccount", "default", NAMESPACE))
     api.create(config(name, "first"))

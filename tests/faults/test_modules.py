@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.denial import modules_denied
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import read_module_records
 
 from tests.cluster.paths import ROOT
 from tests.support.accounts import binding_of
+from tests.support.denials import modules_denied
 
 from .fault import NOTHING, Fault, Request
 from .proxy import Script
@@ -68,7 +68,7 @@ result = call_task_function(
     DEFINITION,
     arguments.params,
     materials=ControllerMaterials(None, modules=ModuleSources(arguments.params)),
-    progress=lambda subject, state, detail="": None,
+    progress=lambda subject, state, detail="", _step=None: None,
     cancelled=lambda: False,
     check_mode=False,
     diff=False,

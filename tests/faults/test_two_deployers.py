@@ -245,7 +245,7 @@ def test_whoever_comes_after_one_that_was_killed_goes_on_by_himself_where_that_o
     second = world.deploy(lease_wait=0).succeeded()
     assert moment(second, "shop: applying") - moment(second, "run: waiting") < LONGEST_UNTIL_TAKEN
     # What was read before its token was refused may be wrong.
-    refused = moment(second, "the server refuses the tokens of whoever had the lease") + REFUSED_AFTER_SECONDS
+    refused = moment(second, "the server refuses the tokens of the earlier holder") + REFUSED_AFTER_SECONDS
     assert moment(second, "run: outdated") > refused - 0.5
     writes = [one.request for one in world.proxy.passages if one.request.writes]
     assert [str(one) for one in writes if one.path.endswith("/configmaps/base")] == []
@@ -286,7 +286,7 @@ def test_a_plan_from_before_the_lease_was_won_is_made_anew(pair: Pair) -> None:
     assert slower.struck is not None
     second[0].succeeded()
     first.succeeded()
-    assert "somebody else was at work on this cluster since the plan was made: plan anew" in first.text
+    assert "another run has changed this cluster since the plan was made: plan again" in first.text
     world.shop.assert_whole()
     # By name, as there may be as many as are kept.
     assert len({run["metadata"]["name"] for run in pair.runs()} - before) == 1

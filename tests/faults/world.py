@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     LIFECYCLE_NAMESPACE as LEASE_NAMESPACE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 from tests.cluster.certificates import write_private
 from tests.cluster.paths import BIN, ROOT

@@ -35,6 +35,7 @@ def fix() -> Outcome:
         (ruff, "check", "--fix"),
         (ruff, "format"),
         (MAIN.python, "-m", "tests.make.migrations_page"),
+        (MAIN.python, "-m", "tests.make.role_variables"),
     )
     return together(_check(command) for command in commands)
 

@@ -23,6 +23,8 @@ from .environments import MAIN, REQUIREMENTS
 COLLECTIONS = "ansible_collections"
 OURS = ("kyma", "lifecycle")
 DEPENDENCIES = (("kubernetes", "core"),)
+FOR_TESTS = (("ansible", "posix"),)
+"""Collections that only tests use: one has a stdout callback for programs."""
 
 COPY_ROOT = BUILD / "copy"
 COPY = COPY_ROOT / COLLECTIONS / OURS[0] / OURS[1]
@@ -69,17 +71,18 @@ def _dependencies() -> None:
     requirements = REQUIREMENTS / "collections.txt"
     target = BUILD / COLLECTIONS
     stamp = target / ".collections.stamp"
-    digest = hashlib.sha256(requirements.read_bytes() + repr(DEPENDENCIES).encode()).hexdigest()
+    wanted = (*DEPENDENCIES, *FOR_TESTS)
+    digest = hashlib.sha256(requirements.read_bytes() + repr(wanted).encode()).hexdigest()
     if stamp.exists() and stamp.read_text(encoding="utf-8") == digest:
         return
-    names = ", ".join(".".join(collection) for collection in DEPENDENCIES)
+    names = ", ".join(".".join(collection) for collection in wanted)
     with timed(f"getting {names} (50 MB)"), tempfile.TemporaryDirectory(dir=BUILD) as folder:
         pip = (MAIN.python, "-m", "pip", "download", "--disable-pip-version-check", "--progress-bar", "off")
         any_python = ("--no-deps", "--ignore-requires-python", "--only-binary", ":all:")
         watched("pip", [*pip, *any_python, "--dest", folder, "-r", requirements])
         wheel = next(Path(folder).glob("*.whl"))
         with zipfile.ZipFile(wheel) as archive:
-            for collection in DEPENDENCIES:
+            for collection in wanted:
                 prefix = "/".join((COLLECTIONS, *collection)) + "/"
                 archive.extractall(folder, [name for name in archive.namelist() if name.startswith(prefix)])
                 place = target.joinpath(*collection)

@@ -100,6 +100,8 @@ class Environment:
 MAIN = Environment("venv")
 LINT = Environment("lint")
 RULEBOOK = Environment("rulebook")
+BARE = Environment("bare")
+"""Only what an execution environment has: no library that a test needs."""
 
 
 def base_python() -> Path:
@@ -134,4 +136,4 @@ def _text(file: Path) -> str:
     """Return the text of a requirement file and of those that it includes."""
     text = file.read_text(encoding="utf-8")
     included: Sequence[str] = re.findall(r"^-r (\S+)", text, re.MULTILINE)
-    return text + "".join(_text(file.with_name(name)) for name in included)
+    return text + "".join(_text(file.parent / name) for name in included)

@@ -1,10 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.make.migrations_page`: bring what the operators' page says of classes to what they say.
-
-A block begins with a line ``<!-- generated: NAME -->`` and ends with ``<!-- end -->``; people write all else.
-"""
+"""`python -m tests.make.migrations_page`: bring what the operators' page says of classes to what they say."""
 
 from __future__ import annotations
 
@@ -19,6 +16,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.support
     supported_release,
 )
 
+from .generated_blocks import block, block_names, opening, replace_blocks
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "operating_migrations.md"
 TABLE = "table"
@@ -26,21 +25,14 @@ OF_PEOPLE = ("What it can't know", "By hand")
 """The parts that every section needs beside what is generated."""
 UNWRITTEN = "TODO"
 
-_BLOCK = re.compile(r"<!-- generated: (?P<name>\S+) -->\n.*?<!-- end -->", re.DOTALL)
-
 
 def brought_up_to_date(page: str, migrations: Sequence[type[Migration]], supported: str) -> str:
     """The page with its generated blocks as they have to be; sections that are missing come at its end."""
     texts = {TABLE: _table(migrations, supported), **{one.id(): _facts(one) for one in migrations}}
     for one in migrations:
-        if _opening(one.id()) not in page:
+        if opening(one.id()) not in page:
             page = f"{page.rstrip()}\n\n{_skeleton(one)}"
-
-    def renewed(block: re.Match[str]) -> str:
-        name = block["name"]
-        return _block(name, texts[name]) if name in texts else block[0]
-
-    return _BLOCK.sub(renewed, page)
+    return replace_blocks(page, texts)
 
 
 def problems(page: str, migrations: Sequence[type[Migration]], supported: str) -> list[str]:
@@ -49,7 +41,7 @@ def problems(page: str, migrations: Sequence[type[Migration]], supported: str) -
     if brought_up_to_date(page, migrations, supported) != page:
         found.append("it is not what the classes say: run `make fix`")
     known = {TABLE, *(one.id() for one in migrations)}
-    found += [f"{name} is gone: take its section away" for name in _BLOCK.findall(page) if name not in known]
+    found += [f"{name} is gone: take its section away" for name in block_names(page) if name not in known]
     for one in migrations:
         section = page.partition(f"\n## {one.id()}\n")[2].partition("\n## ")[0]
         found += [
@@ -91,15 +83,7 @@ def _facts(migration: type[Migration]) -> str:
 
 def _skeleton(migration: type[Migration]) -> str:
     parts = "\n".join(f"\n### {part}\n\n{UNWRITTEN}" for part in OF_PEOPLE)
-    return f"## {migration.id()}\n\n{_block(migration.id(), '')}\n{parts}\n"
-
-
-def _opening(name: str) -> str:
-    return f"<!-- generated: {name} -->"
-
-
-def _block(name: str, text: str) -> str:
-    return f"{_opening(name)}\n{text}\n<!-- end -->"
+    return f"## {migration.id()}\n\n{block(migration.id(), '')}\n{parts}\n"
 
 
 def own() -> tuple[Sequence[type[Migration]], str]:

@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+from tests.cluster import packages
+from tests.cluster.console import say
+from tests.cluster.errors import ClusterError
+from tests.support.browser import PROGRAM
 from tests.support.java import why_no_java
 
 from . import content
-from .environments import LINT, MAIN, RULEBOOK, core_of
+from .environments import BARE, LINT, MAIN, RULEBOOK, core_of
 from .outcome import Outcome, passed
 
 
@@ -38,3 +42,16 @@ def for_rulebooks() -> None:
     """Provide ansible-rulebook, where there is a Java for it. Elsewhere its tests skip, which CI may not."""
     if not why_no_java():
         RULEBOOK.provide("rulebook.txt")
+
+
+def for_execution_environments() -> None:
+    """Provide a Python with the requirements of an execution environment, and nothing else."""
+    BARE.provide("ee.txt")
+
+
+def for_browsers() -> None:
+    """Provide a headless browser, if it can be installed. Elsewhere its tests skip, which CI may not."""
+    try:
+        packages.need(PROGRAM)
+    except ClusterError as error:
+        say(str(error))

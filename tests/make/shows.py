@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from tests.cluster.paths import KUBECONFIG, ROOT
+from pathlib import Path
 
-from . import cluster
+from tests.cluster.paths import BIN, BUILD, KUBECONFIG, ROOT
+
+from . import cluster, setup
 from .command import run
 from .environments import MAIN
 from .outcome import Outcome, failed, passed
@@ -23,7 +25,43 @@ def demo() -> Outcome:
         [MAIN.bin / "ansible-playbook", EXAMPLE],
         env={**MAIN.variables, "K8S_AUTH_KUBECONFIG": str(KUBECONFIG)},
     )
-    return failed("the example release was not deployed") if code else passed()
+    if code:
+        return failed("the example release was not deployed")
+    listed = "\n".join(f"\n{what}:\n  {command}" for what, command in next_commands(KUBECONFIG).items())
+    return passed(f"\nThe example release runs. Three commands to try, from this folder:\n{listed}\n")
+
+
+def next_commands(kubeconfig: Path) -> dict[str, str]:
+    """What a newcomer may try after the demo: each a line for a shell in the root of the repository.
+
+    Args:
+        kubeconfig: of the cluster that has the example release.
+    """
+    environment = f"KUBECONFIG={_short(kubeconfig)} ANSIBLE_COLLECTIONS_PATH={_short(BUILD)}"
+    playbook = f"{environment} {_short(MAIN.bin / 'ansible-playbook')}"
+    return {
+        "See what is deployed, and the record of the run": (
+            f"{_short(BIN / 'kubectl')} --kubeconfig {_short(kubeconfig)}"
+            " get --all-namespaces deployments,runs.lifecycle.kyma-project.io"
+        ),
+        "Rehearse the same deployment again, which has nothing to do": (
+            f"{playbook} {EXAMPLE} --check --diff"
+        ),
+        "Write a report of the run, as one HTML file": f"{playbook} kyma.lifecycle.report",
+    }
+
+
+def _short(path: Path) -> str:
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def pictures() -> Outcome:
+    """Make the pictures of the documentation again, from real runs on clusters of their own."""
+    setup.for_tests()
+    setup.for_browsers()
+    cluster.build()
+    code = run([MAIN.python, "-m", "tests.pictures"], env=MAIN.variables)
+    return failed("there are no new pictures") if code else passed()
 
 
 def bench() -> Outcome:

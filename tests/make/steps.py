@@ -95,6 +95,7 @@ _ALL = (
     ),
     Step("cluster-down", "end the cluster", cluster.down, ("setup",)),
     Step("demo", "deploy the example release", shows.demo),
+    Step("pictures", "make the pictures of the documentation again", shows.pictures),
     Step("bench", "measure", shows.bench, ("build",), lanes=2),
     Step("fix", "mend what ruff can, and generate documentation anew", checks.fix),
 )

@@ -46,8 +46,8 @@ class Suite:
         return [*self.folders, *(["-m", self.markers] if self.markers else [])]
 
 
-NOT_UNIT = "cluster or control_plane or rulebook"
-"""The markers of tests that need a Kubernetes or ansible-rulebook."""
+NOT_UNIT = "cluster or control_plane or rulebook or browser"
+"""The markers of tests that need a Kubernetes, ansible-rulebook or a browser."""
 UNIT = Suite("unit", ("tests/unit", "tests/integration"), f"not ({NOT_UNIT} or containers)")
 INTEGRATION = Suite("integration", ("tests/unit", "tests/integration"), f"({NOT_UNIT}) and not containers")
 FAULTS = Suite("faults", ("tests/faults",))
@@ -106,13 +106,15 @@ def _unit_without_core() -> Outcome:
 
 
 def integration() -> Outcome:
-    """Run the tests that need a Kubernetes or ansible-rulebook.
+    """Run the tests that need a Kubernetes, ansible-rulebook or a browser.
 
     Several processes share them file by file, and each starts clusters of its own. They would have to share
     the user's own cluster, so there is only one process then.
     """
     setup.for_tests()
     setup.for_rulebooks()
+    setup.for_execution_environments()
+    setup.for_browsers()
     cluster.build()
     if not choice.is_users():
         return run_pytest(

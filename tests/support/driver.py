@@ -165,7 +165,7 @@ class Deployer:
             definition,
             {**{key: option.get("default") for key, option in spec.items()}, **given, **params},
             materials=self.materials,
-            progress=lambda subject, state, detail="": self.told.append((subject, state, detail)),
+            progress=lambda subject, state, detail="", _step=None: self.told.append((subject, state, detail)),
             cancelled=self.cancelled,
             check_mode=check_mode,
             diff=True,

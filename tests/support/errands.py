@@ -209,13 +209,6 @@ class ErrandSite:
         self._last = {one.key: one for one in done} | {one.key: one for one in failed}
         self._errands = {key: one for key in known if (one := index.errand(key))}
 
-    def reconcile_until(self, is_so: Callable[[], object], seconds: float = 90.0) -> None:
-        """Reconcile all errands until something is so."""
-        end = time.monotonic() + seconds
-        while not is_so():
-            assert time.monotonic() < end, f"it has not come to be so within {seconds:g} s\n{self.report()}"
-            self.reconcile()
-
     def reconcile_by(self, count: int, name: str) -> list[Reconciled | Failure]:
         """Let several reconcilers act on an errand at the same moment, each by its own view of the cluster.
 

@@ -7,11 +7,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
+
+Answer = TypeVar("Answer")
 
 
-def eventually(is_so: Callable[[], object], seconds: float = 30.0) -> None:
-    """Wait until something is so."""
+def eventually(look: Callable[[], Answer | None], seconds: float = 60.0, *, pause: float = 0.05) -> Answer:
+    """The first answer that is true of something that comes about by itself.
+
+    Args:
+        look: gives an answer.
+        seconds: after which the test fails.
+        pause: seconds between two looks.
+    """
     end = time.monotonic() + seconds
-    while not is_so():
+    while not (found := look()):
         assert time.monotonic() < end, f"it has not come to be so within {seconds:g} s"
-        time.sleep(0.05)
+        time.sleep(pause)
+    return found

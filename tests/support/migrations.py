@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import EngineSettings
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Step
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,
@@ -34,7 +35,7 @@ class Told:
     reasons: list[str] = field(default_factory=list)
     stop: threading.Event = field(default_factory=threading.Event)
 
-    def progress(self, subject: str, state: str, detail: str = "") -> None:
+    def progress(self, subject: str, state: str, detail: str = "", _step: Step | None = None) -> None:
         self.lines.append((subject, state, detail))
 
     def cancelled(self) -> bool:

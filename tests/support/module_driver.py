@@ -176,7 +176,9 @@ class ModuleDriver:
             definition,
             arguments.params,
             materials=ControllerMaterials(None, modules=ModuleSources(arguments.params)),
-            progress=lambda name, state, detail="": progress.append(f"{name}: {state} {detail}".rstrip()),
+            progress=lambda name, state, detail="", _step=None: progress.append(
+                f"{name}: {state} {detail}".rstrip()
+            ),
             cancelled=cancelled,
             check_mode=check,
             diff=check,

@@ -33,6 +33,8 @@ RESETTING_PLAYBOOK = "kyma.lifecycle.reset_modules"
 UNDOING_PLAYBOOK = "kyma.lifecycle.undo_migrations"
 RECORDER = Path(__file__).parent / "callback"
 LONGEST = 600.0
+UNENDED = ("unchanged", "planned", "running")
+"""States of plans, and of tasks that begin runs."""
 
 OWN_PLAYBOOK = """
 - hosts: localhost
@@ -82,7 +84,25 @@ class Outcome:
     @property
     def run(self) -> dict[str, Any]:
         """What the end of the run said."""
-        return self._with("durations", "state")
+        ended = (one for one in self._flat() if one.get("state", UNENDED[0]) not in UNENDED)
+        return next(one for one in ended if "durations" in one and "summary" in one)
+
+    @property
+    def diff(self) -> list[dict[str, str]]:
+        """The diff of its first task, without the name of the host in the headers."""
+        headers = ("before_header", "after_header")
+        return [
+            {
+                key: value.removeprefix("[localhost] ") if key in headers else value
+                for key, value in one.items()
+            }
+            for one in self.planning["diff"]
+        ]
+
+    @property
+    def reasons(self) -> str:
+        """Why the run failed, a line for each reason."""
+        return "\n".join(f"- {failure}" for failure in self.run["failures"])
 
     @property
     def components(self) -> dict[str, dict[str, Any]]:
@@ -201,7 +221,8 @@ class Playbook:
         variables: Mapping[str, Any],
         watch: Watch = lambda _line, _it: None,
     ) -> Outcome:
-        given = {f"kyma_{name}": value for name, value in variables.items()}
+        # Tests follow a run by each change that it reports.
+        given = {"kyma_progress": "all", **{f"kyma_{name}": value for name, value in variables.items()}}
         return self._recorded([book, "-e", json.dumps(given), *arguments], watch)
 
     def migrations(self, *arguments: str, **variables: Any) -> Outcome:

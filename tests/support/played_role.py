@@ -34,8 +34,10 @@ class ActionModule(ActionBase):
         script = Path(os.environ["{ANSWERS}"]) / task_vars["inventory_hostname"]
         answers = json.loads(script.read_text())
         answer = answers[name].pop(0) if answers.get(name) else {{}}
+        # As the real ones do: the result of a step of a deployment has its plan and its run too.
+        given = {{key: args[key] for key in ("plan", "run") if module == "run" and args.get(key)}}
         script.write_text(json.dumps(answers))
-        return {{"changed": False, "check_mode": self._task.check_mode, **answer}}
+        return {{"changed": False, "check_mode": self._task.check_mode, **given, **answer}}
 """
 """An action plugin that answers what it is told to answer."""
 FOREIGN = ("ANSIBLE_", "K8S_AUTH_", "KUBECONFIG", "PYTHONPATH")

@@ -16,10 +16,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import kinds_of_crd
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.denial import (
     lift,
-    modules_denied,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 
+from tests.support.denials import modules_denied
 from tests.support.eventually import eventually
 
 CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")

@@ -211,7 +211,7 @@ class User:
             definition,
             arguments.params,
             materials=ShippedMaterials(None),
-            progress=lambda _subject, _state, _detail="": None,
+            progress=lambda _subject, _state, _detail="", _step=None: None,
             cancelled=lambda: False,
             check_mode=check_mode,
             diff=False,

@@ -24,6 +24,7 @@ MARKER_OF_FIXTURE = {
     "shared_world": "control_plane",
     "rulebook_runner": "rulebook",
     "kind_kubeconfig": "containers",
+    "browser": "browser",
 }
 
 

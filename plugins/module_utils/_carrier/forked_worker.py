@@ -26,7 +26,7 @@ from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
 from .._errors import LifecycleError
-from .._progress import Progress, listen_to_steps
+from .._progress import Progress, Step, listen_to_steps
 from .progress_file import ProgressLine
 from .task import Result
 
@@ -51,6 +51,7 @@ def run_in_forked_worker(
     cancelled: Callable[[], bool] = lambda: False,
     patience: float = inf,
     *,
+    meanwhile: Callable[[], None] = lambda: None,
     outlives_parent: bool = True,
 ) -> Result:
     """Do ``work`` in a process of its own, show what it is at, and answer with its result.
@@ -61,6 +62,7 @@ def run_in_forked_worker(
         show: is called with every change, at once.
         cancelled: whether the work shall be asked to stop.
         patience: seconds after which the process is ended by force, once it was asked to stop.
+        meanwhile: is called a few times a second.
         outlives_parent: whether it goes on by itself when this process ends before it; else it ends, too.
 
     Raises:
@@ -77,13 +79,19 @@ def run_in_forked_worker(
     result: Result | None = None
     steps: dict[str, str] = {}
     with here:
-        for message in _messages(here, lambda: _ask_to_stop(pid) if cancelled() else None):
+
+        def between_messages() -> None:
+            if cancelled():
+                _ask_to_stop(pid)
+            meanwhile()
+
+        for message in _messages(here, between_messages):
             if "result" in message:
                 result = message["result"]
             elif "step" in message:
                 steps.update(message["step"])
             else:
-                show(ProgressLine(**message))
+                show(ProgressLine.from_json(message["line"]))
     _pid, status = os.waitpid(pid, 0)
     if result is None:
         how = _how_it_ended(status, time.monotonic() - begin, asked=cancelled())
@@ -122,7 +130,7 @@ def _ask_to_stop(pid: int) -> None:
 def _how_it_ended(status: int, seconds: float, *, asked: bool) -> str:
     signal_number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if signal_number == signal.SIGALRM:
-        late = "it was told to stop, and did not" if asked else f"its limit of {seconds:.0f} seconds"
+        late = "it was asked to stop, and did not stop" if asked else f"its limit of {seconds:.0f} seconds"
         how = f"it was ended after {late}"
     elif signal_number:
         how = f"it was killed by {signal.Signals(signal_number).name} after {seconds:.0f} seconds"
@@ -138,8 +146,8 @@ def _lost_message(how: str, steps: Mapping[str, str]) -> str:
     at_work = ", ".join(f"{subject} ({step})" for subject, step in steps.items())
     suspects = f" At work in it: {at_work}." if steps else ""
     return (
-        f"the process that was at work has left no result: {how}.{suspects} What it has written"
-        " stays; run the playbook again to go on from there."
+        f"the process of the task ended without a result: {how}.{suspects} What it has written stays. Run "
+        f"the playbook again to continue."
     )
 
 
@@ -210,9 +218,10 @@ class _Sender:
         self._channel = channel
         self._lock = threading.Lock()
 
-    def tell(self, subject: str, state: str, detail: str = "") -> None:
+    def tell(self, subject: str, state: str, detail: str = "", step: Step | None = None) -> None:
         """See :class:`Progress`."""
-        self.send({"time": round(time.time(), 3), "subject": subject, "state": state, "detail": detail})
+        line = ProgressLine(round(time.time(), 3), subject, state, detail, step)
+        self.send({"line": line.as_json()})
 
     def report_step(self, subject: str, step: str) -> None:
         """See :func:`~.._progress.report_step`."""

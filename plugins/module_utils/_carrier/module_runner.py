@@ -14,9 +14,10 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from .._progress import no_progress
 from .forked_worker import ProcessLost, run_in_forked_worker
 from .options import CARRIER_ARGUMENT, full_argument_spec, scalar_texts
-from .progress_file import CANCEL_SUFFIX, ProgressFile, no_progress
+from .progress_file import CANCEL_SUFFIX, ProgressFile
 from .shipped_materials import ShippedMaterials
 from .task import ControllerNotes, Result, TaskDefinition
 from .task_call import call_task_function, failed_result

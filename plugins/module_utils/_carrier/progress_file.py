@@ -9,8 +9,12 @@ import json
 import os
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, Self
+
+from .._progress import Step
 
 CANCEL_SUFFIX = ".cancel"
 """A file named like the progress file plus this asks the task to stop."""
@@ -25,12 +29,30 @@ class ProgressLine:
         subject: a component, a migration's id, or a phase.
         state: what it has come to.
         detail: more, for people; may be empty.
+        step: what is known of a state that lasts; None for all else.
     """
 
     time: float
     subject: str
     state: str
     detail: str = ""
+    step: Step | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The line as JSON knows it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The line that :meth:`as_json` has given; TypeError, ValueError or KeyError if it is none."""
+        step = data.get("step")
+        return cls(
+            float(data["time"]),
+            str(data["subject"]),
+            str(data["state"]),
+            str(data.get("detail") or ""),
+            Step(**step) if step else None,
+        )
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.state}" + (f" ({self.detail})" if self.detail else "")
@@ -48,10 +70,10 @@ class ProgressFile:
         # No O_EXCL: a file of this name can only be one that the same task left behind.
         self._file: int | None = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
-    def __call__(self, subject: str, state: str, detail: str = "") -> None:
+    def __call__(self, subject: str, state: str, detail: str = "", step: Step | None = None) -> None:
         """Append one line. ASCII only, so that whoever reads a part of the file can count in bytes."""
-        line = {"time": round(time.time(), 3), "subject": subject, "state": state, "detail": detail}
-        data = (json.dumps(line) + "\n").encode("ascii")
+        line = ProgressLine(round(time.time(), 3), subject, state, detail, step)
+        data = (json.dumps(line.as_json()) + "\n").encode("ascii")
         with self._lock:
             if self._file is None:
                 return
@@ -60,11 +82,6 @@ class ProgressFile:
             except OSError:
                 os.close(self._file)
                 self._file = None
-
-
-def no_progress(subject: str, state: str, detail: str = "") -> None:
-    """A :class:`~.task.Progress` for where nobody reads along."""
-    del subject, state, detail
 
 
 class ProgressReader:
@@ -88,9 +105,6 @@ class ProgressReader:
 def _parse(text: str) -> ProgressLine | None:
     """One line, or None where it isn't one of ours: a broken line is not worth a broken deployment."""
     try:
-        data = json.loads(text)
-        return ProgressLine(
-            float(data["time"]), str(data["subject"]), str(data["state"]), str(data.get("detail") or "")
-        )
-    except (ValueError, KeyError, TypeError):
+        return ProgressLine.from_json(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -67,8 +67,8 @@ class ApiUnavailable(ClusterError):
         group, _slash, version = api_version.rpartition("/")
         name = f"{version}.{group}"
         super().__init__(
-            f"the cluster can't list the kinds of {api_version}, so nobody knows whether objects of them"
-            f" exist: APIService {name}: {reason}. Repair the server behind it"
+            f"the cluster can't list the kinds of {api_version}, so it is unknown whether objects of them "
+            f"exist: APIService {name}: {reason}. Repair the server behind it"
             f" (`kubectl describe apiservice {name}`), or delete the APIService if nothing needs it"
             f" (`kubectl delete apiservice {name}`); then run this again"
         )
@@ -85,7 +85,7 @@ class ExecTimeout(ClusterError):
     def __init__(self, action: str, seconds: float) -> None:
         super().__init__(
             f"{action}: it did not end within {seconds:g} s, so the connection was closed; the command may"
-            " still run in the container. Look at what it waits for, or give it more time (``seconds``)"
+            " still run in the container. Check what it waits for, or give it more time (``seconds``)"
         )
         self.seconds = seconds
 

@@ -5,9 +5,35 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import TypedDict
 
 
 def timestamp(when: datetime | None = None) -> str:
     """A moment, by default now, in RFC 3339: UTC, whole seconds."""
     return (when or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def precise_timestamp(when: datetime | None = None) -> str:
+    """A moment, by default now, in RFC 3339: UTC, with milliseconds."""
+    moment = (when or datetime.now(UTC)).astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Times(TypedDict):
+    """When something began and ended (UTC, with milliseconds); empty if that is unknown."""
+
+    started_at: str
+    finished_at: str
+
+
+NO_TIMES: Times = {"started_at": "", "finished_at": ""}
+
+
+def interval_until_now(seconds: float) -> Times:
+    """The start and the end of what took so many seconds and has just ended."""
+    now = datetime.now(UTC)
+    return {
+        "started_at": precise_timestamp(now - timedelta(seconds=seconds)),
+        "finished_at": precise_timestamp(now),
+    }

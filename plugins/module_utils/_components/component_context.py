@@ -75,7 +75,6 @@ class ComponentContext:
         policy: what the user allows.
         migrate: runs the migrations of one component and phase.
         progress: where to tell what is going on.
-        remind: takes what of a component is to be said again from now on; nothing where that is empty.
         cancelled: whether a person has asked to stop.
         out_of_grace: whether what was in flight then has had its time.
         timeout: seconds a component may take to become healthy, where it has no timeout of its own.
@@ -87,13 +86,13 @@ class ComponentContext:
             it does not name a component.
         providers: the components that install kinds when they run, by API group.
         owner_kind: what the components are to the inventories: of a release, or modules.
+        count: called as a component is done: how many of them are, to follow a sentence; empty outside a run.
     """
 
     cluster: Cluster
     policy: Policy
     migrate: PhaseMigrations
     progress: Progress
-    remind: Callable[[str, str], None]
     cancelled: Callable[[], bool]
     out_of_grace: Callable[[], bool]
     timeout: float
@@ -104,3 +103,4 @@ class ComponentContext:
     selection: Mapping[str, str] = field(default_factory=dict)
     providers: Mapping[str, str] = field(default_factory=dict)
     owner_kind: str = COMPONENT
+    count: Callable[[], str] = lambda: ""

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.errors import ClusterError
+from .._cluster.timestamp import interval_until_now
 from .._errors import LifecycleError
 from .._objects.apply.apply_object import KnownObjects
 from .._objects.apply.apply_set import CRD, WaitCallbacks
@@ -75,6 +76,7 @@ def narrow_component(
         state,
         error=error,
         seconds=seconds,
+        **interval_until_now(seconds),
         phases={NARROW: seconds},
         objects=len(component.objects),
         component_version=component.listed.component_version,
@@ -94,5 +96,5 @@ def _inventory(place: ComponentContext, component: DesiredComponent) -> Inventor
     name = component.name
     inventory = read_inventories(place.cluster, [name], owner_kind=place.owner_kind).get(name)
     if inventory is None:
-        raise ClusterError(f"the inventory of {name} was deleted while the run was at work")
+        raise ClusterError(f"the inventory of {name} was deleted during the run")
     return inventory

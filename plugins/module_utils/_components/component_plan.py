@@ -25,10 +25,12 @@ class Blocker:
     Attributes:
         component: the component it concerns, or empty.
         message: what is wrong, on which object, and what to do, in a sentence.
+        is_hold: whether it is that the cluster is held.
     """
 
     component: str
     message: str
+    is_hold: bool = False
 
     def __str__(self) -> str:
         return f"{self.component}: {self.message}" if self.component else self.message

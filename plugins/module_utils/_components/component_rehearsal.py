@@ -193,14 +193,14 @@ def refusal_blocker(component: str, refusal: Refusal) -> Blocker:
         message = f"{refusal.ref}: {message}"
     if is_immutable(refusal.error):
         message += (
-            f"; add {str(refusal.ref)!r} to replace_immutable (kyma_replace_immutable) to have it deleted and"
-            f" made anew, or {refusal.ref.kind!r} to allow that for all of its kind"
+            f"; add {str(refusal.ref)!r} to replace_immutable (kyma_replace_immutable) to have it deleted "
+            f"and recreated, or {refusal.ref.kind!r} to allow that for all of its kind"
         )
     webhook = silent_webhook(refusal.error)
     if webhook:
         message += (
-            f"; the webhook {webhook} is none of this deployment's: mend what serves it, or delete its"
-            " configuration, and run the playbook again"
+            f"; the webhook {webhook} is not part of this deployment: repair its service, or delete its "
+            f"configuration, and run the playbook again"
         )
     return Blocker(component, message)
 

@@ -14,13 +14,15 @@ from dataclasses import replace
 from functools import partial
 
 from .._cluster.cluster import Cluster, Ref
+from .._cluster.recent_lists import DirectLists
+from .._cluster.timestamp import NO_TIMES, Times, precise_timestamp
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.prune.removal import OPERATORS_ROUND, ROUNDS, RemovalInRounds, Terms
-from .._progress import Progress
-from .._runs.outcomes import removal_reporter
+from .._progress import Progress, Step
 from .._runs.records.inventories import delete_inventory, rewrite_inventory
+from .._runs.removal_progress import removal_callbacks
 from .._threads import map_in_threads
 from .removal_gate import RemovalGate
 
@@ -38,6 +40,7 @@ class ComponentRemoval(RemovalInRounds):
         protected: what stays of the entries.
         refusal: why it was not started; mostly empty.
         has_forgotten: whether the record of the inventory was changed or deleted.
+        times: when it began and when it ended, so far; empty if it was not started.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class ComponentRemoval(RemovalInRounds):
         self.whole = whole
         self.refusal = ""
         self.has_forgotten = False
+        self.times: Times = {**NO_TIMES}
         self._given_up = {entry.ref for entry in entries}
         self._others = others
 
@@ -137,20 +141,23 @@ def remove_components(
         if not turn:
             removal.refusal = refusal_of(name)
         if not removal.refusal:
+            removal.times["started_at"] = removal.times["started_at"] or precise_timestamp()
             if progress and removal.count and not turn:
-                progress(name, state, f"{removal.count} objects")
+                objects = "1 object" if removal.count == 1 else f"{removal.count} objects"
+                progress(name, state, objects, Step(limit=timeout if timeout < float("inf") else 0.0))
             if gate and turn == OPERATORS_ROUND:
                 wait_for_resources(name, gate)
             if not removal.is_over:
-                removal.remove_next(
-                    replace(
-                        terms,
-                        deadline=time.monotonic() + timeout - removal.seconds,
-                        on_change=removal_reporter(progress, name, state) if progress else None,
-                    )
-                )
+                deadline = time.monotonic() + timeout - removal.seconds
+                now = replace(terms, deadline=deadline)
+                if progress:
+                    lists = terms.watcher.recent_lists if terms.watcher else DirectLists(terms.cluster)
+                    calls = removal_callbacks(progress, name, state, lists, limit=timeout, deadline=deadline)
+                    now = replace(now, on_change=calls.on_change, look_into=calls.look_into)
+                removal.remove_next(now)
             if removal.is_over and name in inventories:
                 removal.forget(terms.cluster, inventories[name])
+            removal.times["finished_at"] = precise_timestamp()
         after_round(name)
 
     for turn in range(ROUNDS):

@@ -15,14 +15,15 @@ from typing import Any, TypeVar
 from .._cluster.cluster import Object, Pages, Ref, ref_of
 from .._cluster.errors import ClusterError
 from .._cluster.kinds import NAMESPACE_KIND, is_of_kind
+from .._cluster.timestamp import interval_until_now
 from .._errors import MOST_REASONS, LifecycleError
 from .._objects.apply.apply_object import AppliedObject, KnownObjects
 from .._objects.apply.apply_set import CRD, ApplyResult, WaitCallbacks, apply_objects
 from .._objects.apply.last_check import late_refusals
-from .._objects.health.diagnosis import diagnose
+from .._objects.health.diagnosis import diagnose, diagnose_from
 from .._objects.health.served_kinds import wait_until_served
-from .._objects.health.status import CURRENT, Health, is_always_current
 from .._objects.health.status import FAILED as BROKEN
+from .._objects.health.status import is_always_current
 from .._objects.health.wait import (
     UnhealthyObject,
     WaitResult,
@@ -36,8 +37,10 @@ from .._objects.inventory.inventory_entry import entry_of
 from .._objects.inventory.live_objects import read_live, scope_of
 from .._objects.inventory.namespace_creators import with_namespace_creators
 from .._objects.inventory.new_findings import new_findings
+from .._progress import Step
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import write_inventory
+from .._runs.wait_progress import WaitProgress
 from ..migration import Phase
 from .component_context import ComponentContext
 from .component_inventory import completed_inventory, intended_inventory
@@ -46,6 +49,8 @@ from .provided_kinds import awaited_kinds, describe_awaited, unserved_error
 from .selection import ALL, MOVED, selected_objects
 
 Answer = TypeVar("Answer")
+REPORT_SECONDS = 1.0
+"""Seconds between two reports of how many objects are applied."""
 
 
 class _Stopped(Exception):
@@ -67,12 +72,12 @@ class ComponentWork:
         self._warnings: list[str] = list(component.warnings)
         self._applied = ApplyResult((), ())
         self._known = remembered_by(component.name, place.known.inventories)
-        self._hanging: dict[Ref, str] = {}
         self._objects = component.objects
         self._left_alone: list[tuple[str, Ref]] = []
         self._pages: Pages = {}
         self._inventory: Inventory | None = None
         self._answered: list[AppliedObject] = []
+        self._reported_at = 0.0
         self._healthy: frozenset[Ref] = frozenset()
         self._seen: Mapping[Ref, Object] = {}
         self._watched = False
@@ -95,13 +100,14 @@ class ComponentWork:
         if state != SUCCEEDED:
             self._keep_begun()
         seconds = time.monotonic() - started
-        self._place.progress(self._component.name, state, error or f"in {seconds:.1f} s")
+        self._place.progress(self._component.name, state, error or f"in {seconds:.1f} s{self._place.count()}")
         happened = [self._happened(one) for one in self._applied.applied]
         return ComponentOutcome(
             name=self._component.name,
             state=state,
             error=error,
             seconds=seconds,
+            **interval_until_now(seconds),
             phases=self._phases,
             created=happened.count("created"),
             changed=happened.count("changed"),
@@ -151,7 +157,7 @@ class ComponentWork:
             and not any(one["wrote"] for one in self._migrations)
         ):
             self._select(before, selection)
-        place.progress(component.name, "applying", f"{len(self._objects)} objects")
+        self._report_applied()
         self._rehearse()
         self._record_intent()
         waits = WaitCallbacks(self._until_gone, self._until_served, self._until_provided)
@@ -162,7 +168,7 @@ class ComponentWork:
             waits,
             known=KnownObjects(self._known, place.known.autoscaled, by_uid=True),
             cancelled=place.out_of_grace,
-            answered=self._answered.append,
+            answered=self._note_answer,
         )
         self._keep_begun()
         self._warnings += self._applied.warnings
@@ -176,6 +182,24 @@ class ComponentWork:
                 f"the run was cancelled, and its grace was used up: {len(self._applied.untried)} of"
                 f" {len(self._objects)} objects are not applied, such as {self._applied.untried[0]}",
             )
+
+    def _note_answer(self, answer: AppliedObject) -> None:
+        self._answered.append(answer)
+        # A quick apply reports nothing in between.
+        if time.monotonic() - self._reported_at >= REPORT_SECONDS:
+            self._report_applied()
+
+    def _report_applied(self) -> None:
+        self._reported_at = time.monotonic()
+        total = len(self._objects)
+        step = replace(self._step(), done=len(self._answered), total=total)
+        objects = "1 object" if total == 1 else f"{total} objects"
+        self._place.progress(self._component.name, "applying", objects, step)
+
+    def _step(self, reason: str = "") -> Step:
+        """What is known of a step now that counts against the timeout of the component."""
+        limit = self._patience()
+        return Step(limit=limit, spent=limit - (self._deadline - time.monotonic()), reason=reason)
 
     def _record_intent(self) -> None:
         """Record what is or will be there, so that nothing gets lost when the run is cut off."""
@@ -237,12 +261,19 @@ class ComponentWork:
             [deleted],
             deadline=self._deadline,
             cancelled=place.out_of_grace,
+            look_into=lambda held: self._report_recreation(held[0]) if held else None,
             watcher=place.watcher,
         )
         if result.ended == "cancelled":
-            raise _Stopped(CANCELLED, f"the run was cancelled; {ref} is to be made anew, and is not gone yet")
+            raise _Stopped(
+                CANCELLED, f"the run was cancelled; {ref} is to be recreated, and is not deleted yet"
+            )
         if not result.is_healthy:
-            raise ClusterError(f"{ref} was to be made anew, and its deletion has not ended: {_told(result)}")
+            raise ClusterError(f"{ref} was to be recreated, and its deletion has not ended: {_told(result)}")
+
+    def _report_recreation(self, one: UnhealthyObject) -> None:
+        reason = f"to recreate {one.ref}: {one.health.message or one.health.reason}"
+        self._place.progress(self._component.name, "waiting", reason, self._step(reason))
 
     def _until_served(self, crds: Sequence[Object]) -> None:
         result = wait_until_established(
@@ -258,7 +289,8 @@ class ComponentWork:
         place, component = self._place, self._component
         awaited = awaited_kinds(rank, place.providers, place.cluster.resource)
         if awaited:
-            place.progress(component.name, "waiting", f"for {describe_awaited(awaited)}")
+            reason = f"for {describe_awaited(awaited)}"
+            place.progress(component.name, "waiting", reason, self._step(reason))
             missing = wait_until_served(
                 place.cluster, awaited, deadline=self._deadline, cancelled=place.out_of_grace
             )
@@ -280,13 +312,21 @@ class ComponentWork:
         place = self._place
         applied = [one for one in self._applied.applied if one.ref.kind != CRD]
         left_alone = [one for one in self._left_alone if one[1].kind != CRD]
+        report = WaitProgress(
+            place.progress,
+            self._component.name,
+            "waiting",
+            limit=self._patience(),
+            deadline=self._deadline,
+            explain=partial(diagnose_from, place.watcher.recent_lists),
+        )
         result = wait_until_healthy(
             place.cluster,
             [*((one.object["apiVersion"], one.ref) for one in applied), *left_alone],
             deadline=self._deadline,
             cancelled=place.out_of_grace,
-            on_change=self._tell,
-            look_into=self._tell_causes,
+            on_change=report.note_change,
+            look_into=report.note_causes,
             objects=[one.object for one in applied],
             pages=self._pages,
             watcher=place.watcher,
@@ -305,24 +345,6 @@ class ComponentWork:
         reasons = [diagnose(place.cluster, one) for one in broken[:MOST_REASONS]]
         trouble = [result.trouble] if result.trouble else []
         raise _Stopped(FAILED, why + "; ".join(reasons + trouble))
-
-    def _tell(self, ref: Ref, found: Health) -> None:
-        name = self._component.name
-        told = "it is ready" if found.state == CURRENT else found.message or found.reason
-        self._hanging.pop(ref, None)
-        if found.state != CURRENT:
-            self._hanging[ref] = f"{ref}: {told}"
-        self._place.progress(name, "waiting", f"{ref}: {told}")
-        self._place.remind(name, _listed(list(self._hanging.values())))
-
-    def _tell_causes(self, unhealthy: Sequence[UnhealthyObject]) -> None:
-        """Say why objects hang, such as a pod that can't start, where that is more than was said before."""
-        for one in unhealthy[:MOST_REASONS]:
-            cause = diagnose(self._place.cluster, one)
-            if self._hanging.get(one.ref) != cause:
-                self._hanging[one.ref] = cause
-                self._place.progress(self._component.name, "waiting", cause)
-        self._place.remind(self._component.name, _listed(list(self._hanging.values())))
 
     def _patience(self) -> float:
         return self._component.timeout or self._place.timeout
@@ -381,11 +403,6 @@ class ComponentWork:
 def _has_health(api_version: str, kind: str) -> bool:
     """Whether objects of a kind are to be read for their health; definitions are waited for before."""
     return kind != CRD and not is_always_current(api_version, kind)
-
-
-def _listed(sentences: Sequence[str]) -> str:
-    more = len(sentences) - MOST_REASONS
-    return "; ".join([*sentences[:MOST_REASONS], *([f"and {more} more"] if more > 0 else [])])
 
 
 def _told(result: WaitResult) -> str:

@@ -119,11 +119,14 @@ class RemovalGate:
             return ""
         if blocked.errors:
             told = "; ".join(map(str, blocked.errors))
-            return f"nothing of it is deleted, as nobody knows whether resources live that it manages: {told}"
+            return (
+                f"nothing of it is deleted, because it is unknown whether resources that it manages "
+                f"exist: {told}"
+            )
         if name not in self.planned.whole:
             return ""
         first, *rest = describe_living(blocked.living, datetime.now(UTC))
-        head = f"nothing of it is deleted, as resources that it manages live and need it: {first}"
+        head = f"nothing of it is deleted, because resources that it manages exist and need it: {first}"
         return "\n    ".join([head, *rest, self.planned.advice])
 
     def refused_reads(self, name: str) -> list[Forbidden]:
@@ -141,7 +144,9 @@ class RemovalGate:
             for entry in self.planned.removed[name]:
                 # Of a definition it is told where its own turn comes.
                 if entry.ref[:2] != CRD_KIND:
-                    found[entry.ref] = f"{entry.ref}: it stays, as resources live that may need it: {counts}"
+                    found[entry.ref] = (
+                        f"{entry.ref}: it stays, because resources that may need it exist: {counts}"
+                    )
         return found
 
     def foreign_resources(self) -> list[Object]:
@@ -180,7 +185,7 @@ class RemovalGate:
             left: list[Object] = []
             for found in living_resources(self.cluster, kinds).values():
                 if isinstance(found, ClusterError):
-                    return f"its operator stays, as nobody knows whether resources of it live: {found}"
+                    return f"its operator stays, because it is unknown whether its resources exist: {found}"
                 left += found
             if self.planned.force:
                 # What somebody makes meanwhile goes with its definition.
@@ -190,7 +195,7 @@ class RemovalGate:
             now = time.monotonic()
             if not self.waits or cancelled() or now >= deadline or not all(map(_is_going, left)):
                 first, *rest = describe_living(left, datetime.now(UTC))
-                return "\n    ".join([f"its operator stays, as resources of it live: {first}", *rest])
+                return "\n    ".join([f"its operator stays, because its resources exist: {first}", *rest])
             time.sleep(min(POLL_SECONDS, deadline - now))
         return ""
 

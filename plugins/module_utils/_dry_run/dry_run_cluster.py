@@ -237,7 +237,7 @@ class DryRunCluster(Cluster):
         found = self._served(api_version, kind)
         ref = validated_ref(found, name, namespace)
         if subresource not in ("", "status"):
-            raise NotRehearsable(f"patch {ref}: what a write to {subresource} does can't be foretold")
+            raise NotRehearsable(f"patch {ref}: what a write to {subresource} does cannot be predicted")
         with self._overlay.lock_of(ref):
             live = self._current(found, ref)
             if live is None:
@@ -339,7 +339,7 @@ class DryRunCluster(Cluster):
         del seconds, max_bytes
         ref = self._pod("run a command in", name, namespace)
         place = f"{ref}, container {container}" if container else str(ref)
-        raise NotRehearsable(f"run a command in {place}: what {command[0]} does there can't be foretold")
+        raise NotRehearsable(f"run a command in {place}: what {command[0]} does there cannot be predicted")
 
     def _current(self, kind: Kind, ref: Ref) -> Object | None:
         """The object as the rehearsal has left it; not to be changed."""

@@ -180,7 +180,7 @@ class ErrandEngine:
                 if time.monotonic() > patience:
                     self._troubles.add(
                         "waiting",
-                        f"the cluster has not answered the list of {one.subject}. The engine goes on trying,"
+                        f"the cluster has not answered the list of {one.subject}. The engine retries,"
                         " and reconciles nothing until then",
                     )
         return not is_over()

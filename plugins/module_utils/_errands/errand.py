@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from .._cluster.cluster import GROUP, Object
 from .._jobs.configuration import ConfigurationEntry
 from .._jobs.job_outcome import JobOutcome
-from .._jobs.loose_json import mapping_of
+from .._loose_json import mapping_of
 
 API_VERSION = f"{GROUP}/v1alpha1"
 KIND = "Errand"

@@ -1,17 +1,26 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The custom resource of errands: its definition, the roles for it, and installing them."""
+"""The custom resource of errands: its definition, and the roles for it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .._cluster.cluster import GROUP, Cluster, Object
-from .._objects.installed_kinds import CRD_KIND, has_hash, hash_of, install_kinds
-from .._runs.records.conditions import CONDITIONS_SCHEMA
-from .._runs.records.record_schema import BOOLEAN, INTEGER, OPEN, STRING, STRINGS, object_schema
-from .errand import API_VERSION, KIND, OutputSource, Strategy
+from .._cluster.cluster import GROUP, Object
+from .._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
+from .._custom_resources.crd_builder import (
+    BOOLEAN,
+    CONDITIONS_SCHEMA,
+    INTEGER,
+    OPEN,
+    STRING,
+    STRINGS,
+    object_schema,
+    resource_definition,
+)
+from .._custom_resources.installed_kinds import InstalledKinds
+from .errand import KIND, OutputSource, Strategy
 
 PLURAL = "errands"
 CRD_NAME = f"{PLURAL}.{GROUP}"
@@ -128,129 +137,67 @@ _STATUS = _described(
     "What is known of the runs.",
 )
 
-DEFINITION: Object = {
-    "apiVersion": CRD_KIND[0],
-    "kind": CRD_KIND[1],
-    "metadata": {"name": CRD_NAME},
-    "spec": {
-        "group": GROUP,
-        "scope": "Namespaced",
-        "names": {
-            "kind": KIND,
-            "listKind": f"{KIND}List",
-            "plural": PLURAL,
-            "singular": KIND.lower(),
-            "shortNames": ["kyerr"],
-            "categories": ["kyma-lifecycle"],
-        },
-        "versions": [
-            {
-                "name": API_VERSION.rpartition("/")[2],
-                "served": True,
-                "storage": True,
-                "subresources": {"status": {}},
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "description": "A Job that runs when something happens; its output can be stored.",
-                        "required": ["spec"],
-                        "properties": {"spec": _SPEC, "status": _STATUS},
-                    }
-                },
-                "additionalPrinterColumns": [
-                    {"name": name, "type": type_, "jsonPath": path}
-                    for name, type_, path in (
-                        ("Trigger", "string", ".spec.trigger.strategy"),
-                        ("Phase", "string", ".status.phase"),
-                        ("Run", "integer", ".status.run.number"),
-                        ("Reason", "string", ".status.run.outcome.reason"),
-                        ("Finished", "date", ".status.run.outcome.finished"),
-                        ("Message", "string", ".status.message"),
-                        ("Age", "date", ".metadata.creationTimestamp"),
-                    )
-                ],
-            }
-        ],
-    },
-}
+DEFINITION: Object = resource_definition(
+    KIND,
+    PLURAL,
+    "kyerr",
+    {"spec": _SPEC, "status": _STATUS},
+    [
+        ("Trigger", "string", ".spec.trigger.strategy"),
+        ("Phase", "string", ".status.phase"),
+        ("Run", "integer", ".status.run.number"),
+        ("Reason", "string", ".status.run.outcome.reason"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    wide_columns=[
+        ("Finished", "date", ".status.run.outcome.finished"),
+        ("Message", "string", ".status.message"),
+    ],
+    is_namespaced=True,
+    has_status=True,
+    description="A Job that runs when something happens; its output can be stored.",
+    required=["spec"],
+)
 """The CustomResourceDefinition."""
 
 
-def _role(name: str, aggregated: tuple[str, ...], rules: list[Object]) -> Object:
-    labels = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in aggregated}
-    return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": name, **({"labels": labels} if labels else {})},
-        "rules": rules,
-    }
-
-
-VIEWER_ROLE = _role(
+VIEWER_ROLE = cluster_role(
     "kyma-lifecycle-errands-view",
-    ("view", "edit", "admin"),
-    [{"apiGroups": [GROUP], "resources": [PLURAL], "verbs": ["get", "list", "watch"]}],
+    [role_rule(GROUP, [PLURAL], ["get", "list", "watch"])],
+    ALL_WHO_MAY_VIEW,
 )
 """What all who may view a namespace get."""
-AUTHOR_ROLE = _role(
+AUTHOR_ROLE = cluster_role(
     "kyma-lifecycle-errands-author",
-    (),
-    [
-        {
-            "apiGroups": [GROUP],
-            "resources": [PLURAL],
-            "verbs": ["get", "list", "watch", "create", "update", "patch", "delete"],
-        }
-    ],
+    [role_rule(GROUP, [PLURAL], ["get", "list", "watch", "create", "update", "patch", "delete"])],
 )
 """For authors. Who has it creates pods in the namespace, with any ServiceAccount of it: so nobody gets it
 without a binding."""
-
-
-def _rule(group: str, resources: list[str], verbs: list[str]) -> Object:
-    return {"apiGroups": [group], "resources": resources, "verbs": verbs}
-
-
-ENGINE_ROLE = _role(
+ENGINE_ROLE = cluster_role(
     "kyma-lifecycle-errands-engine",
-    (),
     [
-        _rule(GROUP, [PLURAL], ["get", "list", "watch", "patch"]),
-        _rule(GROUP, [f"{PLURAL}/status"], ["patch"]),
+        role_rule(GROUP, [PLURAL], ["get", "list", "watch", "patch"]),
+        role_rule(GROUP, [f"{PLURAL}/status"], ["patch"]),
         # Patch: one that runs beyond its deadline is stopped.
-        _rule("batch", ["jobs"], ["get", "list", "watch", "create", "patch", "delete"]),
+        role_rule("batch", ["jobs"], ["get", "list", "watch", "create", "patch", "delete"]),
         # Patch: a pod that stays is given to the errand.
-        _rule("", ["pods"], ["get", "list", "watch", "patch", "delete"]),
+        role_rule("", ["pods"], ["get", "list", "watch", "patch", "delete"]),
         # Get: a WebSocket begins as a GET. It reads the output.
-        _rule("", ["pods/exec"], ["create", "get"]),
-        _rule("", ["configmaps"], ["get", "list", "watch"]),
+        role_rule("", ["pods/exec"], ["create", "get"]),
+        role_rule("", ["configmaps"], ["get", "list", "watch"]),
         # Delete: versions beyond those to retain.
-        _rule("", ["secrets"], ["get", "list", "watch", "create", "patch", "delete"]),
-        _rule("", ["events"], ["create", "list"]),
+        role_rule("", ["secrets"], ["get", "list", "watch", "create", "patch", "delete"]),
+        role_rule("", ["events"], ["create", "list"]),
         # Which versions of a Secret are in use.
-        _rule("apps", ["daemonsets", "deployments", "statefulsets"], ["list"]),
-        _rule("batch", ["cronjobs"], ["list"]),
+        role_rule("apps", ["daemonsets", "deployments", "statefulsets"], ["list"]),
+        role_rule("batch", ["cronjobs"], ["list"]),
     ],
 )
 """For the engine and whoever reconciles errands."""
 
 ROLES = (VIEWER_ROLE, AUTHOR_ROLE, ENGINE_ROLE)
 
-
-def definition_hash() -> str:
-    """A hash of all that :func:`install_definition` installs."""
-    return hash_of((DEFINITION, *ROLES))
-
-
-def is_current(cluster: Cluster) -> bool:
-    """Whether a cluster has the custom resource as it is defined here; one request."""
-    return has_hash(cluster, CRD_NAME, definition_hash())
-
-
-def install_definition(cluster: Cluster) -> None:
-    """Install the custom resource and its roles, and wait until the API server serves it.
-
-    Raises:
-        LifecycleError: the server does not serve it in time, or refuses it.
-    """
-    install_kinds(cluster, [DEFINITION], ROLES, definition_hash())
+ERRAND_KINDS = InstalledKinds(
+    (DEFINITION,), ROLES, f"the definition {CRD_NAME}", "ansible-playbook kyma.lifecycle.reconcile_errands"
+)
+"""What is installed for errands."""

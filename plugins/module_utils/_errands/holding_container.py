@@ -18,7 +18,7 @@ from typing import Any
 
 from .._cluster.cluster import GROUP, Object
 from .._errors import LifecycleError
-from .._jobs.loose_json import mapping_of
+from .._loose_json import mapping_of
 from .errand import Errand, OutputSource, OutputSpec, output_spec_from
 
 DEFAULT_IMAGE = "docker.io/library/busybox:1.37"

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
+
+from .._textfile import Sample, metric_family, write_textfile
 
 PREFIX = "kyma_errands"
 
@@ -56,62 +55,33 @@ class EngineMetrics:
             ended = dict(sorted(self._ended.items()))
             numbers = (self._started, self._seconds, self._reconciled, self._failed)
         started, seconds, reconciled, failed = numbers
-        families: list[tuple[str, str, str, list[tuple[str, float]]]] = [
-            ("leader", "gauge", "Whether this engine holds the lease.", [("", int(is_leader))]),
+        families: list[tuple[str, str, str, list[Sample]]] = [
+            ("leader", "gauge", "Whether this engine holds the lease.", [({}, int(is_leader))]),
             (
                 "errands",
                 "gauge",
                 "Errands by phase.",
-                [(f'{{phase="{_label(phase)}"}}', count) for phase, count in sorted(phases.items())],
+                [({"phase": phase}, count) for phase, count in sorted(phases.items())],
             ),
-            ("queue_length", "gauge", "Errands that wait to be looked at.", [("", waiting)]),
-            ("runs_started_total", "counter", "Runs that this engine has started.", [("", started)]),
+            ("queue_length", "gauge", "Errands that wait to be looked at.", [({}, waiting)]),
+            ("runs_started_total", "counter", "Runs that this engine has started.", [({}, started)]),
             (
                 "runs_ended_total",
                 "counter",
                 "Runs whose end this engine has noted, by outcome and reason.",
                 [
-                    (f'{{outcome="{outcome}",reason="{_label(reason)}"}}', count)
+                    ({"outcome": outcome, "reason": reason}, count)
                     for (outcome, reason), count in ended.items()
                 ],
             ),
-            ("run_seconds_total", "counter", "Seconds that these runs took.", [("", seconds)]),
-            ("reconciliations_total", "counter", "How often errands were looked at.", [("", reconciled)]),
-            ("reconciliation_errors_total", "counter", "How often that failed.", [("", failed)]),
+            ("run_seconds_total", "counter", "Seconds that these runs took.", [({}, seconds)]),
+            ("reconciliations_total", "counter", "How often errands were looked at.", [({}, reconciled)]),
+            ("reconciliation_errors_total", "counter", "How often that failed.", [({}, failed)]),
         ]
         return "".join(
-            f"# HELP {PREFIX}_{name} {help_}\n# TYPE {PREFIX}_{name} {type_}\n"
-            + "".join(f"{PREFIX}_{name}{labels} {_number(value)}\n" for labels, value in samples)
+            metric_family(f"{PREFIX}_{name}", type_, help_, samples)
             for name, type_, help_, samples in families
         )
-
-
-def _number(value: float) -> str:
-    """A number with all its digits: a counter of some millions would otherwise stand still."""
-    return str(value) if isinstance(value, int) else f"{value:.3f}".rstrip("0").rstrip(".")
-
-
-def _label(value: str) -> str:
-    """The value of a label, as the format wants it."""
-    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
-
-
-def write_textfile(path: str, text: str) -> None:
-    """Replace a file as a whole, so that who reads it never finds half of it. It may be read by all.
-
-    Raises:
-        OSError: it can't be written.
-    """
-    target = Path(path)
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 class Textfile:

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._cluster.cluster import Object
 from .._cluster.deep_copy import deep_copy
-from .._jobs.loose_json import mapping_of, text_of
+from .._loose_json import mapping_of, text_of
 from .._text import one_line
 from .errand import API_VERSION, KIND, LAST_APPLIED, Strategy
 from .finished_run import DELETE_LABEL

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._cluster.timestamp import timestamp
-from .._runs.records.conditions import new_condition
+from .._custom_resources.conditions import new_condition
 from .due_run import has_run_now
 from .errand import RUN_REQUEST, Errand, ErrandStatus, Phase, Strategy
 from .errand_view import ErrandView

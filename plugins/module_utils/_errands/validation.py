@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .._jobs.loose_json import mappings_in
 from .._jobs.secret_validation import base_problems, metadata_problems, reserved_problems
+from .._loose_json import mappings_in
 from .._text import one_line
 from .errand import Errand, OutputSource, OutputSpec
 from .holding_container import HOLDER_PREFIX, OUTPUT_FOLDER, VOLUME_PREFIX

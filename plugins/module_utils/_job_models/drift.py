@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
-from .._jobs.loose_json import mapping_of, mappings_in, text_of
+from .._loose_json import mapping_of, mappings_in, text_of
 from .._objects.ownership.findings import PLATFORM_MANAGERS, name_of
 from .runtime.normal_form import normal_form
 from .runtime.patches import items_by_name

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Object
-from .._jobs.loose_json import mapping_of, mappings_in
+from .._loose_json import mapping_of, mappings_in
 from .core_job import CoreJob
 from .runtime.runtime_objects import JOB_LABEL, SERVICE, is_service_of, runtime_objects
 

@@ -14,13 +14,12 @@ from typing import Any
 
 from .._cluster.cluster import Object
 from .._errors import LifecycleError
-from .._jobs.loose_json import mapping_of, mappings_in, text_of
+from .._loose_json import fields_at, items_at, mapping_of, mappings_in, text_of
 from .command_lines import shell_line, split_shell_line
 from .core_job import CoreJob, JobKey, JobType
 from .job_fields import core_job
 from .runtime.normal_form import normal_form
 from .runtime.patches import apply_extra, extra_patch
-from .runtime.plain_fields import fields_at, items_at
 from .runtime.runtime_objects import (
     CONTAINER,
     CRON_JOB,

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._cluster.cluster import Object
-from .._jobs.loose_json import mapping_of, text_of
+from .._loose_json import mapping_of, text_of
 from .core_job import CoreJob, JobKey, JobType
 from .job_fields import core_job, fields_of
 from .recognition import UnreadableJob, job_from_runtime

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.cluster import Object
-from .loose_json import mapping_of, text_of
+from .._loose_json import mapping_of, text_of
 from .pod_references import PodReference
 
 _DATA_FIELDS = ("data", "binaryData")

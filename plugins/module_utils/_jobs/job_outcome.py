@@ -15,8 +15,8 @@ from enum import StrEnum
 from typing import Any
 
 from .._cluster.cluster import Object
+from .._loose_json import mapping_of, mappings_in, number_of, text_of
 from .._text import one_line
-from .loose_json import mapping_of, mappings_in, number_of, text_of
 
 COMPLETED = "Completed"
 """All containers that count ended with 0."""

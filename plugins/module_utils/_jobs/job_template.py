@@ -12,8 +12,8 @@ from typing import Any
 
 from .._cluster.cluster import Object
 from .._cluster.deep_copy import deep_copy
+from .._loose_json import mapping_of, text_of
 from .._text import one_line
-from .loose_json import mapping_of, text_of
 from .pod_references import with_secret_names
 
 LONGEST_JOB_NAME = 63

@@ -11,7 +11,7 @@ from typing import Any
 
 from .._cluster.cluster import Object
 from .._cluster.deep_copy import deep_copy
-from .loose_json import mapping_of, mappings_in, text_of
+from .._loose_json import mapping_of, mappings_in, text_of
 
 CONFIG_MAP, SECRET = "ConfigMap", "Secret"
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._cluster.cluster import Object
+from .._loose_json import number_of
 from .job_outcome import JobOutcome
-from .loose_json import number_of
 
 MOST_RUNS = 10
 """How many runs a status remembers."""

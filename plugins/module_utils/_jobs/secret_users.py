@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._cluster.cluster import ref_of
-from .loose_json import mapping_of
+from .._loose_json import mapping_of
 from .pod_references import SECRET, pod_references
 
 SecretUsers = Mapping[str, tuple[str, ...]]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.cluster import Object
-from .loose_json import mapping_of, mappings_in, text_of
+from .._loose_json import mapping_of, mappings_in, text_of
 
 SECRET_KIND_LABEL = "quarks.cloudfoundry.org/secret-kind"
 VERSIONED_SECRET = "versionedSecret"

@@ -19,9 +19,10 @@ from .._cluster.cluster import Cluster, manager_of
 from .._cluster.deep_copy import deep_copy
 from .._cluster.meter import Meter, MeteredCluster
 from .._cluster.redaction import Redactor
+from .._cluster.timestamp import NO_TIMES, Times, interval_until_now
 from .._cluster.wrapper import DISCOVERED
 from .._errors import LifecycleError
-from .._progress import report_step
+from .._progress import Step, report_step
 from .._release.lazy_objects import LazyObjects
 from .._text import LONGEST_FOREIGN_ERROR, LONGEST_LINE, one_line
 from ..migration import Component, Context, Migration, Verdict
@@ -151,7 +152,8 @@ class Attempt:
             return (NOT_NEEDED if verdict.state == NOT_NEEDED else DONE), ""
         if self._setting.cancelled():
             return CANCELLED, "the deployment was cancelled before it ran"
-        self._setting.progress(self.id, RUNNING, self._evidence)
+        step = Step(limit=self.timeout, reason=self._evidence, is_announced=True)
+        self._setting.progress(self.id, RUNNING, self._evidence, step)
         # It may have to wait until nobody else is at work, which is no fault of the migration.
         self._next(START, read_only=True)
         self._setting.before_run(self._as_outcome(RUNNING, wrote=True))
@@ -229,13 +231,21 @@ class Attempt:
                 wrote=self._wrote,
                 error=self._fit(error),
                 seconds=seconds,
+                times=interval_until_now(seconds),
                 slow=state == NOT_NEEDED and seconds > SLOW_SECONDS,
             )
         report_step(f"migration {self.id}", "")
         self._on_end()
 
     def _as_outcome(
-        self, state: str, *, wrote: bool, error: str = "", seconds: float = 0.0, slow: bool = False
+        self,
+        state: str,
+        *,
+        wrote: bool,
+        error: str = "",
+        seconds: float = 0.0,
+        times: Times = NO_TIMES,
+        slow: bool = False,
     ) -> MigrationOutcome:
         return MigrationOutcome(
             id=self.id,
@@ -246,6 +256,7 @@ class Attempt:
             evidence=self._evidence,
             error=error,
             seconds=seconds,
+            **times,
             requests=sum(n for verb, n in self._meter.calls.items() if verb not in DISCOVERED),
             slow=slow,
             warnings=tuple(self._warnings),
@@ -313,7 +324,7 @@ class Attempt:
         if seconds > 0 and remaining <= 0:
             raise _OutOfTime(
                 f"rehearsed, it waited longer than its {self.timeout:g} s for something that doesn't "
-                f"happen in a rehearsal: it should look at ctx.rehearsal"
+                f"happen in a rehearsal: it should check ctx.rehearsal"
             )
         self._skipped_sleep += seconds
 

@@ -65,7 +65,7 @@ def deviation(predicted: Mapping[str, str] | None, verdict: str, evidence: str) 
         return ""
     return (
         f"the plan no longer holds: it was planned as {then[0]} ({then[1]}), and now it is"
-        f" {now[0]} ({now[1]}); nothing of it was written: run the playbook again, which plans anew"
+        f" {now[0]} ({now[1]}); nothing of it was written: run the playbook again to plan again"
     )
 
 

@@ -141,6 +141,8 @@ class MigrationOutcome:
         evidence: what in the cluster led to it.
         error: what failed, why, and what to do; empty where it succeeded.
         seconds: how long it took altogether.
+        started_at: when it began (UTC, with milliseconds); empty if it did not.
+        finished_at: when it ended, in the same way.
         requests: how many calls of the cluster it made.
         slow: it had nothing to do and yet took longer than 0.2 seconds to say so.
         warnings: what it told as a warning.
@@ -155,6 +157,8 @@ class MigrationOutcome:
     evidence: str = ""
     error: str = ""
     seconds: float = 0.0
+    started_at: str = ""
+    finished_at: str = ""
     requests: int = 0
     slow: bool = False
     warnings: tuple[str, ...] = ()

@@ -36,8 +36,8 @@ def overdue_warning(migration: type[Migration], release: str) -> str:
     """What a plan says of an overdue migration, to people who may not be its authors."""
     return (
         f"migration {migration.id()} was to be removed in {migration.remove_in}, and {release} is deployed:"
-        f" whoever ships it has to remove it, or to give it another remove_in;"
-        f" kyma.lifecycle.migration_info tells which clusters still need it"
+        f" its authors must remove it, or set another remove_in; kyma.lifecycle.migration_info lists the "
+        f"clusters that still need it"
     )
 
 

@@ -182,7 +182,7 @@ def _not_in_force(cluster: Cluster, denial: Denial) -> str:
         reason = "the API server still accepts what it denies"
     kinds = "validatingadmissionpolicies,validatingadmissionpolicybindings"
     return (
-        f"{POLICY} {denial.name} did not come into force in time: {reason}. Nothing of module {denial.module}"
+        f"{POLICY} {denial.name} did not take effect in time: {reason}. Nothing of module {denial.module}"
         " was deleted, as new objects of its kinds could still appear. Find out why, and run the playbook"
         f" again: kubectl get {kinds} {denial.name} -o yaml"
     )
@@ -196,15 +196,6 @@ def lift(cluster: Cluster, module: str) -> bool:
         return cluster.delete(API_VERSION, POLICY, name) or had_binding
     except KindNotServed:
         return False
-
-
-def modules_denied(cluster: Cluster) -> frozenset[str]:
-    """The names of the modules that have a denial, in force or not."""
-    ours = cluster.list(
-        API_VERSION, POLICY, label_selector=f"{MANAGED_BY}={FIELD_MANAGER}", metadata_only=True
-    )
-    names = (policy["metadata"]["name"] for policy in ours.items)
-    return frozenset(name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX))
 
 
 def rights_to_deny() -> set[Right]:

@@ -14,6 +14,7 @@ from functools import cached_property
 from .._cluster.cluster import Cluster, Object, Ref, ref_of
 from .._cluster.errors import ClusterError, Conflict, NotFound
 from .._cluster.kinds import CRD_KIND, is_built_in
+from .._cluster.recent_lists import DirectLists
 from .._components.component_removal import ComponentRemoval, remove_components
 from .._errors import MOST_REASONS, LifecycleError
 from .._objects.health.wait import wait_until_gone
@@ -24,8 +25,9 @@ from .._objects.inventory.live_objects import read_metadata
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.managed_resources import describe_living, living_resources
 from .._objects.prune.removal import OPERATORS_ROUND, Terms
-from .._progress import Progress
-from .._runs.outcomes import removal_outcome, removal_reporter
+from .._progress import Progress, Step
+from .._runs.outcomes import removal_outcome
+from .._runs.removal_progress import removal_callbacks
 from .denial import Denial, impose, lift
 
 DENIAL_SECONDS = 60.0
@@ -156,7 +158,7 @@ class ModuleDeparture:
         if errors:
             told = "; ".join(errors[:MOST_REASONS])
             raise LifecycleError(
-                "nothing more of it is deleted, as it is not known whether resources of its kinds live:"
+                "nothing more of it is deleted, because it is unknown whether resources of its kinds exist:"
                 f" {told}"
             )
         return [obj for one in found.values() if isinstance(one, list) for obj in one]
@@ -241,12 +243,22 @@ class ModuleDeparture:
     def _wait_until_gone(self, living: Sequence[Object]) -> None:
         if not living or self._terms.is_rehearsal:
             return
+        terms = self._terms
+        calls = removal_callbacks(
+            terms.progress,
+            self._module.name,
+            "deleting",
+            DirectLists(terms.cluster),
+            limit=terms.timeout,
+            deadline=self._deadline,
+        )
         wait_until_gone(
-            self._terms.cluster,
+            terms.cluster,
             living,
             deadline=self._deadline,
-            cancelled=self._terms.cancelled,
-            on_change=removal_reporter(self._terms.progress, self._module.name, "deleting"),
+            cancelled=terms.cancelled,
+            on_change=calls.on_change,
+            look_into=calls.look_into,
         )
 
     def _remove_rest(self) -> Departure:
@@ -295,7 +307,8 @@ class ModuleDeparture:
         return ComponentRemoval(entries, whole=True, others=self._terms.others)
 
     def _report(self, detail: str) -> None:
-        self._terms.progress(self._module.name, "deleting", detail)
+        step = Step(limit=self._terms.timeout, spent=self._terms.timeout - self._deadline + time.monotonic())
+        self._terms.progress(self._module.name, "deleting", detail, step)
 
 
 class _LastLook:

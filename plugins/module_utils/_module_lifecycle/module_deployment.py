@@ -21,13 +21,14 @@ from .._components.component_run import ComponentWork
 from .._components.desired_component import DesiredComponent
 from .._errors import LifecycleError
 from .._objects.health.wait import wait_until_gone
-from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.removal import Terms
+from .._progress import Step
 from .._runs.outcomes import SUCCEEDED, ComponentOutcome, removal_outcome
 from .._runs.records.inventories import read_inventories
+from .._runs.removal_progress import removal_callbacks
 from ..migration import Phase
 from .module_plan import PlannedModule, module_migrations
 from .work_terms import WorkTerms
@@ -64,11 +65,10 @@ class ModuleDeployment:
             policy=terms.request.policy,
             migrate=self._migrate,
             progress=terms.progress,
-            remind=terms.remind,
             cancelled=terms.cancelled,
             out_of_grace=terms.out_of_grace,
             timeout=terms.request.timeout,
-            watcher=Watcher(terms.cluster),
+            watcher=terms.watcher,
             known=KnownState(inventories, terms.autoscaled),
             source=ContentSource(planned.decision.version, component.source),
             selection={name: planned.plan.selection} if planned.plan and not planned.scaling else {},
@@ -161,14 +161,14 @@ class ModuleDeployment:
     ) -> ComponentOutcome:
         """Remove some objects of the module; raises if old managers could not be removed."""
         terms, name = self.terms, self.planned.name
-        terms.progress(name, "pruning", detail)
+        terms.progress(name, "pruning", detail, Step(limit=terms.request.timeout, reason=detail))
         remove_components(
             {name: removal},
             Terms(
                 terms.cluster,
                 cancelled=terms.out_of_grace,
                 retain=ContainedObjects(terms.cluster).retain,
-                watcher=Watcher(terms.cluster),
+                watcher=terms.watcher,
             ),
             inventories={name: inventory} if inventory else {},
             timeout=terms.request.timeout,
@@ -183,9 +183,24 @@ class ModuleDeployment:
     def _wait_until_gone(self, objects: Sequence[Object], why: str) -> None:
         if not objects:
             return
-        deadline = time.monotonic() + self.terms.request.timeout
+        terms = self.terms
+        timeout = terms.request.timeout
+        deadline = time.monotonic() + timeout
+        calls = removal_callbacks(
+            terms.progress,
+            self.planned.name,
+            "waiting",
+            terms.watcher.recent_lists,
+            limit=timeout,
+            deadline=deadline,
+        )
         result = wait_until_gone(
-            self.terms.cluster, objects, deadline=deadline, cancelled=self.terms.out_of_grace
+            terms.cluster,
+            objects,
+            deadline=deadline,
+            cancelled=terms.out_of_grace,
+            on_change=calls.on_change,
+            look_into=calls.look_into,
         )
         if not result.is_healthy:
             refs = ", ".join(str(ref_of(obj)) for obj in objects)

@@ -17,6 +17,7 @@ from .._components.migrations.migration_runner import MigrationRunner
 from .._errors import LifecycleError
 from .._objects.access.review import demand
 from .._objects.access.rights import Right, write_rights
+from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import MODULE, refreshed_inventory
 from .._objects.inventory.live_objects import read_metadata
 from .._progress import no_progress
@@ -30,7 +31,6 @@ from .._runs.records.journal_records import journal_of
 from .._runs.records.modules import ERROR, MANAGED, ModuleRecord, ModuleStatus, write_module_record
 from .._runs.records.record_schema import MODULES
 from .._runs.records.runs import new_run_name, read_run
-from .._runs.reminder import Reminder
 from .._runs.task_run import TaskRun
 from .._threads import map_in_threads
 from .catalog.documents import SourcedDocument
@@ -109,8 +109,7 @@ class _ModuleRun:
             if held:
                 raise LifecycleError(held)
             demand(self._task.cluster, self.rights, "run")
-            with Reminder(self._task.progress) as reminder:
-                run = self._work_on(reminder)
+            run = self._work_on()
             warnings = run.end([one.outcome for one in self._outcomes.values()])
         for one in planned:
             if one.name not in self._outcomes:
@@ -123,9 +122,9 @@ class _ModuleRun:
             changes += [change for change in later if change.ref.group != GROUP]
         return run_result(self._task, ended, run, warnings, changes)
 
-    def _work_on(self, reminder: Reminder) -> TaskRun:
+    def _work_on(self) -> TaskRun:
         """Do the work, as a run with a record."""
-        task, installation = replace(self._task, progress=reminder), self._observed.installation
+        task, installation = self._task, self._observed.installation
         install_definitions(task.cluster, installation, self._kinds)
         run = TaskRun(
             task,
@@ -143,8 +142,8 @@ class _ModuleRun:
             cluster=task.cluster,
             request=self._request,
             migrations=runner.with_intent_records(task.cluster, record),
-            progress=reminder,
-            remind=reminder.replace_detail,
+            progress=task.progress,
+            watcher=Watcher(task.cluster),
             cancelled=run.cancellation,
             out_of_grace=Grace(run.cancellation, self._request.grace),
             inventories=self._observed.inventories,
@@ -229,7 +228,7 @@ class _ModuleRun:
             request=self._request,
             migrations=self._runner,
             progress=no_progress,
-            remind=_remind_of_nothing,
+            watcher=Watcher(self._planner.overlay),
             cancelled=self._task.cancelled,
             out_of_grace=self._task.cancelled,
             inventories=self._observed.inventories,
@@ -278,10 +277,6 @@ class _ModuleRun:
             lambda: self._planner.autoscaled,
         )
         return (decision.state, decision.message) if health.is_ready else (ERROR, health.reason)
-
-
-def _remind_of_nothing(_subject: str, _detail: str) -> None:
-    """Nothing hangs in a rehearsal."""
 
 
 def _needs(planned: PlannedModule) -> Sequence[str]:

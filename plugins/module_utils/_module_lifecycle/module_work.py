@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from .._cluster.cluster import Object, ref_of
-from .._cluster.timestamp import timestamp
+from .._cluster.timestamp import interval_until_now, timestamp
 from .._components.component_inventory import with_deployed_as
 from .._components.desired_component import DesiredComponent
 from .._errors import MOST_REASONS, LifecycleError
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.ownership.hand_over import hand_over
+from .._progress import Step
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import delete_inventory, read_inventories, write_inventory
 from .._runs.records.modules import (
@@ -88,7 +89,9 @@ class ModuleWork:
             done = work()
         except LifecycleError as error:
             done = self._failed(str(error))
-        outcome = replace(done.outcome, seconds=time.monotonic() - started, owner_kind=MODULE)
+        seconds = time.monotonic() - started
+        times = interval_until_now(seconds)
+        outcome = replace(done.outcome, seconds=seconds, **times, owner_kind=MODULE)
         return replace(done, outcome=outcome)
 
     def _check_running_version(self) -> None:
@@ -99,7 +102,7 @@ class ModuleWork:
         now = self.terms.running_version(name)
         if (now.version, now.manager) != (planned.version, planned.manager):
             raise LifecycleError(
-                f"since the run was planned, somebody else has changed what runs of {name}:"
+                f"since the run was planned, others have changed what runs of {name}:"
                 f" {_running_text(now)}, and before it was {_running_text(planned)}. Nothing of it was"
                 " changed. Run the playbook again"
             )
@@ -176,7 +179,7 @@ class ModuleWork:
 
     def _component(self) -> DesiredComponent:
         if self.planned.component is None:
-            raise LifecycleError(f"module {self.planned.name}: nothing tells what it consists of")
+            raise LifecycleError(f"module {self.planned.name}: its objects are unknown")
         return self.planned.component
 
     # The default configuration
@@ -218,7 +221,8 @@ class ModuleWork:
         record, wanted = self._record, self.planned.configuration
         if record.configuration_creation != Creation.REQUESTED or wanted is None:
             return False
-        self.terms.progress(self.planned.name, "configuring", f"creating {ref_of(wanted)}")
+        reason, limit = f"creating {ref_of(wanted)}", self.terms.request.timeout
+        self.terms.progress(self.planned.name, "configuring", reason, Step(limit=limit, reason=reason))
         deadline = time.monotonic() + self.terms.request.timeout
         uid = create_configuration(
             self.terms.cluster, wanted, deadline=deadline, cancelled=self.terms.out_of_grace

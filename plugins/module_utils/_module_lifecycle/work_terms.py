@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from .._cluster.cluster import Cluster
 from .._components.migrations.migration_runner import MigrationRunner
+from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.ownership.autoscaling import Target
@@ -26,7 +27,8 @@ class WorkTerms:
         cluster: the live one.
         request: what the user asks for.
         migrations: those of the run.
-        progress, remind: see :class:`~.component_context.ComponentContext`.
+        progress: where to report.
+        watcher: shared by all modules that are waited for.
         cancelled: whether to stop.
         out_of_grace: whether what was in flight then has had its time.
         inventories: of modules, as they were when the run began.
@@ -40,7 +42,7 @@ class WorkTerms:
     request: ModulesRequest
     migrations: MigrationRunner
     progress: Progress
-    remind: Callable[[str, str], None]
+    watcher: Watcher
     cancelled: Callable[[], bool]
     out_of_grace: Callable[[], bool]
     inventories: Mapping[str, Inventory]

@@ -242,7 +242,7 @@ def kubernetes_scalar(text: str) -> Any:
     if text[0] not in "0123456789+-.":
         return text
     if text in _NOT_IN_JSON:
-        raise ValueError(f"{text} can't be told to Kubernetes: JSON has no such number")
+        raise ValueError(f"{text} cannot be sent to Kubernetes: JSON has no such number")
     digits = text.replace("_", "")
     integer = _integer(digits)
     if integer is not None and abs(integer) <= _UINT64_MAX:

@@ -67,7 +67,7 @@ def cancel_run(task: Task, request: CancelRequest) -> Result:
             return {
                 "changed": True,
                 "run": name,
-                "msg": f"asked the run {name} to stop: what is in flight ends within its grace",
+                "msg": f"asked the run {name} to stop: active work ends within its grace",
             }
     raise LifecycleError(f"the record of the run {name} changes all the time: try again")
 
@@ -96,7 +96,7 @@ def _end(task: Task, name: str, reason: str) -> Result:
     )
     why = f", as {reason}" if reason else ""
     left = f"; never started: {', '.join(never)}" if never else ""
-    message = f"the run {name} is ended as cancelled{why}{left}; run the playbook again to go on from there"
+    message = f"the run {name} is ended as cancelled{why}{left}; run the playbook again to continue"
     return {"changed": True, "run": name, "msg": message}
 
 

@@ -71,7 +71,7 @@ class CancellationCheck:
             self._reason = reason or wished
             grace = float(self._task.params["grace"])
             self._task.progress(
-                "run", "stopping", f"cancelled by {self._reason}; what is in flight has {grace:.0f} s to end"
+                "run", "stopping", f"cancelled by {self._reason}; active work has {grace:.0f} s to end"
             )
         if reason and self._run and not self._lost:
             # At once, as nobody knows what else happens to this process. Its end is told again anyway.

@@ -1,38 +1,103 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of durations: how long each phase, component and migration took."""
+"""The table of durations: how long the plan, each phase, component and migration took."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-KINDS = ("phase", "component", "migration")
+PLAN, PHASE, COMPONENT, MIGRATION = "plan", "phase", "component", "migration"
+KINDS = (PLAN, PHASE, COMPONENT, "module", "errand", MIGRATION)
+"""What a row may be about, in the order of the table."""
 HEAD = ("what", "name", "ended", "seconds")
+NOT_NEEDED = "not_needed"
+SUCCEEDED = frozenset({"succeeded", "done", "unchanged", NOT_NEEDED})
+"""States of what a person does not look for in the short table."""
+MOST_ROWS = 5
+"""Rows of each kind in the short table, beside those that did not succeed."""
 
 
 def render_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The closing table as lines: phases in their order, then components and migrations, the longest first.
+    """The closing table as lines.
+
+    The plan and the phases come first, in their order, and their total. Components and migrations follow, the
+    longest first. All migrations have a sum, which counts those that have no line as they were not needed.
 
     Args:
-        rows: each with ``kind`` (phase, component or migration), ``name``, ``state``, ``seconds``, and
-            ``slow`` where a migration had nothing to do and yet took long to say so.
+        rows: see :func:`~.outcomes.duration_of`.
     """
-    cells = [_cells(row) for row in _sorted(rows)]
+    found = list(rows)
+    steps = _in_order(row for row in found if row["kind"] in (PLAN, PHASE))
+    migrations = _longest_first(row for row in found if row["kind"] == MIGRATION)
+    others = [row for row in found if row["kind"] not in (PLAN, PHASE, MIGRATION)]
+    cells = [_cells(row) for row in steps]
+    if steps:
+        cells.append(("total", "plan and phases", "", _seconds(steps)))
+    for kind in dict.fromkeys(str(row["kind"]) for row in others):
+        cells += [_cells(row) for row in _longest_first(row for row in others if row["kind"] == kind)]
+    cells += [_cells(row) for row in migrations if not _is_idle(row)]
+    if migrations:
+        cells.append(("sum", _counted(len(migrations), "migration"), "", _seconds(migrations)))
+    return _table(cells)
+
+
+def render_brief_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The same table for a terminal: phases in one line, then the longest of each kind, and all that failed.
+
+    The rows of a kind that are left out are one row with their sum, so that no time is lost.
+
+    Args:
+        rows: see :func:`render_durations`.
+    """
+    found = list(rows)
+    steps = _in_order(row for row in found if row["kind"] in (PLAN, PHASE))
+    parts = [f"{row['name']} {float(row['seconds']):.1f}" for row in steps]
+    lines = [f"seconds: {', '.join(parts)}"] if parts else []
+    cells: list[tuple[str, ...]] = []
+    others = [row for row in found if row["kind"] not in (PLAN, PHASE) and not _is_idle(row)]
+    for kind in sorted(dict.fromkeys(str(row["kind"]) for row in others), key=MIGRATION.__eq__):
+        longest = _longest_first(row for row in others if row["kind"] == kind)
+        # One row more takes no more place than a row that stands for it.
+        most = MOST_ROWS if len(longest) > MOST_ROWS + 1 else MOST_ROWS + 1
+        shown = [
+            row for place, row in enumerate(longest) if place < most or row.get("state") not in SUCCEEDED
+        ]
+        left_out = [row for row in longest if row not in shown]
+        cells += map(_cells, shown)
+        if left_out:
+            cells.append((kind, f"{len(left_out)} others", "succeeded", _seconds(left_out)))
+    return [*lines, *_table(cells)]
+
+
+def _is_idle(row: Mapping[str, Any]) -> bool:
+    """Whether a row is about a migration that had nothing to do and was quick to say so."""
+    return row["kind"] == MIGRATION and row.get("state") == NOT_NEEDED and not row.get("slow")
+
+
+def _in_order(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The plan, then phases by their start; one without a start stays at its place at the end."""
+    return sorted(rows, key=lambda row: (row["kind"] != PLAN, row.get("started_at") or "~"))
+
+
+def _longest_first(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return sorted(rows, key=lambda row: -float(row["seconds"]))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _seconds(rows: Sequence[Mapping[str, Any]]) -> str:
+    return f"{sum(float(row['seconds']) for row in rows):.2f}"
+
+
+def _table(cells: Sequence[tuple[str, ...]]) -> list[str]:
     if not cells:
         return []
     widths = [max(len(row[column]) for row in [HEAD, *cells]) for column in range(len(HEAD))]
     return [_line(HEAD, widths), *(_line(row, widths) for row in cells)]
-
-
-def _sorted(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    def place(row: Mapping[str, Any]) -> tuple[int, float]:
-        kind = row["kind"]
-        rank = KINDS.index(kind) if kind in KINDS else len(KINDS)
-        return rank, 0.0 if kind == "phase" else -float(row["seconds"])
-
-    return sorted(rows, key=place)
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:

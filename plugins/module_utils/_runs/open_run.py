@@ -23,15 +23,13 @@ def open_run_note(run: Object | None, now: datetime) -> str:
     what = "deletion" if spec.get("action") == DELETE else "run"
     told = (
         f"the {what} {run['metadata']['name']} of Kyma {spec.get('version')}, begun by"
-        f" {spec.get('startedBy')} at {spec.get('startedAt')}, has not ended, and nothing was noted in it"
-        f" since {last}"
+        f" {spec.get('startedBy')} at {spec.get('startedAt')}, has not ended, and its record was last "
+        f"written at {last}"
     )
     when = parse_time(last)
     if when is not None and now - when > SILENT_FOR:
-        return (
-            f"{told}: most likely nobody is at work on it any more; the next run ends its record as cancelled"
-        )
-    return f"{told}: while it is at work no other run begins, and the next one after that ends its record"
+        return f"{told}: most likely its process is gone; the next run ends its record as cancelled"
+    return f"{told}: while it is active no other run begins, and the next one after it ends its record"
 
 
 def last_written(run: Object) -> str:

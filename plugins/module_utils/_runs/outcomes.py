@@ -5,19 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from .._cluster.cluster import Ref
+from .._cluster.timestamp import NO_TIMES, Times, interval_until_now
 from .._errors import MOST_REASONS
-from .._migrations.results import RUNNING
-from .._objects.health.status import Health
-from .._objects.health.wait import OnChange
 from .._objects.inventory.inventory import COMPONENT
-from .._objects.prune.removal import FOREGROUND, Removal
-from .._progress import Progress
+from .._objects.prune.removal import Removal
 from ..migration import GLOBAL, Phase
 
 if TYPE_CHECKING:
@@ -30,6 +25,10 @@ NOT_STARTED = "not started"
 CANCELLED = "cancelled"
 PRUNE = "prune"
 """The phase in which what the release no longer has goes, once everything is healthy."""
+PLAN, LEASE, BEGIN, END, OTHER = "plan", "lease", "begin", "end", "other"
+"""What a run takes beside its work: its plan, its lease, its record, and the time between its tasks."""
+BEFORE_RUN = (PLAN, LEASE)
+"""What goes before a run begins, so that the seconds in its record do not count it."""
 NARROW = "narrow"
 """What a component does last, whose definitions were given more versions than the release's."""
 ENDS = (SUCCEEDED, FAILED, NOT_STARTED, CANCELLED)
@@ -44,6 +43,8 @@ class ComponentOutcome:
         state: ``succeeded``, ``failed``, ``not started`` or ``cancelled``.
         error: what failed, on which object, why; empty unless it failed or was not started.
         seconds: how long it took altogether.
+        started_at: when it began (UTC, with milliseconds); empty if it did not.
+        finished_at: when it ended, in the same way.
         phases: seconds of ``pre``, ``apply``, ``wait`` and ``post``, as far as it came, and of ``narrow``
             where definitions had to be narrowed.
         created, changed, replaced, deleted: how many objects.
@@ -61,6 +62,8 @@ class ComponentOutcome:
     state: str
     error: str = ""
     seconds: float = 0.0
+    started_at: str = ""
+    finished_at: str = ""
     phases: Mapping[str, float] = field(default_factory=dict)
     created: int = 0
     changed: int = 0
@@ -84,6 +87,8 @@ class ComponentOutcome:
             "state": self.state,
             "error": self.error,
             "seconds": round(self.seconds, 3),
+            "started_at": self.started_at,
+            "finished_at": self.finished_at,
             "phases": {phase: round(seconds, 3) for phase, seconds in self.phases.items()},
             "created": self.created,
             "changed": self.changed,
@@ -101,79 +106,68 @@ def global_phase(phase: Phase) -> str:
     return f"{GLOBAL} {phase.value}"
 
 
+def phase_entry(state: str, seconds: float, earlier: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What a run's record says of a phase that has just ended.
+
+    Args:
+        state: how it ended.
+        seconds: how long it took.
+        earlier: what the record says of it already, as earlier tasks have had a share.
+    """
+    before, times = earlier or {}, interval_until_now(seconds)
+    return {
+        "state": state,
+        "seconds": round(before.get("seconds", 0.0) + seconds, 3),
+        "started_at": before.get("started_at") or times["started_at"],
+        "finished_at": times["finished_at"],
+    }
+
+
 def durations_of(run_status: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The durations in a run's record as rows: ``kind``, ``name``, ``state`` and ``seconds``."""
-    return [
-        duration_of(entry.get("kind", kind), name, entry)
-        for kind in ("phase", "migration", "component")
-        for name, entry in (run_status.get(f"{kind}s") or {}).items()
-    ]
+    """The durations in a run's record as rows, see :func:`duration_of`; the phases are in their order.
+
+    What no phase counts, such as the time between tasks, is a row too.
+    The seconds of the plan and of all phases add up to :func:`total_seconds`.
+    """
+    phases = run_status.get("phases") or {}
+    in_order = sorted(phases.items(), key=lambda one: str(one[1].get("started_at") or ""))
+    rows = [duration_of(entry.get("kind", "phase"), name, entry) for name, entry in in_order]
+    inside = sum(row["seconds"] for row in rows if row["name"] not in BEFORE_RUN)
+    rest = round(run_status.get("seconds", 0.0) - inside, 3)
+    if rows and rest > 0:
+        rows.append(duration_of("phase", OTHER, {"state": SUCCEEDED, "seconds": rest}))
+    rows += [duration_of("migration", n, one) for n, one in (run_status.get("migrations") or {}).items()]
+    for name, entry in (run_status.get("components") or {}).items():
+        rows.append(duration_of(entry.get("kind", COMPONENT), name, entry))
+    return rows
+
+
+def total_seconds(rows: Iterable[Mapping[str, Any]]) -> float:
+    """What the plan and all phases took together."""
+    return round(sum(float(row["seconds"]) for row in rows if row["kind"] in (PLAN, "phase")), 3)
 
 
 def duration_of(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """One row of durations, of what came of a phase, a migration or a component."""
+    """One row of durations, of what came of a plan, a phase, a migration, a component, a module or an errand.
+
+    It has ``kind``, ``name``, ``state``, ``seconds``, ``slow``, ``started_at`` and ``finished_at`` (UTC with
+    milliseconds; empty if unknown), and the ``component`` of a migration.
+    """
     return {
         "kind": kind,
         "name": name,
         "state": entry.get("state", ""),
         "seconds": float(entry.get("seconds", 0.0)),
         "slow": bool(entry.get("slow", False)),
+        "started_at": str(entry.get("started_at") or ""),
+        "finished_at": str(entry.get("finished_at") or ""),
+        "component": str(entry.get("component") or "") if kind == "migration" else "",
     }
 
 
-def failures_of(run_status: Mapping[str, Any]) -> list[str]:
-    """Everything that failed in a run, each in a sentence."""
-    found: list[str] = []
-    if run_status.get("cancelled"):
-        found.append(f"cancelled by {run_status['cancelled']}")
-    for name, entry in (run_status.get("migrations") or {}).items():
-        # A component's own migrations are told by the component's error.
-        if entry.get("component") == GLOBAL and entry.get("fatal"):
-            found.append(f"migration {name}: {entry.get('error') or entry.get('evidence')}")
-    for name, entry in (run_status.get("components") or {}).items():
-        label = f"{entry.get('kind', COMPONENT)} {name}"
-        if entry.get("state") == FAILED:
-            found.append(f"{label}: {entry.get('error')}")
-        elif entry.get("state") in (CANCELLED, NOT_STARTED):
-            found.append(f"{label}: {entry.get('state')}, {entry.get('error')}")
-    return found
-
-
-def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
-    """Everything that failed in a run or never came to its end, each in a sentence.
-
-    Args:
-        run: its record.
-        before: a phase of it: only what goes before that counts. Empty for the whole run.
-    """
-    spec, status = run["spec"], run.get("status") or {}
-    known = status.get("components") or {}
-    found = failures_of(status)
-    found += [
-        f"component {name}: never started" for name in spec.get("components") or () if name not in known
-    ]
-    found += [
-        f"migration {name}: its process ended in the middle of it"
-        for name, entry in (status.get("migrations") or {}).items()
-        if entry.get("state") == RUNNING
-    ]
-    # What comes late in a run is not reached where anything failed, which is told already.
-    return found or _never_reached(spec, status, before)
-
-
-def _never_reached(spec: Mapping[str, Any], status: Mapping[str, Any], before: str) -> list[str]:
-    planned = takewhile(lambda phase: phase != before, spec.get("phases") or ())
-    missing = [phase for phase in planned if phase not in (status.get("phases") or {})]
-    if missing or before or spec.get("alone"):
-        return [f"{phase}: never came to its end" for phase in missing]
-    return [
-        f"component {name}: its definitions still have versions that the release has no more"
-        for name, entry in (status.get("components") or {}).items()
-        if entry.get("wide") and NARROW not in (entry.get("phases") or {})
-    ]
-
-
-def removal_outcome(name: str, removal: Removal, seconds: float = 0.0) -> ComponentOutcome:
+def removal_outcome(
+    name: str, removal: Removal, seconds: float = 0.0, times: Times = NO_TIMES
+) -> ComponentOutcome:
     """What came of removing objects of a component, as it is told and recorded."""
     state, error = SUCCEEDED, "; ".join(removal.errors[:MOST_REASONS])
     if removal.cancelled:
@@ -182,15 +176,11 @@ def removal_outcome(name: str, removal: Removal, seconds: float = 0.0) -> Compon
     elif error:
         state = FAILED
     return ComponentOutcome(
-        name, state, error=error, seconds=seconds, deleted=len(removal.deleted), warnings=tuple(removal.notes)
+        name,
+        state,
+        error=error,
+        seconds=seconds,
+        **times,
+        deleted=len(removal.deleted),
+        warnings=tuple(removal.notes),
     )
-
-
-def removal_reporter(progress: Progress, name: str, state: str) -> OnChange:
-    """Tells how the objects of a component stand that take their time to go."""
-
-    def tell(ref: Ref, found: Health) -> None:
-        told = (found.message or found.reason).replace(FOREGROUND, "what belongs to it has to go first")
-        progress(name, state, f"{ref}: {told}")
-
-    return tell

@@ -16,11 +16,20 @@ from .._cluster.cluster import Cluster
 from .._cluster.timestamp import timestamp
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import COMPONENT, MODULE
-from .outcomes import CANCELLED, NOT_STARTED, ComponentOutcome, failures_of
+from .outcomes import BEGIN, CANCELLED, NOT_STARTED, SUCCEEDED, ComponentOutcome, phase_entry
 from .records.installation import Installation, read_installation, write_installation
 from .records.record_schema import API_VERSION, MODULES
 from .records.record_writer import current_user
-from .records.runs import RUNNING, create_run, forget_old_runs, read_run, read_runs, update_run_status
+from .records.runs import (
+    RUNNING,
+    create_run,
+    forget_old_runs,
+    read_run,
+    read_runs,
+    succeeded_condition,
+    update_run_status,
+)
+from .run_failures import failures_of
 
 LONGEST_MESSAGE = 1000
 
@@ -60,8 +69,13 @@ def run_spec(
 
 
 def begin_record(
-    cluster: Cluster, name: str, spec: Mapping[str, Any], before: Installation, begun: Installation
-) -> None:
+    cluster: Cluster,
+    name: str,
+    spec: Mapping[str, Any],
+    before: Installation,
+    begun: Installation,
+    phases: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Begin the record of a run; no plan that was made before holds any longer.
 
     Args:
@@ -71,14 +85,20 @@ def begin_record(
         before: the installation as it was read.
         begun: what it is while the run is at work. Without a digest, the next plan compares
             all of its release, unless the run succeeds.
+        phases: what went before the run, as phases of it.
+
+    Returns:
+        These phases with the beginning of the run, as they are recorded.
 
     Raises:
         LifecycleError: somebody was quicker, or a record can't be written.
     """
     # First, as it is refused where somebody was quicker.
     write_installation(cluster, replace(begun, last_run=name), seen=before)
-    create_run(cluster, name, spec)
+    recorded = {**(phases or {}), BEGIN: phase_entry(SUCCEEDED, time.monotonic() - spec["clock"])}
+    create_run(cluster, name, spec, recorded)
     end_previous_run(cluster, before.last_run, name)
+    return recorded
 
 
 def end_record(
@@ -88,6 +108,7 @@ def end_record(
     problems: Sequence[str],
     seconds: float,
     after: Callable[[Installation], Installation] | None = None,
+    phases: Mapping[str, Any] | None = None,
 ) -> None:
     """End the record of a run, and the records of all other runs that nobody ended.
 
@@ -98,13 +119,15 @@ def end_record(
         problems: what a person should know of its end, each in a sentence.
         seconds: how long it took.
         after: answers with what is installed now, by what was while it was at work; None where that stays.
+        phases: the last ones of the run.
 
     Raises:
         LifecycleError: a record can't be read or written.
     """
     # First the record: killed after it, the next run has little to do. Killed after the installation,
     # there would be nothing to do, and so no run that ends this one's record.
-    update_run_status(cluster, name, _end(state, problems, seconds))
+    ended = _end(state, problems, seconds)
+    update_run_status(cluster, name, {**ended, "phases": dict(phases)} if phases else ended)
     if after is not None:
         before = read_installation(cluster)
         write_installation(cluster, after(before), seen=before)
@@ -113,7 +136,13 @@ def end_record(
 
 def _end(state: str, problems: Sequence[str], seconds: float) -> dict[str, Any]:
     message = "; ".join(problems)[:LONGEST_MESSAGE]
-    return {"state": state, "message": message, "finishedAt": timestamp(), "seconds": round(seconds, 3)}
+    return {
+        "state": state,
+        "message": message,
+        "finishedAt": timestamp(),
+        "seconds": round(seconds, 3),
+        "conditions": [succeeded_condition(state, message)],
+    }
 
 
 def seconds_since_start(spec: Mapping[str, Any]) -> float:
@@ -143,7 +172,7 @@ def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
     except LifecycleError as error:
         return [f"the run {run} was cancelled, and its record could not be ended: {error}"]
     told = f"by {why}" + (f"; never started: {', '.join(never)}" if never else "")
-    task.progress("run", "cancelled", f"{told}; run the playbook again to go on from there")
+    task.progress("run", "cancelled", f"{told}; run the playbook again to continue")
     return []
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from .._carrier.task import Task
 from .._errors import LifecycleError
 from .cancellation import CancellationCheck
-from .outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome, durations_of
+from .outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome, durations_of, phase_entry
 from .recorder import begin_record, end_if_cancelled, end_record, run_spec, seconds_since_start
 from .records.installation import Installation
 from .records.runs import update_run_status
@@ -83,7 +83,9 @@ class TaskRun:
             if self.name or self._task.check_mode:
                 return
             try:
-                begin_record(self._task.cluster, self._name, self._spec, self._installation, self._begun)
+                self._status["phases"] |= begin_record(
+                    self._task.cluster, self._name, self._spec, self._installation, self._begun
+                )
             except LifecycleError as error:
                 self._problem = error
                 raise
@@ -98,8 +100,7 @@ class TaskRun:
         before = self._status["phases"].get(name) or {}
         states = {one.state for one in outcomes} | {before.get("state", outcomes[0].state)}
         state = states.pop() if len(states) == 1 else FAILED
-        seconds += before.get("seconds", 0.0)
-        self._add({"phases": {name: {"state": state, "seconds": round(seconds, 3)}}})
+        self._add({"phases": {name: phase_entry(state, seconds, before)}})
 
     def end(self, outcomes: Sequence[ComponentOutcome]) -> list[str]:
         """End the record, unless it has ended; answers with warnings for a person."""
@@ -124,11 +125,12 @@ class TaskRun:
     def as_result(self, outcomes: Sequence[ComponentOutcome]) -> dict[str, Any]:
         """What a task's result says of it, and how long everything took."""
         failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
+        seconds = round(seconds_since_start(self._spec), 3)
         return {
             "run": self.name,
             "state": CANCELLED if self.cancelled_by else FAILED if failed else SUCCEEDED,
-            "seconds": round(seconds_since_start(self._spec), 3),
-            "durations": durations_of(self._status),
+            "seconds": seconds,
+            "durations": durations_of({**self._status, "seconds": seconds}),
         }
 
     def _add(self, status: dict[str, dict[str, Any]]) -> None:

@@ -12,7 +12,8 @@ from typing import Protocol
 from .._cluster.cluster import GROUP, Cluster, Object
 from .._cluster.errors import Conflict, NotFound
 from .._job_models.storage.definition import StoredDefinition
-from .._jobs.loose_json import mapping_of, number_of, text_of
+from .._loose_json import mapping_of, number_of, text_of
+from .._textfile import metric_family
 
 COUNTER_KIND = (f"{GROUP}/v1alpha1", "JobCounter")
 """The namespaced kind (apiVersion, kind) of the objects with the counters."""
@@ -135,8 +136,9 @@ def store_metrics(counters: Mapping[str, JobCounter]) -> str:
         ("jobs_only_in_storage_total", "Definitions that were found without their job.", 1),
     )
     return "".join(
-        f"# HELP {name} {text}\n# TYPE {name} counter\n"
-        + "".join(f'{name}{{namespace="{one.namespace}"}} {one.counts[index]}\n' for one in ordered)
+        metric_family(
+            name, "counter", text, [({"namespace": one.namespace}, one.counts[index]) for one in ordered]
+        )
         for name, text, index in families
     )
 

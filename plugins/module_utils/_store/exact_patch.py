@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._cluster.cluster import Cluster, Object
-from .._jobs.loose_json import mapping_of
+from .._loose_json import mapping_of
 
 
 def patch_exactly(cluster: Cluster, live: Object, patch: Mapping[str, Any], subresource: str = "") -> Object:

@@ -19,8 +19,10 @@ from .._job_models.job_fields import core_job, fields_of
 from .._job_models.runtime.run_identity import run_identity
 from .._job_models.runtime.runtime_objects import STORE
 from .._job_models.storage.definition import StoredDefinition
+from .._progress import Progress, no_progress
 from .._text import one_line
 from .changes.change_report import Action, ChangeReport, OnFailure
+from .changes.deletion_wait import DeletionWait
 from .changes.descriptions import fields_after, fields_before, hidden_field_warnings, step_note
 from .changes.job_view import JobView, view_of
 from .changes.rollback import changed_by_others, next_step_back
@@ -85,6 +87,7 @@ class JobChanger:
         snapshot: what there is of the jobs. What others change meanwhile is read again.
         on_failure: what becomes of a change whose runtime objects the API server refuses.
         timeout: seconds to wait until a deleted object is gone.
+        progress: where to report such a wait.
     """
 
     def __init__(
@@ -94,12 +97,13 @@ class JobChanger:
         *,
         on_failure: OnFailure = OnFailure.ROLLBACK,
         timeout: float = 120.0,
+        progress: Progress = no_progress,
     ) -> None:
         self._cluster = cluster.with_field_manager(STORE)
         self._snapshot = snapshot
         self._on_failure = on_failure
-        self._timeout = timeout
-        self._writer = StepWriter(self._cluster, timeout)
+        self._wait = DeletionWait(timeout, progress)
+        self._writer = StepWriter(self._cluster, self._wait)
         self._changed: set[JobKey] = set()
         self._confirming: dict[str, StoreSnapshot] = {}
 
@@ -276,7 +280,7 @@ class JobChanger:
     def _run_again(self, view: JobView, type_: JobType, main: Object) -> None:
         try:
             if type_ is JobType.SCHEDULED:
-                start_run(self._cluster, main, self._timeout)
+                start_run(self._cluster, main, self._wait)
             else:
                 restart_pods(self._cluster, main)
         except (Conflict, NotFound) as error:

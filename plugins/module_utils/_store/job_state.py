@@ -20,8 +20,8 @@ from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import RUN, StoredStatus
 from .._job_models.toolforge import toolforge_job
 from .._jobs.job_outcome import COMPLETED, JobOutcome, true_conditions
-from .._jobs.loose_json import mapping_of, number_of, text_of
 from .._jobs.run_history import history_entry, with_run
+from .._loose_json import mapping_of, number_of, text_of
 from .._objects.health.status import CURRENT, FAILED, assess_health
 from .snapshot import RuntimeJob
 

@@ -11,7 +11,7 @@ from typing import Any
 from .._cluster.cluster import Cluster
 from .._cluster.errors import Forbidden
 from .._job_models.core_job import JobKey, JobType
-from .._jobs.loose_json import mapping_of, mappings_in, text_of
+from .._loose_json import mapping_of, mappings_in, text_of
 from .._text import one_line
 from .changes.runs import OUT_OF_QUOTA, QUOTA_MARK
 from .snapshot import StoreSnapshot, is_podless

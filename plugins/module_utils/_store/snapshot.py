@@ -18,7 +18,7 @@ from .._job_models.recognition import has_controller
 from .._job_models.runtime.runtime_objects import CRON_JOB, JOB, KINDS_OF, is_service_of, runtime_objects
 from .._job_models.storage.definition import DEFINITION_KINDS, StoredDefinition
 from .._jobs.job_outcome import has_ended
-from .._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
+from .._loose_json import mapping_of, mappings_in, number_of, text_of
 from .._runs.lease.lease import LIFECYCLE_NAMESPACE
 from .._text import one_line
 from .._threads import map_in_threads

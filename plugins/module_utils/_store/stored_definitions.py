@@ -13,7 +13,7 @@ from .._errors import LifecycleError
 from .._job_models.core_job import JobKey
 from .._job_models.runtime.runtime_objects import KINDS_OF, runtime_objects
 from .._job_models.storage.definition import StoredDefinition, UnreadableDefinition, read_definition
-from .._jobs.loose_json import mapping_of
+from .._loose_json import mapping_of
 from .._text import one_line
 
 UNREADABLE = (LifecycleError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

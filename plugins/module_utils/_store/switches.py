@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from .._cluster.cluster import GROUP, Cluster, Object
-from .._jobs.loose_json import mapping_of
+from .._loose_json import mapping_of
 
 STORE_KIND = (f"{GROUP}/v1alpha1", "JobStore")
 """The cluster-scoped kind (apiVersion, kind) of the object with the switches."""

@@ -3,5 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One file per Ansible module: options in, result out. Only here do capabilities meet.
 
+`shared` has what several use. `complete_deletion` and `errand_watch` are parts of one module each.
+
 From outside: `DEFINITION` of each, for the module and its action plugin.
 """

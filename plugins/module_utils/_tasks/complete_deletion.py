@@ -10,7 +10,7 @@ from .._components.migrations.migration_runner import MigrationOptions
 from .._deploy.component_options import ComponentOptions
 from .._deploy.delete.deletion import EVERYTHING, delete_components
 from .._runs.records.modules import read_module_records
-from .record_kinds import RECORD_KINDS
+from .shared.record_kinds import RECORD_KINDS
 
 
 def delete(task: Task, options: ComponentOptions) -> Result:

@@ -13,12 +13,12 @@ from .._deploy.component_options import ComponentOptions
 from .._deploy.run.deployment import deploy_components
 from .._deploy.run.prune_run import prune_components
 from .complete_deletion import delete
-from .option_values import migration_options, policy_of
-from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
+from .shared.option_values import migration_options, policy_of
+from .shared.shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
 
 
 def component(task: Task) -> Result:
-    """Work on components; as part of a run, what fails is recorded and ``run`` fails the host at its end."""
+    """Work on components; as part of a run, what fails is recorded, for ``run`` to fail the host then."""
     options = _options(task.params)
     # Imported where they are needed: a deployment mostly needs neither.
     if task.params["state"] == "absent":
@@ -31,7 +31,7 @@ def component(task: Task) -> Result:
             "components": [],
             "migrations": [],
             "durations": [],
-            "msg": f"would {what} {names}; kyma.lifecycle.plan tells what changes",
+            "msg": f"would {what} {names}; kyma.lifecycle.plan shows what changes",
         }
     if task.params["state"] == "pruned":
         return prune_components(task, options)

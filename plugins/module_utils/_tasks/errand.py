@@ -11,6 +11,7 @@ from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.cluster import Object
+from .._custom_resources.installed_kinds import DefinitionState
 from .._errands.authoring.errand_object import (
     ErrandRequest,
     WantedErrand,
@@ -22,18 +23,16 @@ from .._errands.authoring.errand_writing import (
     AUTHOR_MANAGER,
     adjusted_to,
     apply_errand,
-    definition_state,
     read_errand,
-    update_definition,
 )
 from .._errands.authoring.preflight import Preflight, preflight
 from .._errands.authoring.requested_run import RunWait, WaitOptions, request_run, run_to_follow
 from .._errands.errand import API_VERSION, AUTOMATIC, KIND, Errand, ErrandKey, Strategy, errand_from
+from .._errands.errand_definition import ERRAND_KINDS
 from .._errands.holding_container import DEFAULT_IMAGE
 from .._errors import LifecycleError
 from .._jobs.run_history import FAILED
 from .._objects.apply.diff import changed_fields, diff_of
-from .._objects.installed_kinds import DefinitionState
 
 PRESENT, ABSENT = "present", "absent"
 _RUNS = (Strategy.NOW, Strategy.ONCE)
@@ -44,7 +43,7 @@ def errand(task: Task) -> Result:
     request = _request(task.params)
     if task.params["state"] == ABSENT:
         return _absent(task, wanted_errand(request))
-    state = definition_state(task.cluster)
+    state = ERRAND_KINDS.state(task.cluster)
     if request.declares_nothing:
         key = ErrandKey(request.namespace, request.name)
         live = read_errand(task.cluster, key) if all(key) and state.is_served else None
@@ -185,7 +184,7 @@ class _Present:
         return self._answer(there, there.status.run.number if there.status.run else 0)
 
     def _install(self) -> None:
-        is_new, warnings = update_definition(self._task.cluster, self._definition)
+        is_new, warnings = ERRAND_KINDS.update(self._task.cluster, self._definition)
         self._changes.is_definition_installed = is_new
         self._changes.is_changed |= is_new
         self._changes.warnings += warnings

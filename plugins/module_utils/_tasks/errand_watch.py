@@ -15,8 +15,8 @@ from types import FrameType
 
 from .._carrier.task import Result, Task
 from .._cluster.errors import ClusterError, Forbidden, Unauthorized, Unconfigured
-from .._errands.authoring.errand_writing import definition_state, update_definition
 from .._errands.engine import LEASE, EngineOptions, ErrandEngine
+from .._errands.errand_definition import ERRAND_KINDS
 from .._errands.reconciler import Outcome
 from .._errors import LifecycleError
 from .._runs.lease.lease import LIFECYCLE_NAMESPACE
@@ -115,7 +115,7 @@ def _updated_definition(
     trouble = ""
     while not cancelled():
         try:
-            return update_definition(task.cluster, definition_state(task.cluster))
+            return ERRAND_KINDS.update(task.cluster, ERRAND_KINDS.state(task.cluster))
         except (Forbidden, Unauthorized, Unconfigured):
             raise
         except ClusterError as error:

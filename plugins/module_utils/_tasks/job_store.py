@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._job_models.storage.storage_definition import STORE_KINDS
 from .._objects.apply.diff import diff_of
-from .._store.definitions_installed import definition_state, update_definitions
 from .._store.job_list import list_differences
 from .._store.switches import (
     SourceOfTruth,
@@ -26,7 +26,7 @@ from .shared.job_store_access import read_jobs, store_cluster
 def job_store(task: Task) -> Result:
     """Install the store if it is not current, and set the switches that the options name."""
     cluster = store_cluster(task)
-    state = definition_state(cluster)
+    state = STORE_KINDS.state(cluster)
     before = read_switches(cluster)
     after = _wanted_switches(before, task.params)
     differences: list[str] = []
@@ -35,7 +35,7 @@ def job_store(task: Task) -> Result:
         differences = list_differences(snapshot, after)
         if differences and not task.params["force"]:
             return _refused(before, after, differences)
-    is_installed, warnings = update_definitions(cluster, state)
+    is_installed, warnings = STORE_KINDS.update(cluster, state)
     if after != before:
         write_switches(cluster, after)
     result: Result = {

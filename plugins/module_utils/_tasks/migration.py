@@ -25,24 +25,24 @@ from .._objects.apply.diff import diff_of
 from .._runs.cancellation import CancellationCheck
 from .._runs.lease.lease_session import run_under_lease
 from .._runs.lease.own_lease import run_with_own_lease
-from .._runs.outcomes import FAILED, SUCCEEDED, duration_of, global_phase, run_problems
+from .._runs.outcomes import FAILED, SUCCEEDED, duration_of, global_phase, phase_entry
 from .._runs.recorder import end_if_cancelled
 from .._runs.records.journal_records import journal_of
 from .._runs.records.runs import new_run_name, read_run, update_run_status
-from .._runs.reminder import Reminder
+from .._runs.run_failures import never_started, run_problems
 from ..migration import GLOBAL, Migration, Phase
-from .option_values import migration_options
-from .record_kinds import RECORD_KINDS
-from .shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
+from .shared.option_values import migration_options
+from .shared.record_kinds import RECORD_KINDS
+from .shared.shared_options import LEASE_SPEC, MIGRATING_SPEC, STOPPING_SPEC
 
 UNJOURNALED = (
-    "what these migrations have written can't be undone: that would be kept beside the record of the newest"
-    " deployment, and the cluster has none"
+    "what these migrations write cannot be undone: its journal belongs to the record of the newest "
+    "deployment, and the cluster has none"
 )
 
 
 def migration(task: Task) -> Result:
-    """Run migrations; as part of a run, what fails is recorded and ``run`` fails the host at its end.
+    """Run migrations; as part of a run, what fails is recorded too, for ``run`` to fail the host at its end.
 
     Or undo what they have written.
     """
@@ -78,11 +78,6 @@ def _undo(task: Task) -> Result:
 
 
 def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
-    with Reminder(task.progress) as progress:
-        return _run_selected(replace(task, progress=progress), record)
-
-
-def _run_selected(task: Task, record: Mapping[str, Any]) -> Result:
     started = time.monotonic()
     params = task.params
     recorded = bool(record)
@@ -102,7 +97,8 @@ def _run_selected(task: Task, record: Mapping[str, Any]) -> Result:
     for phase in Phase:
         here = [one for one in wanted if one.phase == phase]
         outcomes += _not_started(here, why_not) if why_not else runner.run_migrations(here, overlay)
-    failed = [one for one in outcomes if one["fatal"]]
+    failed = [one for one in outcomes if one["fatal"] and one["state"] != SKIPPED]
+    skipped = [one["id"] for one in outcomes if one["state"] == SKIPPED]
     result: Result = {
         "changed": any(one["wrote"] for one in outcomes),
         "migrations": [dict(one) for one in outcomes],
@@ -128,9 +124,10 @@ def _run_selected(task: Task, record: Mapping[str, Any]) -> Result:
         result["warnings"] += end_if_cancelled(task, params["run"], cancelled_by)
     told = [f"cancelled by {cancelled_by}"] if cancelled_by else []
     told += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
+    told += never_started(skipped, why_not)
     if told:
         result["msg"] = "\n".join(told)
-        result["failed"] = not params["run"]
+        result["failed"] = not params["run"] or bool(failed)
     return result
 
 
@@ -172,9 +169,7 @@ def _note(
         status |= {"cancelled": "; ".join(cancel_reasons), "cancelledAt": timestamp()}
     if task.params["component"] == GLOBAL and task.params["phase"]:
         state = FAILED if any(one["fatal"] for one in outcomes) else SUCCEEDED
-        status["phases"] = {
-            global_phase(Phase(task.params["phase"])): {"state": state, "seconds": round(seconds, 3)}
-        }
+        status["phases"] = {global_phase(Phase(task.params["phase"])): phase_entry(state, seconds)}
     update_run_status(task.cluster, task.params["run"], status, among=among)
 
 

@@ -19,8 +19,8 @@ from .._migrations.retirement import overdue_migrations
 from .._runs.records.runs import read_runs
 from .._runs.records.undone_migrations import has_written, newest_undoing
 from ..migration import GLOBAL, Migration
-from .option_values import migration_options
-from .shared_options import MIGRATING_SPEC
+from .shared.option_values import migration_options
+from .shared.shared_options import MIGRATING_SPEC
 
 
 def migration_info(task: Task) -> Result:

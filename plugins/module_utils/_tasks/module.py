@@ -14,10 +14,10 @@ from .._errors import LifecycleError
 from .._module_lifecycle.module_request import ModuleRequest, ModulesRequest
 from .._module_lifecycle.module_run import manage_modules
 from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, IGNORE, MANAGED, UNMANAGED
-from .module_catalog_options import CATALOG_SPEC, CLUSTER_CATALOG
-from .option_values import migration_options, policy_of
-from .record_kinds import RECORD_KINDS
-from .shared_options import LEASE_SPEC, MIGRATING_SPEC, POLICY_SPEC, STOPPING_SPEC, WORK_SPEC
+from .shared.module_catalog_options import CATALOG_SPEC, CLUSTER_CATALOG
+from .shared.option_values import migration_options, policy_of
+from .shared.record_kinds import RECORD_KINDS
+from .shared.shared_options import LEASE_SPEC, MIGRATING_SPEC, POLICY_SPEC, STOPPING_SPEC, WORK_SPEC
 
 
 def module(task: Task) -> Result:

@@ -5,25 +5,48 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from .._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
 from .._carrier.task import ControllerNotes, Result, Task, TaskDefinition
+from .._carrier.task_call import failed_result
+from .._cluster.timestamp import interval_until_now
 from .._components.component_plan import Blocker
 from .._components.migrations.migration_runner import MigrationRunner
 from .._deploy.plan.binding import plan_inputs
 from .._deploy.plan.planner import create_plan
 from .._deploy.plan.release_plan import PlanRequest
-from .._deploy.plan.summary import blocked_message, summary_of
-from .option_values import migration_options, policy_of
-from .record_kinds import RECORD_KINDS
-from .shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
+from .._deploy.plan.summary import blocked_message, count_changes, summary_of
+from .._errors import LifecycleError
+from .._runs.cluster_result import HELD, state_of_error
+from .._runs.outcomes import FAILED, PLAN, SUCCEEDED, duration_of
+from .shared.option_values import migration_options, policy_of
+from .shared.record_kinds import RECORD_KINDS
+from .shared.shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
 
 
 def plan(task: Task) -> Result:
-    """Plan a deployment; with a blocker the task fails, and nothing was written."""
+    """Plan a deployment; with a blocker the task fails, and nothing was written.
+
+    The result has what the schema of ``kyma_result`` says, also if the cluster can't be planned for.
+    """
+    started = time.monotonic()
+    try:
+        result = _plan(task)
+    except LifecycleError as error:
+        result = {**failed_result(str(error)), "state": state_of_error(error)}
+    seconds = time.monotonic() - started
+    took = {"seconds": round(seconds, 3), **interval_until_now(seconds)}
+    state = str(result.get("state") or SUCCEEDED)
+    if "plan" in result:
+        result["plan"]["duration"] = took
+    return {**result, **took, "durations": [duration_of(PLAN, PLAN, {"state": state, **took})]}
+
+
+def _plan(task: Task) -> Result:
     params = task.params
     found = task.materials.migrations()
     request = PlanRequest(
@@ -36,6 +59,7 @@ def plan(task: Task) -> Result:
         hops=params["hops"] == "auto",
         strict=params["strict"],
         missing_roles=task.materials.missing_roles,
+        progress=task.progress,
     )
     runner = MigrationRunner.from_task(task, found, migration_options(params))
     made = create_plan(task.cluster, task.materials, request, found, runner)
@@ -46,22 +70,34 @@ def plan(task: Task) -> Result:
             "failed": True,
             "changed": False,
             "msg": blocked_message(made),
+            "state": HELD if any(blocker.is_hold for blocker in made.blockers) else FAILED,
+            "previous": made.previous,
+            "version": made.version,
             "blockers": [str(blocker) for blocker in made.blockers],
+            "failures": [str(blocker) for blocker in _holds_first(made.blockers)],
             "grants": made.grants,
             "warnings": list(made.warnings),
         }
     result: Result = {
         "changed": made.needed,
         "check_mode": task.check_mode,
+        "changes": count_changes(made),
         "plan": {**made.as_result(), "hops": _completed(made.hops, task.notes), "options": {}},
-        "summary": summary_of(made),
+        "summary": summary_of(made, with_evidence=task.diff),
         "warnings": list(made.warnings),
     }
     if task.diff:
-        result["diff"] = made.diff()
+        # Imported here, as few tasks need it.
+        from .._deploy.plan.plan_diff import diff_of_plan
+
+        result["diff"] = diff_of_plan(made)
     if params["plan_out"] or params["plan"]:
         result["saw"] = plan_inputs(made, task.cluster, deployment_options(params))
     return result
+
+
+def _holds_first(blockers: Sequence[Blocker]) -> list[Blocker]:
+    return sorted(blockers, key=lambda blocker: not blocker.is_hold)
 
 
 def _completed(hops: Sequence[Mapping[str, str]], notes: ControllerNotes) -> list[dict[str, str]]:

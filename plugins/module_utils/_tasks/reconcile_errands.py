@@ -11,11 +11,10 @@ from .._carrier.task import LEASE_SECONDS, Result, Task, TaskDefinition
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import Forbidden
 from .._dry_run.dry_run_cluster import DryRunCluster
-from .._errands.authoring.errand_writing import definition_state, update_definition
 from .._errands.authoring.step_text import changes_anything, step_text
 from .._errands.engine import WORKERS
 from .._errands.errand import Phase
-from .._errands.errand_definition import ENGINE_ROLE
+from .._errands.errand_definition import ENGINE_ROLE, ERRAND_KINDS
 from .._errands.errand_index import ErrandIndex
 from .._errands.holding_container import DEFAULT_IMAGE
 from .._errands.reconciler import Failure, Reconciled, Reconciler, read_index, reconcile_all, rehearse_all
@@ -44,10 +43,10 @@ def reconcile_errands(task: Task) -> Result:
 
 
 def _reconciled_once(task: Task) -> Result:
-    state = definition_state(task.cluster)
+    state = ERRAND_KINDS.state(task.cluster)
     is_installed, warnings = not state.is_current, tuple[str, ...]()
     if not task.check_mode:
-        is_installed, warnings = update_definition(task.cluster, state)
+        is_installed, warnings = ERRAND_KINDS.update(task.cluster, state)
     cluster = DryRunCluster(task.cluster) if task.check_mode else task.cluster
     index = _read_index(cluster, task.params["namespaces"])
     reconciler = Reconciler(cluster, index, holder_image=task.params["holder_image"])

@@ -1,28 +1,33 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``run``: begin, end or cancel a run, and hold a cluster or release it."""
+"""The task ``run``: begin, end or cancel a run."""
 
 from __future__ import annotations
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._carrier.task_call import failed_result
 from .._deploy.run.plan_observations import record_plan_observations
 from .._deploy.run.run_end import end_run
 from .._deploy.run.run_start import start_run
+from .._errors import LifecycleError
 from .._runs.cancel_request import CancelRequest, cancel_run
-from .._runs.hold_request import hold_cluster, release_cluster
-from .record_kinds import RECORD_KINDS
-from .shared_options import LEASE_SPEC, POLICY_SPEC, WORK_SPEC
+from .._runs.cluster_result import state_of_error
+from .shared.record_kinds import RECORD_KINDS
+from .shared.shared_options import LEASE_SPEC, POLICY_SPEC, WORK_SPEC
 
 
 def run(task: Task) -> Result:
-    """Begin, end or cancel a run, hold or release the cluster, or note what a plan without a run has seen."""
+    """Begin, end or cancel a run, or note what a plan without a run has seen."""
+    try:
+        return _run(task)
+    except LifecycleError as error:
+        return {**failed_result(str(error)), "state": state_of_error(error)}
+
+
+def _run(task: Task) -> Result:
     params = task.params
     state = params["state"]
-    if state in ("held", "released"):
-        if state == "released":
-            return release_cluster(task)
-        return hold_cluster(task, RECORD_KINDS, params["reason"], params["until"])
     if state == "cancelled":
         request = CancelRequest(
             run=params["run"] or "",
@@ -44,7 +49,7 @@ def run(task: Task) -> Result:
             may_wait=bool(params["lease_wait"]),
         )
 
-    return end_run(task, params["run"], params["interactive_managers"])
+    return end_run(task, params["run"], params["interactive_managers"], params["plan"])
 
 
 def _rehearsed(state: str, name: str) -> Result:
@@ -62,11 +67,10 @@ DEFINITION = TaskDefinition(
     argument_spec={
         "state": {
             "type": "str",
-            "choices": ["started", "finished", "noted", "cancelled", "held", "released"],
+            "choices": ["started", "finished", "noted", "cancelled"],
             "required": True,
         },
         "reason": {"type": "str", "default": ""},
-        "until": {"type": "str", "default": ""},
         "plan": {"type": "dict"},
         "run": {"type": "str"},
         "deadline": WORK_SPEC["deadline"],

@@ -12,10 +12,11 @@ from typing import Any
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.cluster import Object
 from .._runs.open_run import last_written, open_run_note
-from .._runs.outcomes import durations_of, failures_of
+from .._runs.outcomes import durations_of
 from .._runs.records.installation import read_installation
 from .._runs.records.record_schema import DEPLOY
 from .._runs.records.runs import read_run, read_runs
+from .._runs.run_failures import failures_of
 
 
 def run_info(task: Task) -> Result:

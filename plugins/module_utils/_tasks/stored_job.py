@@ -54,6 +54,7 @@ def stored_job(task: Task) -> Result:
         snapshot,
         on_failure=OnFailure(params["on_failure"]),
         timeout=float(params["wait_timeout"]),
+        progress=task.progress,
     )
     calls = _calls(changer, requests, params["state"])
     if params["prune"]:

@@ -20,7 +20,7 @@ from .._jobs.version_writer import (
 )
 from .._jobs.versioned_secrets import newest_version
 from .._objects.apply.diff import diff_of
-from .errand_users import read_errand_users
+from .shared.errand_users import read_errand_users
 
 PRESENT, ABSENT = "present", "absent"
 

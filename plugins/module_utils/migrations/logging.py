@@ -279,7 +279,7 @@ def _evidence_of_return(live: Mapping[str, Any], wanted: Wanted) -> str:
 def _evidence_of_need(small: Sequence[Object], wanted: Wanted) -> str:
     return "; ".join(
         f"{_claim(claim)} requests {_requested(claim['spec'])}, and the release wants {wanted.size}"
-        + (" (it has no volume yet, and is made anew)" if _is_unbound(claim) else "")
+        + (" (it has no volume yet, and is recreated)" if _is_unbound(claim) else "")
         for claim in small
     )
 
@@ -390,7 +390,7 @@ def _patch_size(ctx: Context, wanted: Wanted, claim: Object, *, dry_run: bool = 
 
 
 def _delete_unbound(ctx: Context, claim: Object) -> None:
-    ctx.log.info(f"{_claim(claim)} was never bound to a volume: deleting it, so that it is made anew")
+    ctx.log.info(f"{_claim(claim)} was never bound to a volume: deleting it, so that it is recreated")
     meta = claim["metadata"]
     # Bound in the meantime, it has another resourceVersion, and the deletion is refused.
     ctx.cluster.delete(
@@ -439,7 +439,7 @@ def _what_the_cluster_says(ctx: Context, claim: Object) -> str:
     if resizing:
         last = max(resizing, key=_time_of)
         said.append(f"{last.get('reason')}: {' '.join(str(last.get('message')).split())}")
-    return "; ".join(said) or "no event says why; look at its provisioner"
+    return "; ".join(said) or "no event says why; check its provisioner"
 
 
 def _is_about_growth(event: Mapping[str, Any], uid: str) -> bool:

@@ -103,6 +103,7 @@ def follow_job(
     cancelled: Callable[[], bool] = lambda: False,
     patience: float = inf,
     reconnect: Callable[[], None] = lambda: None,
+    meanwhile: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> str:
@@ -115,6 +116,7 @@ def follow_job(
         cancelled: whether the job shall be asked to stop.
         patience: seconds after which nobody waits for its result any more, once it was asked to stop.
         reconnect: is called after a look that failed for the connection's sake.
+        meanwhile: is called after each look.
         clock, sleep: for tests.
 
     Raises:
@@ -137,21 +139,22 @@ def follow_job(
         except AnsibleConnectionFailure as error:
             if clock() - seen > PATIENCE:
                 raise AnsibleConnectionFailure(
-                    f"lost the host for {PATIENCE:.0f} seconds while its job was at work: {error}."
-                    " The job goes on by itself; run the playbook again later to see where it has come to."
+                    f"lost the host for {PATIENCE:.0f} seconds while its job was active: {error}."
+                    " The job continues by itself; run the playbook again later to see its result."
                 ) from error
             reconnect()
             continue
         for line in reader.feed(progress):
             show(line)
+        meanwhile()
         if is_final(result):
             return result
         if clock() > end:
             break
-    late = f"{patience:.0f} seconds of being told to stop" if asked else f"{limit:.0f} seconds"
+    late = f"{patience:.0f} seconds after it was asked to stop" if asked else f"{limit:.0f} seconds"
     raise JobLost(
         f"the background job left no result within {late}: its process was killed, or its host"
-        " restarted. What the cluster has by now stands as it is; run the playbook again to go on from there."
+        " restarted. What it has written stays. Run the playbook again to continue."
     )
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import posixpath
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.json import Direction, get_module_decoder
@@ -29,9 +29,11 @@ from .arguments import Arguments
 from .async_job import Files, JobReader, follow_job
 from .carrier import Carrier, TaskVars
 from .exit_messages import EXIT_MESSAGES
+from .held_failures import HeldFailures
 from .interpreter import has_libraries
+from .screen.progress_view import PrintedLine
+from .screen.standard_output import print_lines_at_once
 from .signals import is_stop_requested, run_with_stop_signals
-from .standard_output import print_lines_at_once
 
 # The main process imports action plugins before it forks a worker for them.
 print_lines_at_once()
@@ -57,6 +59,17 @@ class BackgroundCarrier(Carrier):
     own Python lacks the libraries, it is the module, started in the background as Ansible's own ``async``
     does. With ``async`` and ``poll: 0`` the module is left alone, and the answer names the job.
     """
+
+    says_failures: ClassVar[bool] = False
+    """Whether its result has the reason of each failure, and the record of its run too."""
+
+    def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
+        """See ActionBase. In a run, ``ignore_errors`` holds only for what the run's record has."""
+        result = super().run(tmp, task_vars)
+        if self.says_failures and self._task.args.get("run") and not is_recorded(result):
+            # The record does not say what is done, so the stages after this one must not begin.
+            self._task.ignore_errors = False
+        return result
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
         """Seconds in which the function ends by itself, whatever happens.
@@ -110,24 +123,46 @@ class BackgroundCarrier(Carrier):
         if limit > self._limit(params):
             self._prolong(limit)
 
-    def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
-        """See Carrier; when Ansible's main process has stopped listening, what is told waits for its end."""
+    def _print(self, lines: Sequence[PrintedLine], task_vars: TaskVars) -> None:
+        """See Carrier; when Ansible's main process has stopped listening, lines wait for its end."""
         if not is_stop_requested():
-            super().show(line, task_vars)
+            super()._print(lines, task_vars)
         elif not self._task.no_log:
-            EXIT_MESSAGES.say(self._told(line, task_vars))
+            for line in lines:
+                EXIT_MESSAGES.say(self._told(line.text, task_vars))
 
     def _work_in_own_process(
         self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]
     ) -> Result:
         self._prolong = extend_time_limit
-        return run_in_forked_worker(
-            lambda progress, cancelled: self.call(arguments, task_vars, progress, cancelled),
-            self._limit(arguments.params),
-            lambda line: self.show(line, task_vars),
-            cancelled=told,
-            patience=_patience(arguments.params),
-        )
+        with self._shown_progress(task_vars, told) as (show, cancelled):
+            return run_in_forked_worker(
+                lambda progress, cancelled: self.call(arguments, task_vars, progress, cancelled),
+                self._limit(arguments.params),
+                show,
+                cancelled=cancelled,
+                patience=_patience(arguments.params),
+                meanwhile=lambda: self.show_due(task_vars),
+            )
+
+    @contextmanager
+    def _shown_progress(
+        self, task_vars: TaskVars, told: Callable[[], bool]
+    ) -> Iterator[tuple[Callable[[ProgressLine], None], Callable[[], bool]]]:
+        """Where to show progress, and ``told`` in a form that is to be asked a few times a second."""
+        held = HeldFailures(lambda line: self.show(line, task_vars))
+
+        def ask() -> bool:
+            held.show_late()
+            return told()
+
+        with_reasons = True
+        try:
+            yield (held.show if self.says_failures else lambda line: self.show(line, task_vars)), ask
+            with_reasons = is_stop_requested()
+        finally:
+            self._print(self._view.rest(), task_vars)
+            held.show_rest(with_reasons=with_reasons)
 
     def _follow(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
         name = f"kyma-{secrets.token_hex(8)}.progress"
@@ -146,14 +181,16 @@ class BackgroundCarrier(Carrier):
             return job
         folder = posixpath.dirname(job["results_file"])
         window = self._window(Files(job["results_file"], posixpath.join(folder, name)))
-        content = follow_job(
-            window,
-            limit,
-            lambda line: self.show(line, task_vars),
-            cancelled=told,
-            patience=_patience(arguments.params),
-            reconnect=self._reconnect,
-        )
+        with self._shown_progress(task_vars, told) as (show, cancelled):
+            content = follow_job(
+                window,
+                limit,
+                show,
+                cancelled=cancelled,
+                patience=_patience(arguments.params),
+                reconnect=self._reconnect,
+                meanwhile=lambda: self.show_due(task_vars),
+            )
         with suppress(AnsibleConnectionFailure):
             window.remove()
         decoder = get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
@@ -173,6 +210,11 @@ class BackgroundCarrier(Carrier):
     def _reconnect(self) -> None:
         with suppress(AttributeError, AnsibleConnectionFailure):
             self._connection.reset()
+
+
+def is_recorded(result: Result) -> bool:
+    """Whether a task of a run has come to its end, so that the run's record has what failed in it."""
+    return "durations" in result
 
 
 def _time_of(migrations: Sequence[type[Migration]], params: Mapping[str, Any]) -> float:

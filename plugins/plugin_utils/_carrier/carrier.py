@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -44,18 +45,25 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call 
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, no_progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import ClusterRow
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import FAILED
 
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
+from .cluster_log import CLUSTER_LOG
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
 from .paths import SearchPath, resolve_paths
 from .role_search import missing_roles
+from .screen.brief_output import brief_summary, brief_warnings
+from .screen.console import host_label, is_stdout_for_people, label_lines, print_block, print_line
+from .screen.progress_view import PrintedLine, ProgressView, Verbosity
+from .screen.terminal import sanitize_result, with_host
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
-from .terminal import printable_line, sanitize_result
+from .unread_variables import variable_warnings
 
 if TYPE_CHECKING:
     from .._modules.module_sources import ModuleSources
@@ -67,8 +75,12 @@ import_early("urllib3", "yaml")
 
 ROLE_OPTIONS = ("component_roles", "migration_roles")
 """The options that name Ansible roles, by component; a module has both or neither."""
+VERBOSITY_VARIABLE = "kyma_progress"
+"""The variable that says how much progress is printed; see :class:`~.progress_view.Verbosity`."""
 MIGRATIONS_FOLDER = "kyma_migrations"
 """The folder beside a playbook or an inventory whose migrations take part by themselves."""
+
+OWN_ROLES = "kyma.lifecycle."
 
 
 class Carrier(ActionBase):
@@ -79,6 +91,8 @@ class Carrier(ActionBase):
     """
 
     definition: ClassVar[TaskDefinition]
+    checks_variables: ClassVar[bool] = False
+    """Whether it warns of misspelt variables where a role of this collection calls it."""
     manifests: Sequence[str] = ()
     """Links of manifests that a module on another host has asked for."""
 
@@ -93,14 +107,51 @@ class Carrier(ActionBase):
         """See ActionBase."""
         super().run(tmp, task_vars)
         if is_stop_requested():
-            return cancelled_result("it was not started, as ansible-playbook was told to stop")
+            return cancelled_result("it was not started, as ansible-playbook was asked to stop")
+        try:
+            self._view = ProgressView(self._verbosity(task_vars or {}))
+        except ValueError as error:
+            return failed_result(str(error))
         restore_signals()
-        result = sanitize_result(self._carried(task_vars or {}))
+        host = _host_of(task_vars or {})
+        result = with_host(sanitize_result(self._carried(task_vars or {})), host)
+        if warnings := self._variable_warnings(task_vars or {}):
+            result["warnings"] = [*result.get("warnings", ()), *warnings]
+        if self._is_brief() and result.get("warnings"):
+            result["warnings"] = brief_warnings(result["warnings"])
+        self.log_failure(result, task_vars or {})
         defer_signals()
-        self._summarise(result)
+        self._summarise(result, host)
         return (
-            cancelled_result("ansible-playbook was told to stop", result) if is_stop_requested() else result
+            cancelled_result("ansible-playbook was asked to stop", result) if is_stop_requested() else result
         )
+
+    def log_failure(self, result: Result, task_vars: TaskVars) -> None:
+        """Let the table over all clusters say so if the task ends the play for its host."""
+        if result.get("failed") and not self._task.ignore_errors:
+            reason = str(result.get("msg") or "")
+            CLUSTER_LOG.write((), ClusterRow(_host_of(task_vars), state=FAILED, reason=reason))
+
+    def _variable_warnings(self, task_vars: TaskVars) -> list[str]:
+        role = self._task._role
+        if not self.checks_variables or role is None or not role.get_name().startswith(OWN_ROLES):
+            return []
+        play = self._task.get_play()
+        return variable_warnings(
+            task_vars,
+            task_vars.get("ansible_play_hosts_all") or (),
+            lambda host: dict(task_vars["hostvars"].raw_get(host)),
+            lambda: _text_of_file(play.get_path()),
+        )
+
+    def _verbosity(self, task_vars: TaskVars) -> Verbosity:
+        """How much progress the user wants to see; ValueError where that is no valid value."""
+        value = self._templar.template(task_vars.get(VERBOSITY_VARIABLE, Verbosity.NORMAL.value))
+        try:
+            return Verbosity(value)
+        except ValueError:
+            choices = ", ".join(Verbosity)
+            raise ValueError(f"{VERBOSITY_VARIABLE} is {value!r}. Set it to one of: {choices}") from None
 
     def _carried(self, task_vars: TaskVars) -> Result:
         if self._connection.transport == "local" and has_libraries():
@@ -131,27 +182,43 @@ class Carrier(ActionBase):
         other_user = become and self.get_become_option("become_user") != self._get_remote_user()
         return self._connection.transport == "local" and not other_user
 
+    _view = ProgressView()
+
     def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
-        """Print what is going on, at once."""
+        """Take a report of progress, and print what the user wants to see of it, at once."""
+        self._print(self._view.take(line, time.monotonic()), task_vars)
+
+    def show_due(self, task_vars: TaskVars) -> None:
+        """Print what lasts too long; to be called a few times a second, or less often."""
+        self._print(self._view.due(time.monotonic()), task_vars)
+
+    def _print(self, lines: Sequence[PrintedLine], task_vars: TaskVars) -> None:
         if not self._task.no_log:
-            color = C.COLOR_ERROR if line.state == "failed" else None
-            self._display.display(self._told(line, task_vars), color=color)
+            for line in lines:
+                color = C.COLOR_ERROR if line.is_failure else None
+                print_line(self._told(line.text, task_vars), color)
 
     def _told(self, line: object, task_vars: TaskVars) -> str:
-        return f"[{task_vars.get('inventory_hostname')}] {printable_line(str(line))}"
+        return host_label(_host_of(task_vars), str(line))
 
-    def _say(self, text: str, task_vars: TaskVars) -> None:
-        self._display.display(self._told(text, task_vars))
-
-    def _summarise(self, result: Result) -> None:
+    def _summarise(self, result: Result, host: str) -> None:
         """Print what a task has to tell people: a plan in short, a table of durations."""
-        if not self._task.no_log:
-            for line in result.get("summary") or ():
-                if not is_stop_requested():
-                    self._display.display(printable_line(str(line)))
+        if not (self._task.no_log or is_stop_requested()):
+            whole = [str(line) for line in result.get("summary") or ()]
+            lines = brief_summary(result) if self._is_brief() else whole
+            print_block(label_lines(lines, host), is_plan="plan" in result)
 
-    def materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> ControllerMaterials:
-        """What the controller has for this task."""
+    def _is_brief(self) -> bool:
+        """Whether the screen shows less than all: where a person watches a real run, without ``-v``."""
+        whole = (
+            self._task.check_mode or self._task.diff or self._display.verbosity or not is_stdout_for_people()
+        )
+        return not whole
+
+    def materials(
+        self, params: Mapping[str, Any], task_vars: TaskVars, progress: Progress = no_progress
+    ) -> ControllerMaterials:
+        """What the controller has for this task; reading it is reported to ``progress``."""
         folders = [str(folder / MIGRATIONS_FOLDER) for folder in folders_of_named_files(task_vars)]
         return ControllerMaterials(
             release_request(params),
@@ -159,7 +226,7 @@ class Carrier(ActionBase):
             migration_collections=tuple(params.get("migration_collections") or ()),
             bundles=ReleaseCache(
                 C.DEFAULT_LOCAL_TMP,
-                lambda text: self._say(text, task_vars),
+                lambda text: print_line(self._told(text, task_vars)),
                 before_writing=TEMPORARY_FOLDER_CLEANUP.remove_after_exit,
             ),
             catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
@@ -167,6 +234,7 @@ class Carrier(ActionBase):
             missing_roles=lambda names: missing_roles(names, self._loader, self._task.collections or ()),
             on_release_read=lambda release: self.on_release_read(release, params),
             on_migrations_found=lambda found: self.on_migrations_found(found, params),
+            progress=progress,
         )
 
     def modules(self, params: Mapping[str, Any]) -> ModuleSources | None:
@@ -195,7 +263,7 @@ class Carrier(ActionBase):
         result = call_task_function(
             self.definition,
             arguments.params,
-            materials=self.materials(arguments.params, task_vars),
+            materials=self.materials(arguments.params, task_vars, progress),
             progress=progress,
             cancelled=cancelled,
             check_mode=self._task.check_mode,
@@ -294,6 +362,19 @@ class Carrier(ActionBase):
         finally:
             os.environ.clear()
             os.environ.update(before)
+
+
+def _text_of_file(path_and_line: str | None) -> str:
+    """What stands in a file of the user's; empty if there is none to read."""
+    path = Path(str(path_and_line or "").rpartition(":")[0])
+    try:
+        return path.read_text("utf-8") if path.is_file() else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _host_of(task_vars: TaskVars) -> str:
+    return str(task_vars.get("inventory_hostname") or "")
 
 
 def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], object]) -> bytes:

@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.forked_wor
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, Step
 
 from .arguments import Arguments
 from .carrier import Carrier, TaskVars
@@ -44,8 +44,8 @@ class DirectCarrier(Carrier):
         if not self.is_local or not has_libraries():
             return self.ship(arguments, task_vars, background=False)
 
-        def progress(subject: str, state: str, detail: str = "") -> None:
-            self.show(ProgressLine(time.time(), subject, state, detail), task_vars)
+        def progress(subject: str, state: str, detail: str = "", step: Step | None = None) -> None:
+            self.show(ProgressLine(time.time(), subject, state, detail, step), task_vars)
 
         def work(progress: Progress, told: Callable[[], bool]) -> Result:
             return self.call(arguments, task_vars, progress, told)
@@ -58,5 +58,6 @@ class DirectCarrier(Carrier):
             work,
             show=lambda line: self.show(line, task_vars),
             cancelled=told,
+            meanwhile=lambda: self.show_due(task_vars),
             outlives_parent=self.in_one_piece,
         )

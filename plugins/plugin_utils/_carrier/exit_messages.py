@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from math import inf
 
-from ansible.utils.display import Display
+from .screen.console import is_stdout_for_people, print_line
 
 POLL_SECONDS = 0.2
 SECONDS_AFTER_WORKERS = 10.0
@@ -37,6 +37,8 @@ class ExitMessages:
         # Without a reader the pipe may be full: then nothing more is told, and the work goes on.
         os.set_blocking(self._reader, False)
         os.set_blocking(self._writer, False)
+        # At the exit no plugin can be loaded any more. All workers inherit the answer, too.
+        is_stdout_for_people()
         atexit.register(self._print_all)
 
     @property
@@ -53,7 +55,7 @@ class ExitMessages:
     def _print_all(self) -> None:
         if os.getpid() == self._owner:
             for line in self._lines():
-                Display().display(line)
+                print_line(line)
 
     def _lines(self) -> Iterator[str]:
         """Every line that is told until nobody is left to tell one."""

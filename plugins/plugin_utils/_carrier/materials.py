@@ -23,6 +23,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migrati
     pack_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import (
+    QUICK_PAUSE,
+    QUICK_SECONDS,
+    Progress,
+    Step,
+    no_progress,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 
@@ -70,6 +77,7 @@ class ControllerMaterials(Materials):
         missing_roles: those of the given roles that Ansible does not find.
         on_release_read: gets the release that is wanted once it was read.
         on_migrations_found: gets the migrations once they were loaded.
+        progress: where to report how many components are read.
     """
 
     def __init__(
@@ -84,6 +92,7 @@ class ControllerMaterials(Materials):
         missing_roles: Callable[[Collection[str]], frozenset[str]] = lambda _names: frozenset(),
         on_release_read: Callable[[Release], None] = lambda _release: None,
         on_migrations_found: Callable[[MigrationSet], None] = lambda _found: None,
+        progress: Progress = no_progress,
     ) -> None:
         self._asked = request
         self._folders = tuple(migration_folders)
@@ -94,6 +103,7 @@ class ControllerMaterials(Materials):
         self._search_roles = missing_roles
         self._has_read = on_release_read
         self._has_found = on_migrations_found
+        self._progress = progress
 
     @property
     def has_release(self) -> bool:
@@ -109,16 +119,23 @@ class ControllerMaterials(Materials):
         skip = skip or {}
         if self._held is None or not is_read_except(self._held, skip):
             if self._bundles is None:
-                release = load_release(self._request, skip, self._held, self._fingerprint)
+                release = self._load(skip, self._held)
             else:
                 release = self._bundles.release(
                     self._fingerprint,
                     lambda there: is_read_except(there, skip),
-                    lambda there: load_release(self._request, skip, there, self._fingerprint),
+                    lambda there: self._load(skip, there),
                 )
             self._held = self._lazy(release)
             self._has_read(release)
         return self._held
+
+    def _load(self, skip: Mapping[str, str], there: Release | None) -> Release:
+        return load_release(self._request, skip, there, self._fingerprint, self._report_reading)
+
+    def _report_reading(self, done: int, total: int) -> None:
+        step = Step(done=done, total=total, unit="components", due=QUICK_SECONDS, pause=QUICK_PAUSE)
+        self._progress("release", "rendering", "", step)
 
     _held: Release | None = None
 

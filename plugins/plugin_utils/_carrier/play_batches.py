@@ -55,7 +55,7 @@ class HostTurn:
             failed = [host for host in batch if host in self.failed]
             if len(failed) * 100 > self.limit * len(batch):
                 return (
-                    f"nothing was begun here: {len(failed)} of {len(batch)} clusters of an earlier batch"
+                    f"nothing has begun here: {len(failed)} of {len(batch)} clusters of an earlier batch"
                     f" failed ({', '.join(failed)}), and max_fail_percentage (kyma_max_fail_percentage)"
                     f" allows {self.limit:g} %. Repair them and run the playbook again."
                 )

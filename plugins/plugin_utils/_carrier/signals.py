@@ -65,7 +65,7 @@ def run_with_stop_signals(work: Callable[[Callable[[], bool]], Result]) -> Resul
         else:
             for number, handler in before.items():
                 signal.signal(number, handler)
-    return cancelled_result("ansible-playbook was told to stop", result) if is_stop_requested() else result
+    return cancelled_result("ansible-playbook was asked to stop", result) if is_stop_requested() else result
 
 
 def defer_signals() -> None:

@@ -25,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     TIMEOUT,
     EngineSettings,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Step
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Component,
     Context,
@@ -186,7 +187,7 @@ def _watching(attempt: AttemptRecord) -> Iterator[None]:
 def _setting(cluster: Cluster, around: MigrationEnvironment, process: ProcessUse) -> EngineSettings:
     end = time.monotonic() + around.seconds
 
-    def progress(subject: str, state: str, detail: str = "") -> None:
+    def progress(subject: str, state: str, detail: str = "", _step: Step | None = None) -> None:
         """Nobody listens."""
 
     return EngineSettings(

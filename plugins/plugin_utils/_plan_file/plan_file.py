@@ -130,9 +130,7 @@ def version_of_hop(kept: Mapping[str, Any], hop: int) -> str:
     """
     versions = [kept["plan"]["version"], *(one["version"] for one in kept["plan"]["later"])]
     if not 1 <= hop <= len(versions):
-        raise BadPlan(
-            f"plan_hop: the plan that was kept has no hop {hop}, as it leads to {', '.join(versions)}"
-        )
+        raise BadPlan(f"plan_hop: the stored plan has no hop {hop}, as it leads to {', '.join(versions)}")
     return str(versions[hop - 1])
 
 
@@ -163,9 +161,9 @@ def option_mismatches(before: Mapping[str, Any], now: Mapping[str, Any]) -> list
         then, here = set(before.get(option) or ()), set(now.get(option) or ())
         named = f"{option} (kyma_{option})"
         if missing := ", ".join(sorted(then - here)):
-            told.append(f"{named}: the plan was made with {missing}: give that again")
+            told.append(f"{named}: the plan was made with {missing}: set it again")
         if more := ", ".join(sorted(here - then)):
-            told.append(f"{named}: the plan was made without {more}: leave that out, or plan again")
+            told.append(f"{named}: the plan was made without {more}: remove it, or plan again")
     return told
 
 

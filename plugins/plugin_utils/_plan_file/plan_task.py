@@ -86,7 +86,7 @@ class PlanFileTask:
         found = resolve_paths(self._written, self._places, decrypted=str, local_connection=False)
         asked = given_options({**self._written, **found}, DEFINITION.argument_spec)
         digest = write_plan(path, asked, {**result, "saw": saw}, names_of(self._written))
-        told = [*_provisional(result["plan"]), f"kept in {path}", f"digest  {digest}"]
+        told = [*_provisional(result["plan"]), f"written to {path}", f"digest  {digest}"]
         return _answer(result, digest, told)
 
     def _carry_out(self, arguments: Arguments, planned: Planned) -> Result:
@@ -105,7 +105,7 @@ class PlanFileTask:
         saw = self._saw(result, arguments.params)
         if hop > 1:
             _refuse(differences_of_later_hop(kept["saw"], saw, version))
-            told = [f"not as foretold  {one}" for one in deviations(kept["saw"], result["plan"])]
+            told = [f"not as predicted  {one}" for one in deviations(kept["saw"], result["plan"])]
         else:
             _refuse(input_differences(kept["saw"], saw))
             told = _provisional(result["plan"])
@@ -139,8 +139,8 @@ def _provisional(plan: Mapping[str, Any]) -> list[str]:
 
 
 _LATER = (
-    "the hop to {} is kept with its release, values, options and migrations;"
-    " what it changes is planned anew when it is its turn"
+    "the hop to {} is bound to its release, values, options and migrations; its changes are planned again "
+    "when it starts"
 )
 
 
@@ -148,6 +148,6 @@ def _refuse(found: Sequence[str]) -> None:
     if found:
         listed = "".join(f"\n- {one}" for one in found)
         raise BadPlan(
-            f"the plan that was kept no longer holds, so nothing of it was written now;"
-            f" plan again, or mend this:{listed}"
+            f"the stored plan is no longer valid, so nothing was written; plan again, or correct "
+            f"this:{listed}"
         )

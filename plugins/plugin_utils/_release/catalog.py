@@ -101,5 +101,5 @@ def _listed(asked: Mapping[str, str], wanted: ReleaseRequest) -> CatalogEntry:
                 declared = parse_release_file(read_text(file, shown), shown)
             version = declared.version or version or opened.version()
     if not version:
-        raise release_error("release_catalog: nothing tells which version this is", source)
+        raise release_error("release_catalog: its version is unknown", source)
     return CatalogEntry(request, version, declared.upgrades_from)

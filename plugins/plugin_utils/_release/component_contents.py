@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -28,6 +29,13 @@ from .source import Source
 from .source_hash import component_source_hash, files_source_hash
 from .values import UserValues
 
+OnRead = Callable[[int, int], None]
+"""Takes how many components are read, and how many there are to read."""
+
+
+def ignore_count(_done: int, _total: int) -> None:
+    """Report nothing."""
+
 
 class Contents:
     """Reads and renders.
@@ -39,6 +47,7 @@ class Contents:
         findings: where all that is found out is added.
         kept: sources of components that need not be read where they have not changed.
         there: the same release with what was read of it before.
+        on_read: called before and after the reading of each component, by several threads.
     """
 
     def __init__(
@@ -49,6 +58,7 @@ class Contents:
         findings: ProblemCollector,
         kept: Mapping[str, str],
         there: Release | None,
+        on_read: OnRead = ignore_count,
     ) -> None:
         self._source = source
         self._layout = layout
@@ -56,6 +66,7 @@ class Contents:
         self._findings = findings
         self._kept = kept
         self._there = there
+        self._on_read = on_read
 
     def crds(self) -> Content:
         """The CRDs, read only if they have to be."""
@@ -95,11 +106,18 @@ class Contents:
             crds = self.read_crds(crds)
             served = served_by(crds.objects)
         renderer = self._renderer(values, served)
-        readings = map_in_threads(
-            lambda entry: renderer.render(entry, found[entry.name]),
-            rest,
-            threads=2 * (os.cpu_count() or 1),
-        )
+        if rest:
+            self._on_read(0, len(rest))
+        numbers = itertools.count(1)
+
+        def render(entry: ComponentEntry) -> Callable[[], ManifestCollection]:
+            reading = renderer.render(entry, found[entry.name])
+            self._on_read(next(numbers), len(rest))
+            return reading
+
+        readings = map_in_threads(render, rest, threads=2 * (os.cpu_count() or 1))
+        if rest:
+            self._on_read(len(rest), len(rest))
         for entry, read in zip(rest, readings, strict=True):
             contents[entry.name] = self._taken(read(), unread[entry.name])
         return contents, crds

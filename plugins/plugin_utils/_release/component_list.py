@@ -42,18 +42,6 @@ class ComponentList:
     entries: tuple[ComponentEntry, ...] = ()
 
 
-def parse_component_list(text: str, file: str) -> ComponentList:
-    """The component list in a text.
-
-    Raises:
-        ReleaseError: everything that is wrong with it.
-    """
-    listed, problems = read_component_list(text, file)
-    if problems:
-        raise ReleaseError(problems)
-    return listed
-
-
 def read_component_list(text: str, file: str) -> tuple[ComponentList, tuple[Problem, ...]]:
     """What can be read of a component list, and everything that is wrong with it.
 

@@ -63,7 +63,7 @@ def _ask_version(binary: str) -> str:
     except ProgramMissing as error:
         raise release_error(f"the release has Helm charts, and {error}: {_ADVICE}") from error
     except ProgramFailed as error:
-        raise release_error(f"{binary} does not tell its version: {one_line(error)}") from error
+        raise release_error(f"{binary} does not print its version: {one_line(error)}") from error
 
 
 def render_chart(

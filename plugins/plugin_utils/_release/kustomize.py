@@ -45,7 +45,7 @@ def kustomize_version() -> str:
     try:
         return f"{tool[0]} {run_program(command, seconds=_SECONDS).strip()}"
     except (ProgramFailed, ProgramMissing) as error:
-        raise release_error(f"{tool[0]} does not tell its version: {one_line(error)}") from error
+        raise release_error(f"{tool[0]} does not print its version: {one_line(error)}") from error
 
 
 def render_kustomization(folder: Path, source: Source) -> str:

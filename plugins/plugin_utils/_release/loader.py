@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_er
     release_error,
 )
 
-from .component_contents import Contents
+from .component_contents import Contents, OnRead, ignore_count
 from .component_list import ComponentList, read_component_list
 from .fingerprint import fingerprint
 from .layout import Chart, ComponentSource, layout_of
@@ -41,6 +41,7 @@ def load_release(
     kept: Mapping[str, str] | None = None,
     there: Release | None = None,
     digest: str = "",
+    on_read: OnRead = ignore_count,
 ) -> Release:
     """Read a release and render it for a profile and the user's values; no cluster is asked.
 
@@ -50,13 +51,14 @@ def load_release(
             need not be read either.
         there: the same release with what was read of it before, which stays as it is.
         digest: its fingerprint, where that was taken before.
+        on_read: called before and after the reading of each component, by several threads.
 
     Raises:
         ReleaseError: everything that is wrong with it, with file and line; or it has changed meanwhile.
     """
     digest = digest or fingerprint(request)
     with open_source(request) as source:
-        release = _Loading(request, source, kept or {}, there).release(digest)
+        release = _Loading(request, source, kept or {}, there, on_read).release(digest)
     if fingerprint(request) != digest:
         raise release_error(
             "its files changed while they were read: try again when they rest", request.source
@@ -100,6 +102,7 @@ class _Loading:
         source: Source,
         kept: Mapping[str, str] | None = None,
         there: Release | None = None,
+        on_read: OnRead = ignore_count,
     ) -> None:
         self._request = request
         self._source = source
@@ -107,7 +110,7 @@ class _Loading:
         # What stays as it was read before is warned of as it was.
         self._findings = ProblemCollector(warnings=list(there.warnings) if there else [])
         self._contents = Contents(
-            source, self._layout, request.helm_binary, self._findings, kept or {}, there
+            source, self._layout, request.helm_binary, self._findings, kept or {}, there, on_read
         )
 
     def release(self, digest: str) -> Release:

@@ -63,7 +63,7 @@ def wanted_digest(request: ReleaseRequest) -> str:
     if not request.checksum:
         if is_url(request.source):
             raise release_error(
-                f"a release that comes by URL must be pinned: give its checksum as {_CHECKSUM_FORM}",
+                f"a release from a URL must be pinned: set its checksum as {_CHECKSUM_FORM}",
                 without_login(request.source),
             )
         return ""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    install_definition,
+    ERRAND_KINDS,
 )
 
 from tests.support.errands import ErrandSite
@@ -21,7 +21,7 @@ from tests.support.stories import StoryPlayer
 @pytest.fixture(scope="session")
 def errand_site(kind_kubeconfig: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ErrandSite]:
     """A namespace with errands that are reconciled. The definition stays, as others may use it."""
-    install_definition(connect({"kubeconfig": kind_kubeconfig}))
+    ERRAND_KINDS.install(connect({"kubeconfig": kind_kubeconfig}))
     folder = tmp_path_factory.mktemp("errands")
     site = ErrandSite(kind_kubeconfig, folder, f"test-errands-{secrets.token_hex(3)}")
     yield site

@@ -44,6 +44,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
+from tests.support.eventually import eventually
 from tests.support.served_kinds import silent_api, with_versions
 
 BOTH = ["memory", pytest.param("live", marks=pytest.mark.cluster)]
@@ -182,15 +183,6 @@ def claim(namespace: str, size: str, storage_class: str = "") -> Object:
 def container_of(obj: Object) -> Object:
     found: Object = obj["spec"]["template"]["spec"]["containers"][0]
     return found
-
-
-def eventually(condition: Callable[[], Any]) -> Any:
-    """Wait for what a real cluster does in its own time."""
-    end = time.monotonic() + 60
-    while not (result := condition()):
-        assert time.monotonic() < end, "it didn't happen in time"
-        time.sleep(0.1)
-    return result
 
 
 def fields_of(obj: Object, manager: str) -> list[Any]:

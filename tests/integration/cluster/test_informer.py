@@ -6,22 +6,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.informer import Informer, Subject
 
+from tests.support.eventually import eventually
+
 pytestmark = pytest.mark.cluster
-
-
-def eventually(is_so: Callable[[], object]) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + 10
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("metadata_only", [False, True])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    install_definition,
+    ERRAND_KINDS,
 )
 
 from tests.support.own_cluster import OwnCluster, new_cluster
@@ -47,7 +47,7 @@ def errand(name: str) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
     with new_cluster(tmp_path_factory.mktemp("cluster")) as started:
-        install_definition(started.api)
+        ERRAND_KINDS.install(started.api)
         started.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
         yield started
 

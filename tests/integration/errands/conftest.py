@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.conne
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    install_definition,
+    ERRAND_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     errand,
@@ -141,7 +141,9 @@ class Author:
             definition,
             arguments.params,
             materials=ControllerMaterials(None, modules=NO_MODULE_MATERIALS),
-            progress=lambda name, state, detail="": progress.append(f"{name}: {state} {detail}".rstrip()),
+            progress=lambda name, state, detail="", _step=None: progress.append(
+                f"{name}: {state} {detail}".rstrip()
+            ),
             cancelled=lambda: is_cancelled,
             check_mode=check,
             diff=check,
@@ -154,7 +156,7 @@ class Author:
 def author(kubeconfig: str, namespace: str) -> Author:
     """An administrator, on a cluster that has the definition."""
     api = connect({"kubeconfig": kubeconfig}, field_manager="tests")
-    install_definition(api)
+    ERRAND_KINDS.install(api)
     return Author(kubeconfig, namespace, api)
 
 

@@ -161,14 +161,14 @@ def test_waiting_ends_with_the_time_and_says_where_the_run_is(author: Author) ->
     template = job_template(**NEVER_SCHEDULED)
     late = author.errand(name="stuck", template=template, trigger="now", timeout=1)
     assert "run 1 did not end within 1 s (phase Running" in late.message
-    assert "The run goes on in the cluster" in late.message
+    assert "The run continues in the cluster" in late.message
     assert (late.result["run"], late.result["errand"]["phase"]) == (1, "Running")
 
     # Another request does not disturb it, and waits for the next run.
     queued = author.errand(name="stuck", template=template, trigger="now", timeout=1)
     assert queued.result["run"] == 2
     assert "run 2 did not end within 1 s" in queued.message
-    assert "The errand stays, and is run when somebody reconciles it" in queued.message
+    assert "The errand stays, and runs at the next reconciliation" in queued.message
 
 
 def test_a_missing_reference_is_waited_for_and_named(author: Author) -> None:
@@ -194,7 +194,7 @@ def test_a_missing_reference_is_waited_for_and_named(author: Author) -> None:
 def test_somebody_who_cancels_gets_the_state(author: Author) -> None:
     template = job_template(**NEVER_SCHEDULED)
     cancelled = author.errand(name="stuck", template=template, trigger="now", is_cancelled=True)
-    assert "waiting was cancelled. The run goes on in the cluster" in cancelled.message
+    assert "waiting was cancelled. The run continues in the cluster" in cancelled.message
 
 
 def test_without_reconciling_it_only_asks_and_an_engine_runs_it(author: Author) -> None:
@@ -205,7 +205,7 @@ def test_without_reconciling_it_only_asks_and_an_engine_runs_it(author: Author) 
     assert author.read("backup")["metadata"]["annotations"][RUN_REQUEST]
 
     nobody = author.errand(**options, timeout=1)
-    assert "nobody has started it. Check that an engine runs, or set reconcile: true" in nobody.message
+    assert "no engine has started it. Check that an engine runs, or set reconcile: true" in nobody.message
     eventually(lambda: not author.reconcile().succeeded().result["changed"])
     assert author.info()["backup"]["run"]["state"] == "succeeded"
 

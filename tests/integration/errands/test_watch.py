@@ -34,7 +34,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand imp
     errand_from,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    install_definition,
+    ERRAND_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
@@ -64,7 +64,7 @@ START_SECONDS = 60.0
 def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
     """A cluster whose lease of errands nobody else wants, with the account of the example's engine."""
     with new_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-        install_definition(cluster.api)
+        ERRAND_KINDS.install(cluster.api)
         example = (ROOT / "examples" / "errands" / "engine.yaml").read_text()
         for obj in yaml.safe_load(example)["items"]:
             if obj["kind"] != "Deployment":

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
@@ -26,22 +25,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations import l
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.certificates import AdoptGateway
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging import GrowLokiVolume
 
+from tests.support.eventually import eventually
 from tests.support.gateways import OWNERSHIP, gateway_crd
 from tests.support.loki import CLAIM, claim, component, stateful_set, storage_class
 from tests.support.migrations import Told, setting
 
 pytestmark = pytest.mark.cluster
-
-T = TypeVar("T")
-
-
-def eventually(look: Callable[[], T | None], seconds: float = 20.0) -> T:
-    """The first answer that is something; the controllers of a cluster need a moment."""
-    end = time.monotonic() + seconds
-    while not (found := look()):
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.05)
-    return found
 
 
 class Loki:

@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle import denial
 
 from tests.cluster.paths import BIN, ROOT
+from tests.support.denials import modules_denied
 from tests.support.eventually import eventually
 from tests.support.module_driver import ModuleDriver
 from tests.support.needs import skip
@@ -189,7 +190,7 @@ def assert_gone(api: LiveCluster, module: OwnModule) -> None:
     """Nothing is left of a module, and nothing is remembered of it."""
     places = (module.manager, module.account, *((*CRD, name) for name in module.crds), (*MODULE, module.name))
     assert [place for place in places if api.get(*place)] == []
-    assert denial.modules_denied(api) == frozenset()
+    assert modules_denied(api) == frozenset()
 
 
 def by_hand(api: LiveCluster, objects: Sequence[Object], manager: str = "kubectl") -> None:

@@ -13,8 +13,8 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.denial import modules_denied
 
+from tests.support.denials import modules_denied
 from tests.support.eventually import eventually
 from tests.support.module_driver import ModuleDriver
 from tests.support.own_module import OwnModule

@@ -24,8 +24,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.denial import modules_denied
 
+from tests.support.denials import modules_denied
 from tests.support.eventually import eventually
 from tests.support.module_driver import ModuleDriver
 from tests.support.own_cluster import OwnCluster

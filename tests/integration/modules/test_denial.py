@@ -24,13 +24,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.d
     Denial,
     impose,
     lift,
-    modules_denied,
     rights_to_deny,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
     Subject,
     granting_roles,
 )
+
+from tests.support.denials import modules_denied
 
 from .conftest import OwnKinds
 

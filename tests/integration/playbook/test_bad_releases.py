@@ -138,7 +138,7 @@ def test_a_server_that_has_no_such_release(messages: dict[str, str], sources: So
 
 
 def test_a_download_without_a_checksum(messages: dict[str, str], url: str) -> None:
-    assert f"{url}: a release that comes by URL must be pinned" in messages["the checksum is missing"]
+    assert f"{url}: a release from a URL must be pinned" in messages["the checksum is missing"]
 
 
 @pytest.mark.parametrize("source", ["file", "download"])

@@ -177,11 +177,11 @@ def test_ctrl_c(scenario: Scenario) -> None:
     assert_stopped(scenario, outcome, "a signal to ansible-playbook, run by ")
     assert outcome.status == 99
     # People see how it ends, though Ansible has stopped listening.
-    assert f"what is in flight has {GRACE} s to end" in outcome.text
+    assert f"active work has {GRACE} s to end" in outcome.text
     assert "one: succeeded" in outcome.text
     assert "two: cancelled" in outcome.text
-    assert "three: not started" in outcome.text
-    assert "run the playbook again to go on from there" in outcome.text
+    assert "three, four: not started" in outcome.text
+    assert "run the playbook again to continue" in outcome.text
     again = scenario.rerun()
     assert_goes_on(scenario, again)
     # What is done is not done again.
@@ -208,7 +208,7 @@ def test_a_deadline(scenario: Scenario) -> None:
     outcome = scenario.cancelled(lambda _running: None, ready_after=BOTH_SLOW, timeout=5)
     assert_stopped(scenario, outcome, "its deadline of 5 s", one="cancelled")
     assert outcome.run["state"] == "cancelled"
-    assert "run the playbook again to go on from there" in outcome.run["msg"]
+    assert "run the playbook again to continue" in outcome.run["msg"]
 
 
 def cancel_from_another_terminal(playbook: Playbook) -> str:

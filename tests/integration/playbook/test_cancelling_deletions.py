@@ -79,7 +79,7 @@ def assert_stopped(cluster: OwnCluster, outcome: Outcome, by: str) -> None:
     )
     assert f"its finalizers hold it: {GUARD}" in run["status"]["components"]["shop"]["error"]
     assert cluster.api.get("v1", "ConfigMap", "base", NAMESPACE)
-    assert f"what is in flight has {GRACE} s to end" in outcome.text
+    assert f"active work has {GRACE} s to end" in outcome.text
 
 
 def press_ctrl_c(running: Running) -> None:
@@ -111,7 +111,7 @@ def test_a_deadline(deployed: SmallRelease, playbook: Playbook, own_cluster: Own
     assert deployed
     outcome = playbook.delete(timeout=3, grace=GRACE).failed()
     assert_stopped(own_cluster, outcome, "its deadline of 3 s")
-    assert "as it was cancelled by its deadline of 3 s; run it again to go on" in outcome.text
+    assert "because it was cancelled by its deadline of 3 s; run it again to continue" in outcome.text
 
 
 def test_from_another_terminal_and_the_next_deletion_goes_on(

@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import shutil
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pytest
 import yaml
 
 from tests.support.audit import writes
+from tests.support.eventually import eventually
 from tests.support.manifests import manifests_of
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
@@ -69,9 +68,9 @@ class Seeded:
             "metadata": {"name": "kyma-gateway", "namespace": NAMESPACE},
             "spec": {"selector": {"istio": "ingressgateway"}, "servers": []},
         }
-        _eventually(lambda: self._api.resource(gateway["apiVersion"], "Gateway"))
+        eventually(lambda: self._api.resource(gateway["apiVersion"], "Gateway"))
         self._api.create(gateway)
-        _eventually(lambda: (self.loki()["status"].get("readyReplicas") or 0) == 1)
+        eventually(lambda: (self.loki()["status"].get("readyReplicas") or 0) == 1)
 
     def claim(self) -> Object:
         return self._get("v1", "PersistentVolumeClaim", CLAIM)
@@ -120,13 +119,6 @@ def _named(objects: list[Object], kind: str, name: str) -> Object:
     if kind != "CustomResourceDefinition":
         found["metadata"]["namespace"] = NAMESPACE
     return found
-
-
-def _eventually(look: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not look():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +215,7 @@ def test_the_rehearsal_shows_what_the_migrations_will_write(rehearsed: Outcome) 
     [adopts] = plan[ADOPT]["writes"]
     assert (adopts["kind"], adopts["name"]) == ("Gateway", "kyma-gateway")
     assert sorted(adopts["fields"]) == ["metadata.annotations"]
-    diff = {entry["after_header"]: entry for entry in rehearsed.planning["diff"]}
+    diff = {entry["after_header"]: entry for entry in rehearsed.diff}
     claim = yaml.safe_load(diff[f"PersistentVolumeClaim {NAMESPACE}/{CLAIM} (can't be undone)"]["after"])
     assert claim["spec"]["resources"]["requests"]["storage"] == "30Gi"
 

@@ -95,7 +95,7 @@ def upgraded(small: SmallRelease, playbook: Playbook, own_cluster: OwnCluster, c
 def test_the_objects_are_converted_and_only_the_new_version_is_left(
     upgraded: Outcome, own_cluster: OwnCluster
 ) -> None:
-    assert "2 objects are written anew" in upgraded.text
+    assert "2 objects are written again" in upgraded.text
     crd = own_cluster.api.get(CRD, "CustomResourceDefinition", NAME)
     assert crd
     assert [version["name"] for version in crd["spec"]["versions"]] == ["v1"]

@@ -273,4 +273,4 @@ def assert_cut_off(scenario: Scenario, outcome: Outcome, number: int, *, first: 
     if number == signal.SIGINT:
         told = f"the run {run['metadata']['name']} is ended as cancelled, as {CUT_OFF}"
         assert told in outcome.text
-        assert "run the playbook again to go on from there" in outcome.text
+        assert "run the playbook again to continue" in outcome.text

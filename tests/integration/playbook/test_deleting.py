@@ -118,7 +118,7 @@ def test_an_operator_stays_with_all_that_it_needs_while_resources_of_others_live
     blocked: Outcome, own_cluster: OwnCluster
 ) -> None:
     told = str(blocked.results[0]["msg"])
-    head = "shop not started: nothing of it is deleted, as resources that it manages live and need it:"
+    head = "shop not started: nothing of it is deleted, because resources that it manages exist and need it:"
     assert f"{head} 1 Widget.{GROUP}\n    Widget default/theirs: " in told
     # As the operator stays, so does what its component has brought.
     assert f"foundation not started: nothing of it is deleted{head.partition('deleted')[2]} 2 Widget" in told
@@ -138,7 +138,7 @@ def test_a_deletion_is_recorded_and_tells_how_long_it_took(blocked: Outcome, own
     assert record["spec"]["action"] == "delete"
     assert record["status"]["state"] == result["state"] == "failed"
     assert "Widget default/theirs" in record["status"]["message"]
-    assert set(record["status"]["phases"]) == {"components", "prerequisites", "foundation"}
+    assert set(record["status"]["phases"]) == {"begin", "components", "prerequisites", "foundation"}
     table = blocked.text[blocked.text.index("what ") :]
     assert [one for one in ("mail", "shop", "certs", "foundation") if f"component  {one} " not in table] == []
 

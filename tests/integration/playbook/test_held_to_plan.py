@@ -77,7 +77,7 @@ def test_it_writes_nothing_and_the_run_stops(
 ) -> None:
     resize(own_cluster, "10")
     outcome = deploy(playbook, release, own_cluster, size).failed()
-    assert f"it was planned as needed (the volume has 10), and now it is {now}" in outcome.run["msg"]
+    assert f"it was planned as needed (the volume has 10), and now it is {now}" in outcome.reasons
     assert outcome.run["state"] == "cancelled"
     assert own_cluster.api.get("v1", "ConfigMap", "two", NAMESPACE) is None
     by_us = [one for one in outcome.requests if one.persists and one.target == "configmaps default/volume"]
@@ -114,8 +114,17 @@ def test_one_table_tells_of_all_clusters_also_of_those_that_do_not_answer(
     inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
     assert release.folder.exists()
     folders = [str(playbook.folder / "kyma_migrations")]
-    outcome = playbook.migrations("-i", str(inventory), migration_paths=folders).succeeded()
-    table = next(result["msg"] for result in outcome.results if isinstance(result.get("msg"), list))
+    outcome = playbook.migrations(
+        "-i", str(inventory), migration_paths=folders, migrations_output="answers.json"
+    ).succeeded()
+    # The terminal shows a table, in lines.
+    shown = outcome.text.splitlines()
+    start = next(number for number, line in enumerate(shown) if line.startswith("migration "))
+    table = shown[start : next(n for n, line in enumerate(shown) if n > start and line.startswith(")"))]
+    answers = json.loads((playbook.folder / "answers.json").read_text())
+    assert "two/grows" in {one["id"] for one in answers["near"]["migrations"]}
+    assert "/nowhere/at/all" in answers["asleep"]["msg"]
+    assert answers["far"]["unreachable"] is True
     rows = {line[:9].strip(): line for line in table if line.startswith("two/grows ")}
     assert "1.0" in rows["two/grows"]
     assert "near" in rows["two/grows"]
@@ -123,5 +132,5 @@ def test_one_table_tells_of_all_clusters_also_of_those_that_do_not_answer(
     assert "the volume has 30" in rows["two/grows"]
     silent = [line for line in table if line.startswith("?")]
     assert ["asleep" in silent[0], "/nowhere/at/all" in silent[0], "far" in silent[1]] == [True] * 3
-    assert table[-1] == "two/grows: nobody knows of asleep, far"
+    assert table[-1] == "two/grows: unknown for asleep, far"
     assert [one for one in outcome.requests if one.persists] == []

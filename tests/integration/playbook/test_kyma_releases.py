@@ -204,7 +204,7 @@ def test_a_rehearsal_on_an_empty_cluster_shows_every_object_and_field_and_writes
 ) -> None:
     assert writes(rehearsed_2_9.requests) == []
     live = deployed_2_9.after
-    diff = {entry["after_header"]: yaml.safe_load(entry["after"]) for entry in rehearsed_2_9.planning["diff"]}
+    diff = {entry["after_header"]: yaml.safe_load(entry["after"]) for entry in rehearsed_2_9.diff}
     manifests = {live.name_of(one): one for one in deployed_2_9.manifests}
     assert set(diff) == set(manifests) | NAMESPACES
     for name, manifest in manifests.items():
@@ -353,8 +353,7 @@ def _hops_of(outcome: Outcome) -> tuple[Outcome, Outcome]:
 
 def _exact_diff(outcome: Outcome) -> list[dict[str, str]]:
     """What is shown of the first hop: what the later one changes is provisional."""
-    shown: list[dict[str, str]] = outcome.planning["diff"]
-    return [entry for entry in shown if "provisional" not in entry["after_header"]]
+    return [entry for entry in outcome.diff if "provisional" not in entry["after_header"]]
 
 
 def _unexplained(name: str, fields: list[str]) -> list[str]:

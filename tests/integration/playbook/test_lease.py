@@ -218,7 +218,7 @@ def test_who_does_not_want_to_wait_is_told_who_is_at_work(deployers: Deployers) 
     deployers.deploy(0, watch=meanwhile).succeeded()
     run = deployers.runs()[-1]
     assert f"{run['metadata']['name']} of {run['spec']['startedBy']} (process " in texts[0]
-    assert "has its lease, and renewed it while" in texts[0]
+    assert "holds its lease, and renewed it while" in texts[0]
     assert forget_mark(deployers)
 
 

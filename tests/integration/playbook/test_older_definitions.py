@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 from tests.integration.migrations.test_real_ones import eventually
 from tests.support.own_cluster import OwnCluster

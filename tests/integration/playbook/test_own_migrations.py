@@ -61,7 +61,7 @@ def test_one_that_fails_is_told_of_and_its_component_is_not_applied(
     migration = outcome.migrations["failing/burn"]
     assert (migration["state"], migration["error"]) == ("failed", "the disk burns")
     assert outcome.components["failing"]["state"] == "failed"
-    assert "- component failing: migration failing/burn: the disk burns" in outcome.run["msg"]
+    assert "- component failing: migration failing/burn: the disk burns" in outcome.reasons
     assert own_cluster.api.get("v1", "ConfigMap", "failing", NAMESPACE) is None
 
 
@@ -69,7 +69,7 @@ def test_one_that_hangs_is_ended_by_its_own_timeout(outcome: Outcome, own_cluste
     migration = outcome.migrations["hanging/wait"]
     assert migration["state"] == "timeout"
     assert 1 <= migration["seconds"] < 5
-    [line] = [line for line in outcome.run["msg"].splitlines() if line.startswith("- component hanging:")]
+    [line] = [line for line in outcome.reasons.splitlines() if line.startswith("- component hanging:")]
     assert "migration hanging/wait" in line
     assert "1 s" in line
     assert own_cluster.api.get("v1", "ConfigMap", "hanging", NAMESPACE) is None

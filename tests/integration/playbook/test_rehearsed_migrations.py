@@ -270,7 +270,7 @@ class Rehearsed:
     def shown(self) -> dict[str, tuple[Object | None, Object | None]]:
         """What the diff shows of each object: as it is before the first change of it, and after the last."""
         found: dict[str, tuple[Object | None, Object | None]] = {}
-        for one in self.check.planning["diff"]:
+        for one in self.check.diff:
             name = one["before_header"].removesuffix(" (absent)")
             old = yaml.safe_load(one["before"]) if one["before"] else None
             new = yaml.safe_load(one["after"]) if one["after"] else None

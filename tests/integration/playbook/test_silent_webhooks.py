@@ -58,6 +58,6 @@ def test_a_webhook_of_ours_blocks_no_plan_and_one_of_others_does(
     own_cluster.api.create(guard("theirs", "configmaps"))
     small.write("shop", config_map("shop", tag="three"), guard("guard", "pods"))
     message = playbook.deploy(small.folder).refused()
-    assert "the webhook theirs.example.com is none of this deployment's" in message
+    assert "the webhook theirs.example.com is not part of this deployment" in message
     own_cluster.api.delete("admissionregistration.k8s.io/v1", kind, "theirs")
     playbook.deploy(small.folder).succeeded()

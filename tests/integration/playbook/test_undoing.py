@@ -237,7 +237,7 @@ def test_it_is_rehearsed_and_nothing_is_written(rehearsed: Outcome, undone: Outc
     assert writes(rehearsed.requests) == []
     assert objects(rehearsed) == objects(undone)
     assert rehearsed.results[0]["diff"] == undone.results[0]["diff"]
-    shown = [one["after_header"] for one in rehearsed.results[0]["diff"]]
+    shown = [one["after_header"] for one in rehearsed.diff]
     assert sorted(shown) == sorted([GATEWAY, "Secret default/login"])
 
 
@@ -255,7 +255,7 @@ def test_the_volume_is_refused_by_name_and_what_the_component_has_is_told(
     assert (found[VOLUME]["state"], found[VOLUME]["fields"]) == ("irreversible", [])
     assert read(own_cluster, VOLUME)["spec"]["resources"]["requests"]["storage"] == "30Gi"
     assert found[STATEFUL_SET]["state"] == "changed_since"
-    assert "it was made anew since" in found[STATEFUL_SET]["reason"]
+    assert "it was recreated since" in found[STATEFUL_SET]["reason"]
     warnings = undone.results[0]["warnings"]
     assert [one for one in warnings if f"{VOLUME}: can't be undone: A volume that has grown" in one]
     assert [one for one in warnings if STATEFUL_SET in one]
@@ -332,7 +332,7 @@ def test_deleting_undoes_it_if_it_is_told_to(
     assert written(read(own_cluster, GATEWAY)) == before
     told = [one for one in deleted.results[0]["warnings"] if VOLUME in one]
     assert told
-    assert "can't be undone" in told[0]
+    assert "cannot be undone" in told[0]
     kept = [
         crd["metadata"]["name"]
         for crd in own_cluster.api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition").items

@@ -181,7 +181,7 @@ def test_of_a_kept_way_it_is_told_what_of_it_is_provisional(
 ) -> None:
     for outcome in (kept_way, held[1]):
         for version in ("1.3", "1.4"):
-            assert f"the hop to {version} is kept with its release" in outcome.text
+            assert f"the hop to {version} is bound to its release" in outcome.text
         assert "the hop to 1.2 is kept" not in outcome.text
 
 
@@ -190,11 +190,10 @@ def test_only_what_may_be_secret_is_given_again_with_a_kept_plan(
 ) -> None:
     less, more = given_otherwise
     assert (
-        "migration_variables (kyma_migration_variables): the plan was made with colour: give that again"
-        in less
+        "migration_variables (kyma_migration_variables): the plan was made with colour: set it again" in less
     )
     assert "strict_drift" not in less
-    assert "takeover (kyma_takeover) is not what the plan was made with" in more
+    assert "takeover (kyma_takeover) differs from the plan" in more
     assert held[1].plan["options"]["strict_drift"] is True
 
 
@@ -243,7 +242,7 @@ def test_a_component_alone_leaves_the_version(alone: Outcome, after_alone: dict[
 
 def test_a_plan_that_no_longer_holds_is_refused(stale: Outcome) -> None:
     told = stale.refused()
-    assert "somebody has deployed to the cluster" in told
+    assert "another run has deployed to the cluster" in told
     assert "component logging action: the plan has upgrade, and now it is unchanged" in told
 
 
@@ -270,7 +269,7 @@ def test_a_hop_that_fails_stops_the_rest(hopped: Outcome, after_hops: dict[str, 
 
 
 def test_only_the_target_may_be_deployed(only_the_target: Outcome) -> None:
-    assert "the deployment of 1.3 was begun and has not ended" in only_the_target.refused()
+    assert "the deployment of 1.3 has begun and has not ended" in only_the_target.refused()
 
 
 def test_giving_up_tells_what_stays(abandoned: Outcome, own_cluster: OwnCluster) -> None:

@@ -65,7 +65,7 @@ class Here(ActionModule):
             serial=[], order=None, strategy="linear", max_fail_percentage=None, any_errors_fatal=False
         )
         self._task = SimpleNamespace(
-            args=dict(ASKED), action=NAME, async_val=async_seconds, get_play=lambda: play
+            args=dict(ASKED), action=NAME, async_val=async_seconds, no_log=False, get_play=lambda: play
         )
         self._templar = SimpleNamespace(template=lambda value: value)
         self.later: Result | None = None

@@ -104,7 +104,7 @@ def test_a_run_that_waits_elsewhere_is_not_taken_for_hanging(tmp_path: Path, wai
     assert carrier.limit > DAY
 
 
-@pytest.mark.parametrize("state", ["finished", "cancelled", "held"])
+@pytest.mark.parametrize("state", ["finished", "cancelled"])
 def test_what_is_quick_elsewhere_is_not_followed(tmp_path: Path, state: str) -> None:
     carrier = Elsewhere(tmp_path)
     carried(carrier, state=state, run="r")

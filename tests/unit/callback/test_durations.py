@@ -20,12 +20,18 @@ from ansible_collections.kyma.lifecycle.plugins.callback.durations import (
 ROW = {"kind": "component", "name": "logging", "state": "succeeded", "seconds": 1.5}
 FAILED = {"kind": "component", "name": "istio", "state": "failed", "seconds": 61.25}
 SLOW = {"kind": "migration", "name": "logging/move", "state": "not_needed", "seconds": 2.0, "slow": True}
+TIMED = {
+    "started_at": "2026-11-21T13:18:54.123Z",
+    "finished_at": "2026-11-21T13:18:56.123Z",
+    "component": "logging",
+}
+UNTIMED = {"started_at": "", "finished_at": "", "component": ""}
 OUTPUT = "KYMA_LIFECYCLE_DURATIONS_OUTPUT"
 
 
 def test_results_and_those_of_items() -> None:
     found = list(durations_in({"durations": [ROW], "results": [{"durations": [ROW]}, {"skipped": True}]}))
-    assert found == [{**ROW, "slow": False}] * 2
+    assert found == [{**ROW, "slow": False, **UNTIMED}] * 2
 
 
 def test_what_others_call_durations_is_left_alone() -> None:
@@ -59,7 +65,7 @@ def play() -> None:
     callback.v2_runner_on_ok(result("here", "Deploy", ROW))
     callback.v2_runner_on_failed(result("there", "Deploy", FAILED))
     # The end of a run tells again what its tasks have told.
-    callback.v2_runner_on_ok(result("here", "End the run", ROW, SLOW))
+    callback.v2_runner_on_ok(result("here", "End the run", ROW, {**SLOW, **TIMED}))
     callback.v2_playbook_on_stats(None)
 
 
@@ -71,9 +77,9 @@ def test_the_file_gets_what_each_host_took_as_json_and_nothing_twice(
     monkeypatch.setenv(OUTPUT, str(output))
     play()
     assert json.loads(output.read_text("utf-8")) == [
-        {"host": "here", "task": "Deploy", **ROW, "slow": False},
-        {"host": "there", "task": "Deploy", **FAILED, "slow": False},
-        {"host": "here", "task": "End the run", **SLOW},
+        {"host": "here", "task": "Deploy", **ROW, "slow": False, **UNTIMED},
+        {"host": "there", "task": "Deploy", **FAILED, "slow": False, **UNTIMED},
+        {"host": "here", "task": "End the run", **SLOW, **TIMED},
     ]
 
 

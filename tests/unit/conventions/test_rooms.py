@@ -19,8 +19,10 @@ PACKAGE = "ansible_collections.kyma.lifecycle.plugins."
 
 FLOORS: Mapping[str, int] = {
     "_errors": 0,
+    "_loose_json": 0,
     "_progress": 0,
     "_text": 0,
+    "_textfile": 0,
     "_threads": 0,
     "_cluster": 1,
     "_dry_run": 2,
@@ -29,6 +31,7 @@ FLOORS: Mapping[str, int] = {
     "_release": 3,
     "migrations": 4,
     "_migrations": 4,
+    "_custom_resources": 4,
     "_carrier": 5,
     "_runs": 6,
     "_components": 7,
@@ -154,6 +157,20 @@ def test_folders_stay_small() -> None:
         folder: sum(1 for file in folder.glob("*.py") if file.name != "__init__.py") for folder in folders
     }
     assert {str(folder): count for folder, count in counts.items() if count > MOST_FILES_OF_A_FOLDER} == {}
+
+
+PARTS_OF_TASKS = {"complete_deletion": "component", "errand_watch": "reconcile_errands"}
+"""Files of _tasks that are no task, and the only task that each is a part of."""
+
+
+def test_each_file_of_tasks_is_a_task_or_a_part_of_one(sources: Mapping[str, str]) -> None:
+    tasks = {file.stem: file for file in (PLUGINS / "module_utils" / "_tasks").glob("[!_]*.py")}
+    others = {name for name, file in tasks.items() if "\nDEFINITION = " not in file.read_text()}
+    assert others == {*PARTS_OF_TASKS}
+    graph = graph_of(sources)
+    for part, task in PARTS_OF_TASKS.items():
+        module = f"module_utils._tasks.{part}"
+        assert {user for user, others in graph.items() if module in others} == {f"module_utils._tasks.{task}"}
 
 
 IMPORTS = {

@@ -1,17 +1,19 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the documentation has users give by ``-e`` reaches Ansible whole, and is a variable that there is."""
+"""Commands in the documentation: their variables exist and reach Ansible, and modules take their options."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from importlib import import_module
 from typing import Any
 
 import pytest
 import yaml
 from ansible.parsing.splitter import parse_kv
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 
 from tests.cluster.paths import ROOT
 
@@ -19,8 +21,8 @@ PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 CONTINUED = r"\\\n\s*"
 
 
-def commands(page: str) -> list[str]:
-    """The command lines of a page that give variables: in blocks, each on one line, and within sentences."""
+def commands(page: str, part: str = "-e") -> list[str]:
+    """The command lines of a page with an option: in blocks, each on one line, and within sentences."""
     blocks = re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     typed = [
         line.removeprefix("$ ")
@@ -30,7 +32,7 @@ def commands(page: str) -> list[str]:
     ]
     prose = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
     quoted = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose)]
-    return [command for command in typed + quoted if re.search(r"(^| )-e ", command)]
+    return [command for command in typed + quoted if re.search(rf"(^| ){part} ", command)]
 
 
 def given(command: str) -> list[str]:
@@ -53,6 +55,13 @@ def known_variables() -> set[str]:
     return known
 
 
+MODULES = "ansible_collections.kyma.lifecycle.plugins.action"
+AD_HOC = [
+    pytest.param(command, id=f"{page.name}: {command}")
+    for page in PAGES
+    for command in commands(page.read_text(), "-m")
+    if " kyma.lifecycle." in command
+]
 GIVEN = [
     pytest.param(word, id=f"{page.name}: {word}")
     for page in PAGES
@@ -72,6 +81,26 @@ def test_ansible_takes_it_whole(word: str) -> None:
     assert variables.keys() <= known_variables()
     lists = [value for value in variables.values() if isinstance(value, str) and value.startswith(("[", "{"))]
     assert not lists, "a list or a dictionary reaches Ansible as a text this way"
+
+
+def ad_hoc_problem(command: str) -> str:
+    """Why the module of a command ``ansible HOST -m MODULE -a OPTIONS`` refuses its options."""
+    words = shlex.split(command, comments=True)
+    name = words[words.index("-m") + 1]
+    options = parsed(words[words.index("-a") + 1]) if "-a" in words else {}
+    module = import_module(f"{MODULES}.{name.rpartition('.')[2]}")
+    return str(validate(module.ActionModule.definition, options, name).problem)
+
+
+def test_a_module_takes_its_options() -> None:
+    assert len(AD_HOC) >= 3
+    assert "unknown" in ad_hoc_problem("ansible localhost -m kyma.lifecycle.run_info -a unknown=1")
+    assert "reason" in ad_hoc_problem("ansible localhost -m kyma.lifecycle.hold")
+
+
+@pytest.mark.parametrize("command", AD_HOC)
+def test_each_command_with_a_module_has_valid_options(command: str) -> None:
+    assert not ad_hoc_problem(command)
 
 
 def test_what_would_be_lost_is_seen() -> None:

@@ -113,7 +113,7 @@ def call(cluster: MemoryCluster, task: str, /, *, check: bool = False, **options
         definition,
         arguments.params,
         materials=ShippedMaterials(None),
-        progress=lambda _subject, _state, _detail="": None,
+        progress=lambda _subject, _state, _detail="", _step=None: None,
         cancelled=lambda: False,
         check_mode=check,
         diff=False,

@@ -44,8 +44,8 @@ def test_each_cluster_has_a_line_and_each_migration_an_end() -> None:
         ["?", "far", "not known", "no route to host"],
         ["?", "away", "not known", "the API server does not answer"],
         [],
-        ["a/one: needed by canary, staging; nobody knows of far, away"],
-        ["b/two: nobody knows of canary, far, away"],
+        ["a/one: needed by canary, staging; unknown for far, away"],
+        ["b/two: unknown for canary, far, away"],
     ]
 
 

@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rol
     rights_problem,
     roles_as_yaml,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 from tests.cluster.paths import ROOT
 from tests.support.release_rules import RULES

@@ -66,7 +66,7 @@ def provider_authorization(config: Kubeconfig, choice: Choice, *, persist: bool)
         raise Unconfigured(f"{choice.origin}: {error}") from error
     if "BearerToken" not in settings.auth_settings():
         name = choice.user.content["auth-provider"].get("name")
-        raise Unconfigured(f"{choice.origin}: the auth-provider {name} gives no token; log in anew")
+        raise Unconfigured(f"{choice.origin}: the auth-provider {name} gives no token; log in again")
     lock = threading.Lock()
 
     def authorization(_refused: str) -> str:

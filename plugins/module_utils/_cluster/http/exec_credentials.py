@@ -122,8 +122,8 @@ class Plugin:
         except TimeoutError as error:
             # Its arguments may hold a secret.
             raise Unconfigured(
-                f"{self._what} gave no answer within {PLUGIN_SECONDS:.0f} s and was ended; perhaps it"
-                " waits for somebody to log in: run it in a terminal, with the kubeconfig's arguments"
+                f"{self._what} gave no answer within {PLUGIN_SECONDS:.0f} s and was ended; perhaps it "
+                f"waits for a login: run it in a terminal, with the kubeconfig's arguments"
             ) from error
         except OSError as error:
             raise Unconfigured(f"{self._what} failed: {error}") from error

@@ -79,8 +79,8 @@ class Answer(NamedTuple):
             decoded = None
         if not isinstance(decoded, dict):
             raise ClusterError(
-                "what has answered is no API server, as the answer is no object in JSON: perhaps a proxy or a"
-                " login page; look at the server in the kubeconfig"
+                "the server that answered is not an API server, because its answer is not a JSON object: "
+                "perhaps a proxy or a login page; check the server in the kubeconfig"
             )
         return decoded
 
@@ -556,7 +556,7 @@ def is_own_404(path: str, data: bytes) -> bool:
 def foreign_404(data: bytes) -> str:
     """What has answered with a 404 that isn't an API server's own, for a person."""
     text = " ".join(data[:200].decode("utf-8", "replace").split())
-    return "what has answered is no API server: HTTP 404" + (f", {text}" if text else "")
+    return "the server that answered is not an API server: HTTP 404" + (f", {text}" if text else "")
 
 
 def broke_off(error: BaseException) -> bool:

@@ -61,7 +61,10 @@ def _left_undone(migrations: Sequence[type[Migration]], verdicts: Sequence[Migra
     only_warn = {one.id() for one in migrations if one.on_failure == "warn"}
     for one in verdicts:
         if one.verdict == BLOCKED and one.id in only_warn:
-            yield f"migration {one.id} can't do its work, and the deployment goes on without: {one.evidence}"
+            (
+                yield f"migration {one.id} cannot do its work, and the deployment continues without it: "
+                f"{one.evidence}"
+            )
 
 
 def _expensive(verdicts: Sequence[MigrationPlan]) -> Iterator[str]:

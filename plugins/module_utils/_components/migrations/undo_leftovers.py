@@ -11,6 +11,7 @@ from functools import cached_property
 
 from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster, Ref
+from ..._cluster.timestamp import interval_until_now
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.journal.journal_entry import JournalEntry
 from ..._migrations.journal.undo import undo_writes
@@ -91,11 +92,13 @@ class PastMigrations:
         objects = list({obj.ref: obj for one in found for obj in one.objects}.values())
         errors = [f"{one.id}: {one.error}" for one in found if one.error]
         errors += [str(obj) for obj in objects if obj.state == FAILED]
+        seconds = time.monotonic() - started
         return ComponentOutcome(
             MIGRATIONS,
             outcomes.FAILED if errors else outcomes.SUCCEEDED,
             error="; ".join(errors),
-            seconds=time.monotonic() - started,
+            seconds=seconds,
+            **interval_until_now(seconds),
             changed=sum(obj.is_changed for obj in objects),
             objects=len(objects),
             warnings=(
@@ -143,7 +146,7 @@ def _describe_leftover(one: UndoneObject) -> str:
     """That something stays as migrations have left it, in a sentence."""
     by = ", ".join(one.migrations)
     if one.state == DELETED:
-        return f"{one.ref}: the migration {by} has made it, and it stays"
+        return f"{one.ref}: the migration {by} created it, and it stays"
     if one.state == RECREATED:
         return f"{one.ref}: the migration {by} has deleted it, and it stays deleted"
     if one.state == RESTORED:

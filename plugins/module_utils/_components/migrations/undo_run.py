@@ -129,8 +129,8 @@ def _in_the_way(cluster: Cluster) -> str:
     spec = run["spec"]
     return (
         f"the run {installation.last_run}, begun by {spec.get('startedBy')} at {spec.get('startedAt')}, has"
-        " not ended: let it end first, or end it by `cancel_kyma -e kyma_cancel_end=true` if nobody works on"
-        " it any more"
+        " not ended: let it end first, or end it by `cancel_kyma -e kyma_cancel_end=true` if its process "
+        "is gone"
     )
 
 
@@ -294,7 +294,7 @@ def _result(
         result["failed"] = True
         result["msg"] = "\n".join(
             [
-                "not everything could be undone; put right what fails, and run this again:",
+                "not everything could be undone; correct what fails, and run this again:",
                 *dict.fromkeys(told),
             ]
         )

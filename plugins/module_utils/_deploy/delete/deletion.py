@@ -13,6 +13,7 @@ from itertools import chain
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.recent_lists import DirectLists
 from ..._components.component_inventory import deployed_as
 from ..._components.component_removal import ComponentRemoval, remove_components
 from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
@@ -29,13 +30,12 @@ from ..._objects.inventory.inventory_entry import InventoryEntry, entry_of
 from ..._objects.prune.contained_objects import ContainedObjects
 from ..._objects.prune.removal import Terms, remove_objects
 from ..._objects.prune.removal_decision import RemovalDecision
-from ..._progress import Progress
 from ..._runs.cancellation import Grace
 from ..._runs.durations import render_durations
 from ..._runs.lease.acquisition import delete_lease
 from ..._runs.lease.lease_rights import lease_deletion_rights, lease_rights
 from ..._runs.lease.own_lease import run_with_own_lease
-from ..._runs.outcomes import NOT_STARTED, SUCCEEDED, ComponentOutcome, removal_outcome, removal_reporter
+from ..._runs.outcomes import NOT_STARTED, SUCCEEDED, ComponentOutcome, removal_outcome
 from ..._runs.records.definitions import RecordKinds
 from ..._runs.records.hold import hold_problem
 from ..._runs.records.installation import Installation, read_installation, write_installation
@@ -44,7 +44,7 @@ from ..._runs.records.journal_records import read_journal
 from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
 from ..._runs.records.record_schema import API_VERSION, DELETE, MODULES
 from ..._runs.records.runs import new_run_name, read_runs
-from ..._runs.reminder import Reminder
+from ..._runs.removal_progress import removal_callbacks
 from ..._runs.task_run import TaskRun
 from ..component_options import ComponentOptions
 from ..desired.release_migrations import named_or_deployed_migrations
@@ -101,10 +101,9 @@ def _rights(cluster: Cluster, options: ComponentOptions, kinds: RecordKinds) -> 
 
 def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str) -> Result:
     overlay = DryRunCluster(task.cluster) if task.check_mode else None
-    with Reminder(task.progress) as progress:
-        deletion = _Deletion(task, options, kinds, run, overlay or task.cluster, progress)
-        outcomes = deletion.work()
-        not_ended = deletion.run.end(outcomes)
+    deletion = _Deletion(task, options, kinds, run, overlay or task.cluster)
+    outcomes = deletion.work()
+    not_ended = deletion.run.end(outcomes)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     staying = [warning for outcome in outcomes for warning in outcome.warnings]
     ended = deletion.run.as_result(outcomes)
@@ -143,13 +142,12 @@ class _Deletion:
         kinds: RecordKinds,
         run: str,
         cluster: Cluster,
-        progress: Progress,
     ) -> None:
         self._task = task
         self._options = options
         self._kinds = kinds
         self._cluster = cluster
-        self._progress = progress
+        self._progress = task.progress
         self._everything = EVERYTHING in options.names
         self._inventories, self._others = read_owned(cluster)
         self._installation = read_installation(cluster)
@@ -165,7 +163,7 @@ class _Deletion:
         self._waves = deletion_waves(chosen, order)
         names = [name for wave in self._waves for name in wave]
         self.run = TaskRun(
-            replace(task, progress=progress),
+            task,
             run,
             DELETE,
             self._installation,
@@ -270,7 +268,6 @@ class _Deletion:
         if self._waves:
             objects = sum(len(entries) for entries in self._objects.values())
             order = "; ".join(", ".join(wave) for wave in self._waves)
-            # Not by the reminder, as it isn't what hangs if something does.
             self._task.progress("deletion", "starting", f"{objects} objects, in this order: {order}")
 
     def _delete_resources(self) -> None:
@@ -294,7 +291,7 @@ class _Deletion:
             outcome = ended[name] = (
                 ComponentOutcome(name, NOT_STARTED, error=removal.refusal)
                 if removal.refusal
-                else removal_outcome(name, removal.removal, removal.seconds)
+                else removal_outcome(name, removal.removal, removal.seconds, removal.times)
             )
             self._progress(name, outcome.state, _told(outcome))
             self.run.note(outcome)
@@ -357,10 +354,21 @@ class _Deletion:
         installed = (*self._kinds.definitions, self._kinds.viewers)
         records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in installed]
         # Of these nothing is anybody else's.
+        timeout = self._options.timeout
+        deadline = time.monotonic() + timeout
+        calls = removal_callbacks(
+            self._progress,
+            RECORDS,
+            DELETING,
+            DirectLists(self._cluster),
+            limit=timeout,
+            deadline=deadline,
+        )
         terms = replace(
             self._terms,
-            deadline=time.monotonic() + self._options.timeout,
-            on_change=removal_reporter(self._progress, RECORDS, DELETING),
+            deadline=deadline,
+            on_change=calls.on_change,
+            look_into=calls.look_into,
             retain=lambda _entry, _live: None,
         )
         removal = remove_objects(terms, records)
@@ -380,6 +388,7 @@ class _Deletion:
                     last_run=installation.last_run,
                     resource_version=installation.resource_version,
                     uid=installation.uid,
+                    conditions=installation.conditions,
                 ),
             )
 

@@ -16,9 +16,12 @@ def deletion_message(outcomes: Sequence[ComponentOutcome], cancelled_by: str) ->
     failed = [f"{one.name} {one.state}: {one.error}" for one in outcomes if one.state != SUCCEEDED]
     staying = [warning for one in outcomes for warning in one.warnings]
     if failed and cancelled_by:
-        title = f"not everything is deleted, as it was cancelled by {cancelled_by}; run it again to go on:"
+        title = (
+            f"not everything is deleted, because it was cancelled by {cancelled_by}; run it again to "
+            f"continue:"
+        )
     elif failed:
-        title = "not everything is deleted; put right what holds it and run the playbook again:"
+        title = "not everything is deleted; correct what holds it and run the playbook again:"
     elif staying:
         title = "deleted, but for:"
     else:

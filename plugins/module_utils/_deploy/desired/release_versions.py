@@ -35,9 +35,9 @@ def upgrade_problem(
     """
     if is_open(version, target) and not is_same(wanted, target) and not abandon:
         return (
-            f"the deployment of {target} was begun and has not ended, so parts of it are there already:"
-            f" deploy {target} again to end it, or give it up with abandon=true (kyma_abandon),"
-            " which lists what can't go back"
+            f"the deployment of {target} has begun and has not ended, so parts of it exist already: "
+            f"deploy {target} again to complete it, or give it up with abandon=true (kyma_abandon),"
+            " which lists what cannot be reverted"
         )
     if not version or is_same(wanted, version):
         return ""

@@ -29,7 +29,7 @@ def irreversible_changes(
     stays = [
         f"component {name} has moved to {target}"
         if inventory.digest
-        else f"component {name} was begun and is in between"
+        else f"component {name} has begun and is incomplete"
         for name, inventory in inventories.items()
         if is_same(deployed_as(inventory).version, target) or not inventory.digest
     ]
@@ -46,7 +46,7 @@ def irreversible_changes(
             replaced[name] = replaced.get(name, 0) + outcome.get("replaced", 0)
     stays += [f"migration {id_} ran in {run}; what it changed stays changed" for id_, run in migrated.items()]
     stays += [
-        f"component {name}: {count} {'object was' if count == 1 else 'objects were'} deleted and made anew"
+        f"component {name}: {count} {'object was' if count == 1 else 'objects were'} deleted and recreated"
         for name, count in replaced.items()
         if count
     ]

@@ -35,7 +35,7 @@ _LONGEST = 80
 """Characters of a value in a message."""
 _MEANINGS = {
     "cluster": "this is not the cluster that the plan was made for",
-    "records": "somebody has deployed to the cluster since",
+    "records": "another run has deployed to the cluster since",
     "release digest": "the release, its values, or the tools that render it are others",
     "migration code": "the code of the migrations, or of this collection, is another",
 }
@@ -163,7 +163,7 @@ def _told(path: Path, before: Any, now: Any) -> str:
     if path[0] == "later" and path[2:] == ("release", "digest"):
         return f"hop to {path[1]}: {_MEANINGS['release digest']}"
     if path[0] == "options":
-        return f"{path[-1]} (kyma_{path[-1]}) is not what the plan was made with"
+        return f"{path[-1]} (kyma_{path[-1]}) differs from the plan"
     if path[-1] == "content":
         return f"{what} is not what it was"
     return f"{what}: the plan has {_shown(before)}, and now it is {_shown(now)}"
@@ -187,8 +187,8 @@ def require_planned_release(task: Task, record: Mapping[str, Any]) -> None:
     planned = record["spec"].get("digest")
     if planned and task.materials.has_release and task.materials.fingerprint() != planned:
         raise LifecycleError(
-            "the release is not the one that was planned: since then its files, the values, or what renders"
-            " it have changed. This task has written nothing; run the playbook again, which plans anew"
+            "the release has changed since the plan was made: its files, its values, or the program that "
+            "renders it. This task has written nothing; run the playbook again to plan again"
         )
 
 
@@ -212,6 +212,6 @@ def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
     changed = [folder for folder, code in found.items() if planned.get(folder, code) != code]
     if changed:
         raise LifecycleError(
-            f"the migrations in {', '.join(changed)} are not those that were planned: since then files there"
-            " have changed. This task has written nothing; run the playbook again, which plans anew"
+            f"the migrations in {', '.join(changed)} have changed since the plan was made. This task has "
+            f"written nothing; run the playbook again to plan again"
         )

@@ -77,7 +77,7 @@ def plan_hops(
     if way is None and first.blockers and is_older(installation.version, release.version):
         there = ", ".join(one.version for one in at_hand) or "none"
         missing = (
-            f"hops=auto (kyma_hops) finds no way: the releases at hand are {there}, as release_catalog"
+            f"hops=auto (kyma_hops) finds no path: the available releases are {there}, as release_catalog"
             " (kyma_release_catalog) says"
         )
         return replace(first, blockers=(*first.blockers, Blocker("", missing)))

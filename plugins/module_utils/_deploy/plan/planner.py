@@ -23,6 +23,7 @@ from ..._threads import call_in_threads
 from ...migration import GLOBAL
 from ..desired.release_migrations import with_installation
 from .observed_state import ObservedState, observe_cluster
+from .plan_progress import PlanProgress
 from .release_plan import Plan, PlanRequest
 
 
@@ -41,7 +42,10 @@ def create_plan(
     Raises:
         LifecycleError: the release can't be read, or the cluster doesn't answer.
     """
+    report = PlanProgress(request.progress)
+    report.reading()
     digest, observed = call_in_threads(materials.fingerprint, lambda: observe_cluster(cluster))
+    report.has_read()
     known = set(request.alone) <= set(observed.installation.components)
     outlived = request.strict and overdue_migrations(migrating.migrations, observed.installation.version)
     sound = known and not found.problems and not migrating.problems and not outlived

@@ -69,7 +69,7 @@ def run_preflight(
     """
     now = datetime.now(UTC)
     held = hold_problem(observed.installation.hold, now)
-    found = [Blocker("", held)] if held else []
+    found = [Blocker("", held, is_hold=True)] if held else []
     found += [] if intended.takeover else coexistence_blockers(cluster, intended)
     # A refusal that only says which right is missing is told once, with the roles that grant it.
     told = [(blocker, refused_right(blocker.message)) for blocker in known]

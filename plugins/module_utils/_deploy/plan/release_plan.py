@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._objects.apply.change import ObjectChange
-from ..._objects.apply.diff import diff_of
+from ..._progress import Progress, no_progress
 from ...migration import GLOBAL
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class PlanRequest:
     hops: bool = False
     strict: bool = False
     missing_roles: Callable[[Collection[str]], Collection[str]] = lambda _names: ()
+    progress: Progress = no_progress
 
 
 @dataclass(frozen=True)
@@ -169,39 +170,6 @@ class Plan:
         from ..._components.observations import observation
 
         return {one.name: observation(one) for one in found}
-
-    def diff(self) -> list[dict[str, str]]:
-        """Everything that would be written, as an Ansible diff; that of later hops is provisional.
-
-        It is in the order of the run, so that what is written several times goes from state to state.
-        """
-        diffs: list[dict[str, str]] = []
-        for change in self._changes_in_turn():
-            diff = diff_of(change.before, change.after, status=change.status)
-            if change.lasting:
-                diff["after_header"] += " (can't be undone)"
-            diffs.append(diff)
-        for plan in self.later:
-            for one in plan.diff():
-                headers = {key: f"{one[key]} ({plan.version}, provisional)" for key in _HEADERS}
-                diffs.append({**one, **headers})
-        return diffs
-
-    def _changes_in_turn(self) -> Iterator[ObjectChange]:
-        yield from self._written_by("global", "pre")
-        for component in self.components:
-            yield from self._written_by(component.name, "pre")
-            yield from component.changes
-            yield from self._written_by(component.name, "post")
-        yield from self._written_by("global", "post")
-
-    def _written_by(self, component: str, phase: str) -> Iterator[ObjectChange]:
-        for migration in self.migrations:
-            if (migration.component, migration.phase) == (component, phase):
-                yield from migration.writes
-
-
-_HEADERS = ("before_header", "after_header")
 
 
 def _task(tasks: str, components: Sequence[str], *, role: str = "", phase: str = "") -> dict[str, Any]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from ..._cluster.kinds import defined_kinds
 from ..._components.component_inventory import deployed_as
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._components.component_preflight import IntendedChanges
-from ..._components.component_rehearsal import RehearsalContext
+from ..._components.component_rehearsal import RehearsalContext, RehearsedComponent
 from ..._components.desired_component import DesiredComponent
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.migrations.plan_warnings import migration_warnings
@@ -41,6 +41,7 @@ from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import irreversible_changes
 from .observed_state import ObservedState
 from .partial_deployment import partial_deployment_problems, partial_deployment_warnings
+from .plan_progress import PlanProgress
 from .preflight import PreflightResult, run_preflight
 from .prune_rehearsal import PruneRehearsal
 from .release_plan import Plan, PlanRequest, with_later_changes
@@ -134,7 +135,7 @@ class ReleaseRehearsal:
         """Rehearse, and put together what was learnt."""
         release, installation = self._release, self._observed.installation
         self._rehearse_global_migrations(Phase.PRE)
-        rehearsed = [one for wave in self._waves() for one in self._rehearsal.rehearse(wave)]
+        rehearsed = list(self._rehearsed())
         self._blockers += [blocker for one in rehearsed for blocker in one.blockers]
         planned = {one.plan.name: one.plan for one in rehearsed}
         components = [planned[name] for name in self._desired.components if name in planned]
@@ -183,6 +184,17 @@ class ReleaseRehearsal:
             actions=self._actions,
             unsettled=self._is_unsettled,
         )
+
+    def _rehearsed(self) -> Iterator[RehearsedComponent]:
+        """The components, wave by wave; how many of them are rehearsed is reported."""
+        report, done = PlanProgress(self._request.progress), 0
+        waves = self._waves()
+        total = sum(map(len, waves))
+        for wave in waves:
+            report.rehearsing(done, total)
+            yield from self._rehearsal.rehearse(wave)
+            done += len(wave)
+        report.rehearsing(total, total)
 
     def _rehearse_global_migrations(self, phase: Phase) -> None:
         self._blockers += self._migrations.rehearse(GLOBAL, phase).blockers
@@ -293,9 +305,7 @@ class ReleaseRehearsal:
             return []
         version = self._release.version
         late = overdue_migrations(self._migrating.migrations, version)
-        return [
-            f"{overdue_warning(one, version)}; it stands in the way by strict (kyma_strict)" for one in late
-        ]
+        return [f"{overdue_warning(one, version)}; it blocks because of strict (kyma_strict)" for one in late]
 
     def _waves(self) -> list[list[DesiredComponent]]:
         """All components as the run would take them; one by one where their needs make no sense."""

@@ -7,57 +7,126 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..._components.component_plan import ComponentPlan
+from ..._components.component_plan import ComponentPlan, MigrationPlan
 from ..._objects.apply.change import ObjectChange
 from ..._objects.ownership.findings import describe_findings
+from .execution_order import ComponentStep, MigrationStep, steps_in_order
 from .release_plan import Plan
 
+_ACTIONS = ("create", "change", "replace", "delete")
+_ALWAYS_COUNTED = ("create", "change", "delete")
 
-def summary_of(plan: Plan) -> list[str]:
-    """A plan for people: a line for what matters, none for what doesn't."""
-    moves = plan.previous not in ("", plan.version) and not plan.alone
-    way = f"{plan.previous} → {plan.version}" if moves else plan.version
-    profile = f" ({plan.profile})" if plan.profile else ""
-    width = max((len(component.label) for component in plan.components), default=0)
+
+def summary_of(plan: Plan, *, with_evidence: bool = False) -> list[str]:
+    """A plan for people, in the order of execution, with the sums at its end.
+
+    Args:
+        plan: to show. What does not change has no line of its own.
+        with_evidence: whether each migration that is not needed has a line too, with the reason.
+    """
     if not plan.needed:
-        counted = sum(component.objects for component in plan.components)
-        nothing = f"Kyma {plan.version}{profile}: nothing to do, {counted} objects as deployed"
-        return [nothing, *(line for component in plan.components for line in _headed(component, width))]
-    only = f", {', '.join(plan.alone)} alone" if plan.alone else ""
-    hop = f", hop 1 of {len(plan.later) + 1}, exact" if plan.later else ""
-    lines = [f"Kyma {way}{profile}{only}{hop}:"]
-    lines += [f"  abandons  {what}" for what in plan.stays]
-    for migration in plan.migrations:
-        if migration.verdict == "needed":
-            what = _count_words(migration.writes)
-            lines.append(f"  migrate   {migration.id} ({migration.phase}): {migration.evidence}; {what}")
-            lines += [f"              note: {note}" for note in migration.notes]
-    for component in plan.components:
-        if component.action == "unchanged":
-            lines += _headed(component, width)
-            continue
-        if component.action == "orphaned":
-            what = f"not in {plan.version}; stays as it is, with {component.objects} objects"
-        else:
-            what = _count_words(component.changes)
-        lines.append(f"  {component.action:9} {component.label:{width}}  {what}")
-        lines += [f"              left out: Helm hook {hook}" for hook in component.hooks]
-        lines += [f"              note: {warning}" for warning in component.warnings]
-        lines += _found(component)
+        return _nothing_to_do(plan, with_evidence=with_evidence)
+    lines = [f"{_title(plan)}:", *(f"  abandons  {what}" for what in plan.stays)]
+    width = _width(plan)
+    for step in steps_in_order(plan):
+        lines += (
+            _component_lines(step, plan.version, width)
+            if isinstance(step, ComponentStep)
+            else _migration_lines(step.migration, with_evidence=with_evidence)
+        )
     if plan.unsettled and not any(component.takes_part for component in plan.components):
         lines.append("  settles   what an earlier run has left open")
     unchanged = sum(1 for one in plan.components if one.action == "unchanged" and not one.findings)
     if unchanged:
-        lines.append(f"  unchanged {unchanged} components")
+        lines.append(f"  unchanged {_counted(unchanged, 'component')}")
     idle = sum(1 for migration in plan.migrations if migration.verdict == "not_needed")
-    if idle:
-        lines.append(f"  not needed  {idle} migrations, with their evidence in the result")
+    if idle and not with_evidence:
+        lines.append(f"  skip      {_counted(idle, 'migration')} that are not needed; --diff shows why")
+    lines.append(_sums(plan))
     for number, later in enumerate(plan.later, 2):
-        title, *rest = summary_of(later)
+        title, *rest = summary_of(later, with_evidence=with_evidence)
         note = f"hop {number} of {len(plan.later) + 1}, provisional: planned again when it is its turn"
         lines += [f"{title.removesuffix(':')}, {note}:", *rest]
         lines += [f"  blocked?  {blocker}" for blocker in later.blockers]
     return lines
+
+
+def _title(plan: Plan) -> str:
+    moves = plan.previous not in ("", plan.version) and not plan.alone
+    way = f"{plan.previous} → {plan.version}" if moves else plan.version
+    profile = f" ({plan.profile})" if plan.profile else ""
+    only = f", {', '.join(plan.alone)} alone" if plan.alone else ""
+    hop = f", hop 1 of {len(plan.later) + 1}, exact" if plan.later else ""
+    return f"Kyma {way}{profile}{only}{hop}"
+
+
+def _nothing_to_do(plan: Plan, *, with_evidence: bool) -> list[str]:
+    profile = f" ({plan.profile})" if plan.profile else ""
+    counted = sum(component.objects for component in plan.components)
+    lines = [f"Kyma {plan.version}{profile}: nothing to do, {counted} objects as deployed"]
+    for component in plan.components:
+        lines += _headed(component, _width(plan))
+    for migration in plan.migrations:
+        lines += _migration_lines(migration, with_evidence=with_evidence)
+    return lines
+
+
+def _width(plan: Plan) -> int:
+    return max((len(component.label) for component in plan.components), default=0)
+
+
+def _migration_lines(migration: MigrationPlan, *, with_evidence: bool) -> list[str]:
+    if migration.verdict == "needed":
+        what = f"{migration.evidence}; {_count_words(migration.writes)}"
+        notes = [f"              note: {note}" for note in migration.notes]
+        return [f"  migrate   {migration.id} ({migration.phase}): {what}", *notes]
+    if migration.verdict == "not_needed" and with_evidence:
+        return [f"  skip      {migration.id} ({migration.phase}): not needed, {migration.evidence}"]
+    return []
+
+
+def _component_lines(step: ComponentStep, version: str, width: int) -> list[str]:
+    component = step.component
+    if step.action == "unchanged":
+        return _headed(component, width)
+    if step.action == "orphaned":
+        what = f"not in {version}; it stays, with {component.objects} objects"
+    else:
+        what = _count_words(step.changes)
+    lines = [f"  {step.action:9} {component.label:{width}}  {what}"]
+    if not step.is_main:
+        return lines
+    lines += [f"              left out: Helm hook {hook}" for hook in component.hooks]
+    lines += [f"              note: {warning}" for warning in component.warnings]
+    return [*lines, *_found(component)]
+
+
+def _sums(plan: Plan) -> str:
+    """How many objects a plan creates, changes and deletes, and how many migrations it runs.
+
+    An object counts once for each action, whoever does it: a component, a migration, or both.
+    """
+    counts = count_changes(plan)
+    needed = counts.pop("migrations")
+    told = [f"{count} to {action}" for action, count in counts.items() if count or action in _ALWAYS_COUNTED]
+    title = "Plan of hop 1" if plan.later else "Plan"
+    return f"{title}: {', '.join([*told, _counted(needed, 'migration')])}"
+
+
+def count_changes(plan: Plan) -> dict[str, int]:
+    """How many objects a plan would ``create``, ``change``, ``replace`` and ``delete``.
+
+    And how many ``migrations`` it would run.
+    """
+    steps = list(steps_in_order(plan))
+    refs = {(change.action, change.ref) for step in steps for change in step.changes}
+    counts = {action: sum(1 for one, _ref in refs if one == action) for action in _ACTIONS}
+    needed = sum(isinstance(s, MigrationStep) and s.migration.verdict == "needed" for s in steps)
+    return {**counts, "migrations": needed}
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def blocked_message(plan: Plan) -> str:
@@ -70,10 +139,9 @@ def blocked_message(plan: Plan) -> str:
 
 def _count_words(changes: Sequence[ObjectChange]) -> str:
     """``14 to create, 2 to change``, or ``no object changes``."""
-    counts: dict[str, int] = {}
-    for change in changes:
-        counts[change.action] = counts.get(change.action, 0) + 1
-    return ", ".join(f"{count} to {action}" for action, count in counts.items()) or "no object changes"
+    found = [change.action for change in changes]
+    counts = [(action, found.count(action)) for action in _ACTIONS]
+    return ", ".join(f"{count} to {action}" for action, count in counts if count) or "no object changes"
 
 
 def _headed(component: ComponentPlan, width: int) -> list[str]:

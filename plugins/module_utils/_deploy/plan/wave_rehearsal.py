@@ -227,7 +227,7 @@ class WaveRehearsal:
         if bringer in ("", FOUNDATION, component):
             return blocker
         brings = "brings its definition" if brought else f"provides {group}"
-        advice = ": have that come first (needs, prerequisites)"
+        advice = ": deploy that first (needs, prerequisites)"
         if brought:
             advice += ", or put the definition into crds/"
         if alone and bringer not in alone:
@@ -248,7 +248,7 @@ def _refused_kinds(member: _Member, applied: ApplyResult) -> set[ApiKind]:
 
 def _beside_warnings(name: str, beside: Mapping[ApiKind, str]) -> list[str]:
     return [
-        f"{kind} in {api_version} is served only with the component {bringer}, which is deployed side by side"
-        f" with {name} and may be later: have {name} need it (needs)"
+        f"{kind} in {api_version} is served only with the component {bringer}, which is deployed in "
+        f"parallel with {name} and may be later: have {name} need it (needs)"
         for (api_version, kind), bringer in beside.items()
     ]

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from ..._carrier.task import Result, Task
@@ -25,14 +26,24 @@ from ..._objects.ownership.findings import describe_findings
 from ..._runs.cancellation import CancellationCheck, Grace
 from ..._runs.lease.lease_session import run_under_lease
 from ..._runs.lease.own_lease import run_with_own_lease
-from ..._runs.outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome, duration_of, global_phase
+from ..._runs.outcomes import (
+    CANCELLED,
+    ENDS,
+    FAILED,
+    NOT_STARTED,
+    SUCCEEDED,
+    ComponentOutcome,
+    duration_of,
+    global_phase,
+    phase_entry,
+)
 from ..._runs.recorder import end_if_cancelled, seconds_since_start
 from ..._runs.records.installation import read_installation, write_installation
 from ..._runs.records.inventories import read_inventories
 from ..._runs.records.journal_records import journal_of
 from ..._runs.records.record_schema import API_VERSION
 from ..._runs.records.runs import new_run_name, read_run, update_run_status
-from ..._runs.reminder import Reminder
+from ..._runs.run_failures import outcome_problems
 from ..._threads import call_in_threads, map_in_threads
 from ...migration import Phase
 from ..component_options import ComponentOptions
@@ -52,7 +63,6 @@ class _Deployment:
         options: ComponentOptions,
         record: Mapping[str, Any],
         known: KnownState,
-        reminder: Reminder,
     ) -> None:
         self._options = options
         self._run = options.run
@@ -60,8 +70,8 @@ class _Deployment:
         self._record = record
         self._spec: Mapping[str, Any] = self._record.get("spec") or {}
         self._status: Mapping[str, Any] = self._record.get("status") or {}
-        self._stopping = CancellationCheck(replace(task, progress=reminder), self._record)
-        self._task = task = replace(task, progress=reminder, cancelled=self._stopping)
+        self._stopping = CancellationCheck(task, self._record)
+        self._task = task = replace(task, cancelled=self._stopping)
         release, kept = read_release(task.materials, known.inventories)
         self._desired = desired_release(release, scope_of(task.cluster), kept)
         self._refuse_bad_names(self._desired)
@@ -83,8 +93,7 @@ class _Deployment:
             cluster=task.cluster,
             policy=options.policy,
             migrate=self._migrating.run,
-            progress=reminder,
-            remind=reminder.replace_detail,
+            progress=task.progress,
             cancelled=self._migrating.cancelled,
             out_of_grace=Grace(self._migrating.cancelled, options.grace),
             timeout=options.timeout,
@@ -96,9 +105,16 @@ class _Deployment:
             additions=RunAdditions(self._new_kinds(), self._namespaces()),
             selection=self._selection(),
             providers=self._desired.providers,
+            count=self._counter(),
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
         self._cancelled_at = ""
+
+    def _counter(self) -> Callable[[], str]:
+        """Counts the components of the run that have ended, also in the tasks before this one."""
+        total = len(self._spec.get("components") or ())
+        numbers = count(sum(1 for state in self._earlier.values() if state in ENDS) + 1)
+        return lambda: f", {min(next(numbers), total)} of {total} components" if total > 1 else ""
 
     def _new_kinds(self) -> dict[tuple[str, str], Kind]:
         """The kinds that came with this run: outside of one, all that the release defines."""
@@ -155,13 +171,9 @@ class _Deployment:
                 states.append(outcome.state)
         if self._run:
             # A phase may take several tasks: those before this one have noted their share.
-            seconds = self._phase(phase).get("seconds", 0.0) + time.monotonic() - started
             state = SUCCEEDED if set(states) == {SUCCEEDED} else FAILED
-            update_run_status(
-                self._task.cluster,
-                self._run,
-                {"phases": {phase: {"state": state, "seconds": round(seconds, 3)}}},
-            )
+            entry = phase_entry(state, time.monotonic() - started, self._phase(phase))
+            update_run_status(self._task.cluster, self._run, {"phases": {phase: entry}})
 
     def _narrow(self) -> None:
         """Take old versions from definitions, once all that the run works on is healthy without them.
@@ -180,7 +192,14 @@ class _Deployment:
             if begun is not None:
                 phases = {**begun.phases, **ended.phases}
                 seconds = begun.seconds + ended.seconds
-                ended = replace(begun, state=ended.state, error=ended.error, seconds=seconds, phases=phases)
+                ended = replace(
+                    begun,
+                    state=ended.state,
+                    error=ended.error,
+                    seconds=seconds,
+                    finished_at=ended.finished_at,
+                    phases=phases,
+                )
             self._outcomes[name] = ended
             told = ended.as_result()
             kept = {key: told[key] for key in ("state", "error", "phases")}
@@ -191,7 +210,6 @@ class _Deployment:
         if why:
             version = self._desired.components[name].listed.component_version
             outcome = ComponentOutcome(name, NOT_STARTED, error=why, component_version=version)
-            self._task.progress(name, NOT_STARTED, why)
         else:
             outcome = ComponentWork(self._place, self._desired.components[name]).run()
         self._note(outcome)
@@ -216,7 +234,7 @@ class _Deployment:
         if state == FAILED:
             return "a global migration failed"
         if not state and before in (self._spec.get("phases") or ()):
-            return "the global migrations before it did not come to their end"
+            return "the global migrations before it did not end"
         return ""
 
     def _refuse_bad_names(self, desired: DesiredRelease) -> None:
@@ -274,12 +292,15 @@ def _known(task: Task) -> KnownState:
 def _deploy_under_lease(
     task: Task, options: ComponentOptions, record: Mapping[str, Any], known: KnownState
 ) -> Result:
-    with Reminder(task.progress) as reminder:
-        deployment = _Deployment(task, options, record, known, reminder)
-        outcomes = deployment.work()
-        cancelled_by = deployment.cancelled_by
-        warnings = end_if_cancelled(task, options.run, cancelled_by)
-    failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
+    deployment = _Deployment(task, options, record, known)
+    outcomes = deployment.work()
+    cancelled_by = deployment.cancelled_by
+    waiting = [one for one in outcomes if one.state == NOT_STARTED]
+    if cancelled_by and waiting:
+        # Whoever interrupts Ansible sees no result.
+        task.progress(", ".join(one.name for one in waiting), NOT_STARTED, waiting[0].error)
+    warnings = end_if_cancelled(task, options.run, cancelled_by)
+    problems = outcome_problems(outcomes)
     result: Result = {
         "changed": any(_has_changed(outcome) for outcome in outcomes),
         "components": [outcome.as_result() for outcome in outcomes],
@@ -287,11 +308,11 @@ def _deploy_under_lease(
         "durations": _durations(outcomes),
         "warnings": [*warnings, *_warnings(outcomes, planned=bool(options.run))],
     }
-    if failed or cancelled_by:
+    if problems or cancelled_by:
         cancelled = [f"cancelled by {cancelled_by}"] if cancelled_by else []
-        told = [f"component {one.name} {one.state}: {one.error}" for one in failed]
-        result["msg"] = "\n".join([*cancelled, *told])
-        result["failed"] = not options.run
+        result["msg"] = "\n".join([*cancelled, *problems])
+        # In a run, what was not started has failed elsewhere.
+        result["failed"] = not options.run or any(one.state in (FAILED, CANCELLED) for one in outcomes)
     return result
 
 

@@ -29,13 +29,13 @@ from ..._runs.outcomes import (
     SUCCEEDED,
     ComponentOutcome,
     duration_of,
+    phase_entry,
     removal_outcome,
-    run_problems,
 )
 from ..._runs.recorder import end_if_cancelled
 from ..._runs.records.inventories import read_owned
 from ..._runs.records.runs import new_run_name, read_run, update_run_status
-from ..._runs.reminder import Reminder
+from ..._runs.run_failures import run_problems
 from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release
 from ..desired.unchanged_components import read_release
@@ -70,8 +70,7 @@ def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) ->
         }
     started = time.monotonic()
     task = replace(task, cancelled=Grace(stopping, options.grace))
-    with Reminder(task.progress) as progress:
-        outcomes = _Pruning(replace(task, progress=progress), options).work()
+    outcomes = _Pruning(task, options).work()
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
     if run:
         _note(task.cluster, run, outcomes, time.monotonic() - started)
@@ -88,7 +87,7 @@ def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) ->
     }
     if failed:
         result["msg"] = "\n".join(f"component {one.name} {one.state}: {one.error}" for one in failed)
-        result["failed"] = not run
+        result["failed"] = True
     return result
 
 
@@ -163,7 +162,7 @@ class _Pruning:
         outcome = (
             ComponentOutcome(name, FAILED, error=removal.refusal)
             if removal.refusal
-            else removal_outcome(name, removal.removal, removal.seconds)
+            else removal_outcome(name, removal.removal, removal.seconds, removal.times)
         )
         told = outcome.error.partition("\n")[0] or f"{outcome.deleted} objects pruned"
         self._task.progress(name, outcome.state, told)
@@ -177,7 +176,7 @@ def _note(cluster: Cluster, run: str, outcomes: Sequence[ComponentOutcome], seco
     components = {
         outcome.name: _after_pruning(known.get(outcome.name) or {}, outcome) for outcome in outcomes
     }
-    phase = {"state": FAILED if failed else SUCCEEDED, "seconds": round(seconds, 3)}
+    phase = phase_entry(FAILED if failed else SUCCEEDED, seconds)
     among = len({**known, **components}) + len(status.get("migrations") or {})
     update_run_status(cluster, run, {"components": components, "phases": {PRUNE: phase}}, among=among)
 
@@ -192,5 +191,7 @@ def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[
         "error": outcome.error,
         "deleted": outcome.deleted,
         "seconds": round(known.get("seconds", 0.0) + outcome.seconds, 3),
+        "started_at": known.get("started_at") or outcome.started_at,
+        "finished_at": outcome.finished_at or known.get("finished_at", ""),
         "warnings": warnings,
     }

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,42 +16,58 @@ from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster
 from ..._objects.inventory.inventory import refreshed_inventory
 from ..._objects.inventory.live_objects import read_metadata
+from ..._runs.cluster_result import changes_in
 from ..._runs.durations import render_durations
 from ..._runs.lease.lease_session import release_lease, run_under_lease
-from ..._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, durations_of, run_problems
+from ..._runs.outcomes import (
+    CANCELLED,
+    END,
+    FAILED,
+    SUCCEEDED,
+    durations_of,
+    phase_entry,
+    total_seconds,
+)
 from ..._runs.recorder import end_record, seconds_since_start
 from ..._runs.records.installation import Installation
 from ..._runs.records.inventories import read_inventories, write_inventory
 from ..._runs.records.runs import RUNNING, read_run
+from ..._runs.run_failures import failures_in_short, run_problems
 from ..._threads import map_in_threads
 
 JUST_NOW = 1.0
 """Seconds for which a component that was watched to its end need not be looked at once more."""
 
 
-def end_run(task: Task, run: str, interactive_managers: Sequence[str]) -> Result:
+def end_run(
+    task: Task, run: str, interactive_managers: Sequence[str], plan: Mapping[str, Any] | None = None
+) -> Result:
     """End the record of a run, and give its lease back; what has ended stays as it is.
 
     Args:
         task: that ends the run.
         run: its name.
         interactive_managers: patterns of the names of field managers behind which a person sits.
+        plan: that the run has carried out, for the result.
 
     Raises:
         ClusterError: there is no such run, or the server does not answer.
     """
+    started = time.monotonic()
     record = read_run(task.cluster, run)
     if (record.get("status") or {}).get("state", RUNNING) != RUNNING:
         # By the work itself, or by somebody else: then it need not have the lease any more.
-        result = _record_end(task.cluster, record, interactive_managers)
+        result = _record_end(task.cluster, record, interactive_managers, started)
     else:
         with run_under_lease(task, record) as working_task:
-            result = _record_end(working_task.cluster, record, interactive_managers)
+            result = _record_end(working_task.cluster, record, interactive_managers, started)
     release_lease(task.cluster, record)
-    return result
+    return {**result, "plan": dict(plan or {})}
 
 
-def _record_end(cluster: Cluster, record: Mapping[str, Any], interactive_managers: Sequence[str]) -> Result:
+def _record_end(
+    cluster: Cluster, record: Mapping[str, Any], interactive_managers: Sequence[str], started: float
+) -> Result:
     """End the record of a run; one that has ended stays as it is."""
     name, spec, status = record["metadata"]["name"], record["spec"], record.get("status") or {}
     failures = run_problems(record)
@@ -60,20 +77,34 @@ def _record_end(cluster: Cluster, record: Mapping[str, Any], interactive_manager
     if not ended_before:
         _note_as_they_are_now(cluster, _unseen(status, seconds), interactive_managers)
         after = None if failures else partial(_installation_after, run_name=name, spec=spec)
-        end_record(cluster, name, state, failures, seconds, after)
+        phases = {END: phase_entry(state, time.monotonic() - started)}
+        seconds = seconds_since_start(spec)
+        end_record(cluster, name, state, failures, seconds, after, phases)
+        status = {
+            **status,
+            "seconds": round(seconds, 3),
+            "phases": {**(status.get("phases") or {}), **phases},
+        }
     rows = durations_of(status)
-    title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
+    title = f"{_what_of(spec)}: {state} after {total_seconds(rows):.1f} s (run {name})"
     result: Result = {
         "changed": True,
         "run": name,
         "state": state,
-        "seconds": round(seconds, 3),
+        "previous": spec.get("previous", ""),
+        "version": spec["version"],
+        "seconds": total_seconds(rows),
+        "started_at": min(
+            (row["started_at"] for row in rows if row["started_at"]), default=spec["startedAt"]
+        ),
+        "finished_at": max((row["finished_at"] for row in rows), default=""),
+        "changes": changes_in(status),
         "durations": rows,
         "failures": failures,
         "summary": [title, *render_durations(rows)],
     }
     if failures:
-        listed = "\n".join(f"- {failure}" for failure in failures)
+        listed = "\n".join(f"- {failure}" for failure in failures_in_short(record) or failures)
         result["failed"] = True
         result["msg"] = (
             f"{_what_of(spec)} is not deployed completely, so the cluster's version stays"
@@ -97,12 +128,13 @@ def _installation_after(before: Installation, run_name: str, spec: Mapping[str, 
         definitions=before.definitions,
         resource_version=before.resource_version,
         uid=before.uid,
+        conditions=before.conditions,
     )
 
 
 def _what_next(state: str) -> str:
-    again = "run the playbook again to go on from there"
-    return again if state == CANCELLED else "put right what failed and run the playbook again"
+    again = "run the playbook again to continue"
+    return again if state == CANCELLED else "correct what failed and run the playbook again"
 
 
 def _what_of(spec: Mapping[str, Any]) -> str:

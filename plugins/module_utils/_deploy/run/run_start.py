@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,10 +13,12 @@ from typing import Any, NamedTuple
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster
+from ..._cluster.timestamp import precise_timestamp
 from ..._components.observations import record_observations
 from ..._errors import LifecycleError
 from ..._migrations.predicted_verdicts import predicted_verdicts
 from ..._objects.access.rights import Right
+from ..._progress import Step
 from ..._runs.cancellation import signalled
 from ..._runs.lease.lease_session import (
     LeaseState,
@@ -26,14 +29,14 @@ from ..._runs.lease.lease_session import (
     read_lease_state,
     release_acquired_lease,
 )
-from ..._runs.outcomes import PRUNE, global_phase
+from ..._runs.outcomes import LEASE, PLAN, PRUNE, SUCCEEDED, global_phase, phase_entry
 from ..._runs.recorder import begin_record, end_cancelled_run, run_spec
 from ..._runs.records.definitions import RecordKinds, install_definitions
-from ..._runs.records.hold import hold_problem
+from ..._runs.records.hold import ClusterHeld, hold_problem
 from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
 from ..._runs.records.inventories import read_inventories, read_record_versions
 from ..._runs.records.record_schema import DEPLOY
-from ..._runs.records.runs import new_run_name
+from ..._runs.records.runs import RUNNING, new_run_name
 from ..._threads import call_in_threads
 from ...migration import Phase
 
@@ -58,15 +61,16 @@ def start_run(
         raise LifecycleError(
             "this plan has blockers, so it can't be carried out: " + "; ".join(plan["blockers"])
         )
-    task.progress("run", "starting", f"Kyma {plan['version']}")
+    started = time.monotonic()
+    task.progress("run", "starting", f"Kyma {plan['version']}", Step())
     seen = _look(task)
     if held := hold_problem(seen.installation.hold, datetime.now(UTC)):
-        raise LifecycleError(held)
+        raise ClusterHeld(held)
     if not seen.before.lease.holder and not _is_as_planned(task.cluster, plan, seen):
         if not seen.installation.uid:
             raise LifecycleError(
                 "nothing is recorded on this cluster, so this is not the one that the plan was made for, or"
-                " its records were deleted since: look which cluster the kubeconfig leads to, then run the"
+                " its records were deleted since: check the cluster in the kubeconfig, then run the"
                 " playbook again"
             )
         return _outdated(task, may_wait=may_wait)
@@ -77,17 +81,27 @@ def start_run(
             # What the plan saw may have been in the middle of a change.
             release_acquired_lease(task, won)
             return _outdated(task, may_wait=True)
+        phases = _phases_before(plan, time.monotonic() - started)
+        spec = _run_spec(plan, seen.installation, deadline)
         with hold_lease(task, won) as working_task:
             install_definitions(working_task.cluster, seen.installation, kinds)
-            spec = _run_spec(plan, seen.installation, deadline) | {"lease": lease_record(won)}
+            spec |= {"lease": lease_record(won)}
             begun = _installation_while_running(plan, seen.installation, kinds)
-            _record_begin(working_task, plan, name, spec, seen.installation, begun)
+            begin_record(working_task.cluster, name, spec, seen.installation, begun, phases)
+            _note_begin(working_task, plan, name, spec)
     except BaseException:
         release_acquired_lease(task, won)
         raise
     if told := fence_warning(won.fence):
         task.progress("run", "advisory", told)
-    return {"changed": True, "run": name, "outdated": False, "advisory": told}
+    return {
+        "changed": True,
+        "run": name,
+        "outdated": False,
+        "advisory": told,
+        "state": RUNNING,
+        "started_at": precise_timestamp(),
+    }
 
 
 def _run_spec(plan: Mapping[str, Any], before: Installation, deadline: float) -> dict[str, Any]:
@@ -127,15 +141,15 @@ def _installation_while_running(
     return begun if plan["alone"] else replace(begun, target=plan["version"], profile=plan["profile"])
 
 
-def _record_begin(
-    task: Task,
-    plan: Mapping[str, Any],
-    name: str,
-    spec: Mapping[str, Any],
-    before: Installation,
-    begun: Installation,
-) -> None:
-    begin_record(task.cluster, name, spec, before, begun)
+def _phases_before(plan: Mapping[str, Any], lease_seconds: float) -> dict[str, Any]:
+    """What went before a run: its plan, and getting the lease."""
+    lease = phase_entry(SUCCEEDED, lease_seconds)
+    if not plan.get("duration"):
+        return {LEASE: lease}
+    return {PLAN: {"kind": PLAN, "state": SUCCEEDED, **plan["duration"]}, LEASE: lease}
+
+
+def _note_begin(task: Task, plan: Mapping[str, Any], name: str, spec: Mapping[str, Any]) -> None:
     if plan.get("noted"):
         record_observations(task.cluster, plan, read_inventories(task.cluster))
     if task.cancelled():
@@ -191,9 +205,9 @@ def _outdated(task: Task, *, may_wait: bool) -> Result:
     """
     if not may_wait:
         raise LifecycleError(
-            "another deployment has begun on this cluster since the plan was made, so the plan may be wrong;"
-            " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+            "another deployment has begun on this cluster since the plan was made, so the plan may be "
+            "wrong; check `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
         )
-    message = "somebody else was at work on this cluster since the plan was made: plan anew"
+    message = "another run has changed this cluster since the plan was made: plan again"
     task.progress("run", "outdated", message)
     return {"changed": False, "run": "", "outdated": True, "advisory": "", "msg": message}

@@ -4,5 +4,5 @@
 """What authors of errands do: declare one, have it validated, run it, and read what came of it.
 
 From outside: `errand_object` (from options to an object), `preflight` (what the server says of it),
-`errand_writing` (installing and applying), `requested_run` (running and waiting), `errand_report`.
+`errand_writing` (reading and applying), `requested_run` (running and waiting), `errand_report`.
 """

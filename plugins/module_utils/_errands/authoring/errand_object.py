@@ -13,7 +13,7 @@ from typing import Any
 from ..._cluster.cluster import Object
 from ..._cluster.deep_copy import deep_copy
 from ..._dry_run.crd_schema import Misfit, ViolationType, misfits
-from ..._jobs.loose_json import mapping_of, text_of
+from ..._loose_json import mapping_of, text_of
 from ..._text import one_line
 from ..errand import API_VERSION, KIND, LAST_APPLIED, Errand, ErrandKey, Strategy, errand_from
 from ..errand_definition import DEFINITION

@@ -1,47 +1,20 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Installing the definition of errands if it is needed, and applying an errand."""
+"""Reads and applies an errand."""
 
 from __future__ import annotations
 
 from ..._cluster.cluster import Cluster, Object
-from ..._cluster.errors import Conflict, Forbidden
-from ..._objects.installed_kinds import DefinitionState, state_of_kinds, update_kinds
-from ..._objects.installed_kinds import install_problem as kinds_problem
+from ..._cluster.errors import Conflict
 from ..._text import one_line
 from ..errand import API_VERSION, FIELD_MANAGER, KIND, ErrandKey, Strategy, errand_from
-from ..errand_definition import CRD_NAME, install_definition, is_current
 from .errand_object import WantedErrand
 
 _AFTERWARDS = {Strategy.ONCE: Strategy.DONE, Strategy.NOW: Strategy.MANUAL}
 """What the strategies become after a run."""
 AUTHOR_MANAGER = "kyma-lifecycle/errand"
 """The field manager of authors, unless they name another one."""
-
-
-def definition_state(cluster: Cluster) -> DefinitionState:
-    """What the cluster has of the definition of errands; one request beside discovery.
-
-    Raises:
-        ClusterError: the server does not answer.
-    """
-    return state_of_kinds(cluster, [(API_VERSION, KIND)], is_current)
-
-
-def update_definition(cluster: Cluster, state: DefinitionState) -> tuple[bool, tuple[str, ...]]:
-    """Install the definition where it is missing or not current; whether it was, and warnings.
-
-    Raises:
-        LifecycleError: it is missing, and can't be installed.
-    """
-    return update_kinds(state, lambda: install_definition(cluster), install_problem)
-
-
-def install_problem(refusal: Forbidden) -> str:
-    """Why the definition can't be installed, and what to do."""
-    command = "ansible-playbook kyma.lifecycle.reconcile_errands"
-    return kinds_problem(f"the definition {CRD_NAME}", refusal, command)
 
 
 def read_errand(cluster: Cluster, key: ErrandKey) -> Object | None:

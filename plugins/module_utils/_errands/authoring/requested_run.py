@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Object
+from ..._cluster.cluster import Cluster, Object, ref_of
 from ..._cluster.errors import ClusterError
 from ..._cluster.timestamp import timestamp
 from ..._errors import LifecycleError
-from ..._progress import Progress
+from ..._objects.health.diagnosis import diagnose
+from ..._objects.health.status import assess_health
+from ..._objects.health.wait import UnhealthyObject
+from ..._progress import DUE_SECONDS, Progress, Step
 from ..due_run import triggered_run
 from ..errand import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, Phase, errand_from
 from ..holding_container import DEFAULT_IMAGE
@@ -31,6 +34,7 @@ TIDY_SECONDS = 10.0
 """How long to wait at the end until a succeeded run's Job can go."""
 REFUSAL_SECONDS = 15.0
 """After how long a refusal that an engine has noted counts: it may be from before."""
+JOB = ("batch/v1", "Job")
 SLICE_SECONDS = 0.2
 """How often to look whether a person has asked to stop."""
 
@@ -111,7 +115,9 @@ class RunWait:
         self._cancelled = cancelled
         self._reader = OneErrandReader(cluster, key)
         self._reconciler = Reconciler(cluster, self._reader.index, holder_image=options.holder_image)
-        self._told = ("", "")
+        self._reported = ("", "", "")
+        self._begun = self._explained_at = time.monotonic()
+        self._explained = ""
         self._recheck: float | None = None
 
     def step(self) -> Errand | None:
@@ -137,7 +143,7 @@ class RunWait:
         Raises:
             LifecycleError: it did not end in time, can't start, or somebody has asked to stop.
         """
-        begun = time.monotonic()
+        self._begun = begun = time.monotonic()
         problem, looks, errand = "", 0, None
         while True:
             try:
@@ -152,7 +158,7 @@ class RunWait:
             except ClusterError as error:
                 # Such as a quota, which may let a Job in later.
                 problem = str(error)
-                self._say("retrying", problem)
+                self._report("retrying", problem)
             waited = time.monotonic() - begun
             self._refuse_end(number, errand, problem, waited)
             self._pause(PAUSES[min(looks, len(PAUSES) - 1)])
@@ -179,13 +185,13 @@ class RunWait:
         has_begun = errand and errand.status.run and errand.status.run.number >= number
         if has_begun or self._options.reconciles:
             return ""
-        return "nobody has started it. Check that an engine runs, or set reconcile: true"
+        return "no engine has started it. Check that an engine runs, or set reconcile: true"
 
     def _goes_on(self, number: int, errand: Errand | None) -> str:
         if errand is None or errand.status.run is None or errand.status.run.number < number:
-            return "The errand stays, and is run when somebody reconciles it"
+            return "The errand stays, and runs at the next reconciliation"
         return (
-            "The run goes on in the cluster; an engine or kyma.lifecycle.reconcile_errands collects its"
+            "The run continues in the cluster; an engine or kyma.lifecycle.reconcile_errands collects its"
             f" output. Read its log:\n{log_command(self._key, number)}"
         )
 
@@ -201,12 +207,28 @@ class RunWait:
     def _tell(self, errand: Errand) -> None:
         status = errand.status
         number = f"run {status.run.number}" if status.run else ""
-        self._say(str(status.phase).lower(), ": ".join(one for one in (number, status.message) if one))
+        detail = ": ".join(one for one in (number, status.message) if one)
+        self._report(str(status.phase).lower(), detail, self._cause(errand))
 
-    def _say(self, state: str, detail: str) -> None:
-        if (state, detail) != self._told:
-            self._told = (state, detail)
-            self._progress(str(self._key), state, detail)
+    def _cause(self, errand: Errand) -> str:
+        """Why the Job of a run that is under way is not complete; read only once that takes long."""
+        run, now = errand.status.run, time.monotonic()
+        if run is None or not run.is_open or not run.job or now - self._explained_at < DUE_SECONDS:
+            return self._explained
+        self._explained_at, self._explained = now, ""
+        with suppress(ClusterError):
+            job = self._cluster.get(*JOB, run.job, self._key.namespace)
+            if job is not None:
+                hanging = UnhealthyObject(JOB[0], ref_of(job), assess_health(job), job)
+                self._explained = diagnose(self._cluster, hanging)
+        return self._explained
+
+    def _report(self, state: str, detail: str, cause: str = "") -> None:
+        if (state, detail, cause) != self._reported:
+            self._reported = (state, detail, cause)
+            spent = time.monotonic() - self._begun
+            step = Step(limit=self._options.seconds, spent=spent, reason=cause or detail)
+            self._progress(str(self._key), state, detail, step)
 
     def _pause(self, seconds: float) -> None:
         end = time.monotonic() + seconds

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._cluster.cluster import Object
-from ..._jobs.loose_json import text_of
+from ..._loose_json import fields_at, items_at, text_of
 from .canonical_quantity import canonical_quantity
-from .plain_fields import fields_at, items_at, remove_fields
+from .plain_fields import remove_fields
 from .server_defaults import DEFAULTS_BY_KIND, FIELDS_WITHOUT_EMPTY_MAPS, Defaults
 from .service_form import remove_assigned_fields
 

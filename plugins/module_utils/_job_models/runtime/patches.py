@@ -15,7 +15,7 @@ from typing import Any
 from ..._cluster.cluster import Object
 from ..._cluster.deep_copy import deep_copy
 from ..._cluster.fields.json_patch import apply_merge_patch, merge_patch_between
-from ..._jobs.loose_json import mapping_of, text_of
+from ..._loose_json import mapping_of, text_of
 
 
 def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> Object:

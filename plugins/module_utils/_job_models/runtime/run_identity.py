@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
+from ..._loose_json import fields_at
 from ..core_job import CoreJob
 from ..defaults import CURRENT_DEFAULTS
 from ..job_fields import core_job, fields_of
 from ..json_digest import json_digest
 from .normal_form import normal_form
-from .plain_fields import fields_at
 from .runtime_objects import runtime_objects
 
 _TIMEOUT = "activeDeadlineSeconds"

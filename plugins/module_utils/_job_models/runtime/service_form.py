@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from ..._cluster.cluster import Object
-from .plain_fields import fields_at, items_at, remove_fields
+from ..._loose_json import fields_at, items_at
+from .plain_fields import remove_fields
 
 _ASSIGNED_FIELDS = ("clusterIP", "clusterIPs", "healthCheckNodePort", "ipFamilies", "ipFamilyPolicy")
 _HEADLESS = "None"

@@ -17,7 +17,7 @@ from typing import Any
 from ..._cluster.cluster import GROUP, Object
 from ..._cluster.deep_copy import deep_copy
 from ..._errors import LifecycleError
-from ..._jobs.loose_json import mapping_of, text_of
+from ..._loose_json import mapping_of, text_of
 from ..._text import one_line
 from ..core_job import CoreJob, JobKey, JobType
 from ..defaults import CURRENT_DEFAULTS

@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..._cluster.cluster import GROUP, Object
-from ..._runs.records.conditions import CONDITIONS_SCHEMA
-from ..._runs.records.record_schema import (
+from ..._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
+from ..._custom_resources.crd_builder import (
+    CONDITIONS_SCHEMA,
     INTEGER,
     OPEN,
     STRING,
     STRINGS,
     object_schema,
-    record_definition,
+    resource_definition,
 )
+from ..._custom_resources.installed_kinds import InstalledKinds
 from ..core_job import JobType
 from .definition import DEFINITION_KINDS, STORAGE_VERSION_LABEL
 
@@ -54,7 +54,7 @@ _NAMES = {
 
 
 def _definition(type_: JobType) -> Object:
-    return record_definition(
+    return resource_definition(
         DEFINITION_KINDS[type_][1],
         *_NAMES[type_],
         {
@@ -63,18 +63,17 @@ def _definition(type_: JobType) -> Object:
         },
         [
             *_COLUMNS[type_],
-            ("Image", "string", ".spec.image"),
             ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
             ("Reason", "string", ".status.reason"),
-            ("Storage", "string", _LABEL_PATH),
             ("Age", "date", ".metadata.creationTimestamp"),
         ],
+        wide_columns=[("Image", "string", ".spec.image"), ("Storage", "string", _LABEL_PATH)],
         is_namespaced=True,
         has_status=True,
     )
 
 
-_STORE_DEFINITION = record_definition(
+_STORE_DEFINITION = resource_definition(
     "JobStore",
     "jobstores",
     "kyjs",
@@ -101,7 +100,7 @@ _STORE_DEFINITION = record_definition(
         ("Age", "date", ".metadata.creationTimestamp"),
     ],
 )
-_COUNTER_DEFINITION = record_definition(
+_COUNTER_DEFINITION = resource_definition(
     "JobCounter",
     "jobcounters",
     "kyjc",
@@ -130,41 +129,34 @@ _PLURALS = [one["spec"]["names"]["plural"] for one in DEFINITIONS]
 _READ = ["get", "list", "watch"]
 _WRITE = [*_READ, "create", "update", "patch", "delete"]
 
-
-def _role(name: str, rules: list[Object], *, aggregated_to: tuple[str, ...] = ()) -> Object:
-    labels = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in aggregated_to}
-    return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": name, **({"labels": labels} if labels else {})},
-        "rules": rules,
-    }
-
-
-def _rule(group: str, resources: list[str], verbs: list[str]) -> dict[str, Any]:
-    return {"apiGroups": [group], "resources": resources, "verbs": verbs}
-
-
-VIEWER_ROLE = _role(
+VIEWER_ROLE = cluster_role(
     "kyma-lifecycle-job-store-view",
-    [_rule(GROUP, _PLURALS, _READ)],
-    aggregated_to=("view", "edit", "admin"),
+    [role_rule(GROUP, _PLURALS, _READ)],
+    ALL_WHO_MAY_VIEW,
 )
 """What all who may view a namespace get. Only the account of :data:`MANAGER_ROLE` writes definitions."""
-MANAGER_ROLE = _role(
+MANAGER_ROLE = cluster_role(
     "kyma-lifecycle-job-store",
     [
-        _rule(GROUP, _PLURALS, _WRITE),
-        _rule(GROUP, [f"{plural}/status" for plural, _short in _NAMES.values()], ["get", "update", "patch"]),
-        _rule("batch", ["jobs", "cronjobs"], _WRITE),
-        _rule("apps", ["deployments"], _WRITE),
-        _rule("", ["services"], _WRITE),
+        role_rule(GROUP, _PLURALS, _WRITE),
+        role_rule(
+            GROUP, [f"{plural}/status" for plural, _short in _NAMES.values()], ["get", "update", "patch"]
+        ),
+        role_rule("batch", ["jobs", "cronjobs"], _WRITE),
+        role_rule("apps", ["deployments"], _WRITE),
+        role_rule("", ["services"], _WRITE),
         # Pods that a quota refuses are found by their events.
-        _rule("", ["events"], ["list"]),
+        role_rule("", ["events"], ["list"]),
         # The import reads the custom resources of Toolforge.
-        _rule("jobs-api.toolforge.org", ["*"], ["get", "list"]),
+        role_rule("jobs-api.toolforge.org", ["*"], ["get", "list"]),
     ],
 )
 """For the account that runs the tasks of the job store."""
 
 ROLES = (VIEWER_ROLE, MANAGER_ROLE)
+INSTALL_COMMAND = (
+    "ansible HOST_OF_THE_CLUSTER -m ansible.builtin.include_role -a name=kyma.lifecycle.kyma_job_store"
+)
+"""By the role, as that takes the kubeconfig and the context of the host from the inventory."""
+STORE_KINDS = InstalledKinds(DEFINITIONS, ROLES, "the definition of the job store", INSTALL_COMMAND)
+"""What is installed for the job store."""

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from ..._cluster.cluster import Object
 from ..._cluster.deep_copy import deep_copy
-from ..._jobs.loose_json import mapping_of
+from ..._loose_json import mapping_of
 from ..._text import one_line
 from ..runtime.runtime_objects import KINDS_OF
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._cluster.cluster import Object
 from ..._cluster.deep_copy import deep_copy
-from ..._jobs.loose_json import mapping_of, mappings_in, number_of, text_of
+from ..._loose_json import mapping_of, mappings_in, number_of, text_of
 
 RUN = "Run"
 """The kind of the entry that records which fields the last Job of a one-off job ran with."""

@@ -115,7 +115,7 @@ def revert_write(
         return RevertResult(now, reason="it is gone, and with it what the migration has changed")
     back = revert_fields(before, after, now.content, shapes, force=force)
     if now.uid != _uid(entry.before) and not force and (back.fields or back.retained):
-        return RevertResult(now, already_reverted=back.already_reverted, reason="it was made anew since")
+        return RevertResult(now, already_reverted=back.already_reverted, reason="it was recreated since")
     return RevertResult(replace(now, content=back.content), back.fields, back.retained, back.already_reverted)
 
 
@@ -125,10 +125,10 @@ def _without_creation(
     if now.content is None or entry.after is None:
         return RevertResult(now, whole=True)
     if entry.is_settled and now.uid != _uid(entry.after):
-        return RevertResult(now, reason="it was made anew since")
+        return RevertResult(now, reason="it was recreated since")
     if not (entry.is_settled or now.recreated or manager_of(entry.migration) in now.makers):
         # The write may never have been made, and somebody else may have made the object by now.
-        return RevertResult(now, reason="its managedFields don't say that the migration has made it")
+        return RevertResult(now, reason="its managedFields don't say that the migration created it")
     made = writable_content(entry.after)
     changed = () if force else _differences(made, now.content, shapes, additions=entry.is_settled)
     if changed:
@@ -149,7 +149,7 @@ def _without_deletion(
         # It never went, or it was undone before, and nobody could note it any more.
         return RevertResult(now, whole=not differing)
     if not force:
-        return RevertResult(now, retained=differing, reason="it was made anew since")
+        return RevertResult(now, retained=differing, reason="it was recreated since")
     back = revert_fields(was, {}, now.content, shapes, force=True)
     return RevertResult(replace(now, content=back.content), back.fields)
 

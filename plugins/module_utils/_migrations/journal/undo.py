@@ -181,7 +181,7 @@ class _Restoration:
                 found.irreversible.append("a command was run in it: what that has done is not known")
                 continue
             if entry.before is None and entry.after is None:
-                found.reasons.append("what was written is not kept any more")
+                found.reasons.append("the journal no longer has what was written")
                 continue
             restored = revert_write(entry, state, served.shapes, force=self._force)
             if entry.irreversible and restored.state != state:
@@ -291,7 +291,7 @@ class _Restoration:
         ref = self._ref
         while self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None):
             if time.monotonic() >= end:
-                raise ClusterError(f"{ref} was to be made as before, and its deletion has not ended yet")
+                raise ClusterError(f"{ref} was to be recreated, and its deletion has not ended yet")
             self._sleep(POLL_SECONDS)
 
     def _result(

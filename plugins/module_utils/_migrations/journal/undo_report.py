@@ -77,10 +77,10 @@ class UndoneObject:
         retained = ", ".join(self.retained)
         words = {
             RESTORED: f"as before ({', '.join(self.fields)})",
-            RECREATED: f"made anew, without {', '.join(self.lost)}",
-            DELETED: "deleted, as it was not there before",
+            RECREATED: f"recreated, without {', '.join(self.lost)}",
+            DELETED: "deleted, because it did not exist before",
             AS_BEFORE: "already as before",
-            CHANGED_SINCE: "stays, as it was changed since" + (f" ({retained})" if retained else ""),
+            CHANGED_SINCE: "stays, because it has changed since" + (f" ({retained})" if retained else ""),
             IRREVERSIBLE: "can't be undone",
             REFUSED: "not undone, as the API server refuses it",
             FAILED: "not undone",

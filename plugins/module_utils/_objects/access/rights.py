@@ -42,11 +42,6 @@ class Right(NamedTuple):
         return self._replace(namespace="")
 
 
-def diagnosis_rights() -> set[Right]:
-    """What telling why something is not healthy takes. A plan does not ask for it: all goes on without."""
-    return {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
-
-
 def write_rights(rights: Iterable[Right]) -> set[Right]:
     """Those of some rights that are about writing."""
     return {right for right in rights if right.verb not in READ}

@@ -37,7 +37,7 @@ def rights_problem(user: str, missing: Collection[Right], grants: str, what: str
     return (
         f"{who} lacks rights that this {what} needs:\n"
         + "\n".join(lines)
-        + "\n  Have somebody who may grant them apply this with `kubectl apply -f`, then run the playbook"
+        + "\n  Ask an administrator to apply this with `kubectl apply -f`, then run the playbook"
         f" again:\n\n{grants}"
     )
 
@@ -134,8 +134,8 @@ def _rules(rights: Iterable[Right]) -> list[Object]:
 
 
 _REASONS = {
-    "escalate": "The release has these roles, and they may grant more than whoever deploys it has.",
-    "bind": "The release binds these roles, and they may grant more than whoever deploys it has.",
+    "escalate": "The release has these roles, and they may grant more than the deployer has.",
+    "bind": "The release binds these roles, and they may grant more than the deployer has.",
 }
 """Why whoever deploys gets verbs that would let them take more rights than they were given."""
 

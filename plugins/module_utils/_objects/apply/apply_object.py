@@ -28,7 +28,7 @@ class AppliedObject:
     Attributes:
         ref: what names it.
         object: as the server answered.
-        replaced: whether it was deleted and made anew.
+        replaced: whether it was deleted and recreated.
         warnings: what a person should know, each naming the object.
         findings: what others have done to it, told before or not.
     """
@@ -55,7 +55,7 @@ class KnownObjects:
     Attributes:
         entries: what the inventory remembers of them.
         autoscaled: what autoscalers target.
-        by_uid: whether to write to no other objects than these, where one was deleted and made anew
+        by_uid: whether to write to no other objects than these, where one was deleted and recreated
             meanwhile; a rehearsal, which writes nothing, need not.
     """
 
@@ -98,7 +98,7 @@ def apply_object(
     except (Conflict, Invalid) as refusal:
         if is_other_object(refusal):
             raise ClusterError(
-                f"{ref_of(intent)} was deleted, or made anew, while it was applied: find out who does that,"
+                f"{ref_of(intent)} was deleted or recreated while it was applied: find out who does that,"
                 " and run the playbook again"
             ) from refusal
         if not (is_immutable(refusal) and is_allowed(ref_of(intent), policy.replace_immutable)):

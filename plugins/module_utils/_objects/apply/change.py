@@ -20,7 +20,7 @@ class ObjectChange:
         ref: what names it.
         before: as it is, or None where there is none.
         after: as it would be, or None where it would go.
-        replaced: whether it would be deleted and made anew.
+        replaced: whether it would be deleted and recreated.
         unverified: the server could not be asked, as what it depends on doesn't exist yet.
         lasting: a migration would do it that says that it can't be undone.
         status: it is about the object's ``status`` too, which else is its controller's.

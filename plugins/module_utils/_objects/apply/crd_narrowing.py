@@ -93,9 +93,9 @@ def narrow_definition(
         apply_object(cluster, with_final_storage(wanted, live), policy, waits.until_gone, known)
         time.sleep(learn)
     if gone:
-        tell(f"{ref}: {', '.join(gone)} goes, so its objects are written anew")
+        tell(f"{ref}: {', '.join(gone)} is removed, so its objects are written again")
         rewritten = _Rewriting(cluster, wanted, gone, cancelled).run()
-        tell(f"{ref}: {rewritten} objects are written anew")
+        tell(f"{ref}: {rewritten} objects are written again")
         _set_stored(cluster, wanted)
     answer = apply_object(cluster, wanted, policy, waits.until_gone, known).object
     waits.until_served([answer])
@@ -105,7 +105,7 @@ def narrow_definition(
 def _live(cluster: Cluster, wanted: Object) -> Object:
     live = cluster.get(wanted["apiVersion"], wanted["kind"], wanted["metadata"]["name"])
     if live is None:
-        raise ClusterError(f"{ref_of(wanted)} was deleted while the run was at work; run the playbook again")
+        raise ClusterError(f"{ref_of(wanted)} was deleted during the run; run the playbook again")
     return live
 
 
@@ -180,8 +180,8 @@ class _Rewriting:
         ref = ref_of(found)
         if self._cancelled():
             raise Interrupted(
-                f"the run was cancelled before all objects of {self._crd} were written anew; the next run"
-                " goes on with that"
+                f"the run was cancelled before all objects of {self._crd} were written again; the next "
+                f"run continues with that"
             )
         obj: Object | None = found
         for attempt in range(TRIES):
@@ -212,5 +212,5 @@ class _Rewriting:
         versions = ", ".join(sorted(self._gone))
         return ClusterError(
             f"{self._crd} can't do without {versions} yet, as {ref} can't be written in {self._api_version}:"
-            f" {error}; mend that object, then run the playbook again"
+            f" {error}; repair that object, then run the playbook again"
         )

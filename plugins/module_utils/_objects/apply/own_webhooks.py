@@ -48,9 +48,9 @@ class OwnWebhooks:
     def warnings(self) -> list[str]:
         """What a person should know of those that don't answer, each once."""
         return [
-            f"{ref}: its webhook {name} doesn't answer; what the server would ask it about is unverified. If"
-            f" the run, too, fails for it, delete {ref.kind} {ref.name}, and run the playbook again: it makes"
-            " it anew"
+            f"{ref}: its webhook {name} does not answer; objects that it validates are unverified. If the "
+            f"run fails because of it, delete {ref.kind} {ref.name}, and run the playbook again: it "
+            f"recreates it"
             for name, ref in sorted(self._silent.items())
         ]
 

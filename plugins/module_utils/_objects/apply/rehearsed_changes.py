@@ -36,7 +36,7 @@ class RehearsedChanges:
 
         Args:
             intents: what was applied; it is told in this order, and new objects as they were meant.
-            replaced: what was deleted and made anew.
+            replaced: what was deleted and recreated.
         """
         intents = intents or {}
         changes: list[ObjectChange] = []

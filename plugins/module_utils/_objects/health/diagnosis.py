@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError
+from ..._cluster.recent_lists import DirectLists, RecentLists
 from .explanation import Evidence, explain, hanging, needs_claim, unbound_claim
 from .wait import UnhealthyObject
 
@@ -24,53 +25,61 @@ WORKLOADS = frozenset(
 )
 
 
+Lists: TypeAlias = "RecentLists | DirectLists"
+
+
 def diagnose(cluster: Cluster, unhealthy: UnhealthyObject) -> str:
     """A sentence or two that name the object, its state, the pod that hangs, and what holds it up.
 
     At most four requests; what may not be read is left out, and the sentence says so.
     """
+    return diagnose_from(DirectLists(cluster), unhealthy)
+
+
+def diagnose_from(lists: Lists, unhealthy: UnhealthyObject) -> str:
+    """See :func:`diagnose`; from lists that many may share while they wait."""
     if unhealthy.object is None:
         return explain(unhealthy.ref, unhealthy.health, Evidence())
     pod: Object | None = None
     try:
-        pod = _hanging_pod(cluster, unhealthy.ref, unhealthy.object)
+        pod = _hanging_pod(lists, unhealthy.ref, unhealthy.object)
         if pod is None and unhealthy.health.reason == "FailedCreate":
             # The condition quotes the refusal, which is all that the events would.
             return explain(unhealthy.ref, unhealthy.health, Evidence())
-        return explain(unhealthy.ref, unhealthy.health, _evidence(cluster, unhealthy.object, pod))
+        return explain(unhealthy.ref, unhealthy.health, _evidence(lists, unhealthy.object, pod))
     except ClusterError as error:
         return explain(unhealthy.ref, unhealthy.health, Evidence(pod=pod, unread=str(error)))
 
 
-def _hanging_pod(cluster: Cluster, ref: Ref, obj: Object) -> Object | None:
+def _hanging_pod(lists: Lists, ref: Ref, obj: Object) -> Object | None:
     if (ref.group, ref.kind) not in WORKLOADS:
         return hanging([obj]) if (ref.group, ref.kind) == ("", "Pod") else None
     selector = label_selector((obj.get("spec") or {}).get("selector") or {})
     if not selector:
         return None
-    pods = cluster.list("v1", "Pod", ref.namespace, label_selector=selector).items
+    pods = lists.find("v1", "Pod", ref.namespace, label_selector=selector)
     return hanging(pod for pod in pods if belongs(pod, obj))
 
 
-def _evidence(cluster: Cluster, obj: Object, pod: Object | None) -> Evidence:
+def _evidence(lists: Lists, obj: Object, pod: Object | None) -> Evidence:
     if pod is None:
         claim = obj if obj["kind"] == "PersistentVolumeClaim" else None
-        return Evidence(claim=claim, events=_events(cluster, obj))
+        return Evidence(claim=claim, events=_events(lists, obj))
     claim = None
     if needs_claim(pod):
         namespace = pod["metadata"]["namespace"]
-        claim = unbound_claim(pod, cluster.list("v1", "PersistentVolumeClaim", namespace).items)
-    return Evidence(pod, claim, _events(cluster, claim or pod))
+        claim = unbound_claim(pod, lists.find("v1", "PersistentVolumeClaim", namespace))
+    return Evidence(pod, claim, _events(lists, claim or pod))
 
 
-def _events(cluster: Cluster, about: Object) -> list[Object]:
+def _events(lists: Lists, about: Object) -> list[Object]:
     """The events about an object, or, of a Deployment, about its ReplicaSets: those create its pods."""
     ref = ref_of(about)
     creates = ref.kind == "Deployment"
     kind = "ReplicaSet" if creates else ref.kind
     fields = f"involvedObject.kind={kind}" + ("" if creates else f",involvedObject.name={ref.name}")
     # Events about cluster-scoped objects are kept in the namespace default.
-    found = cluster.list("v1", "Event", ref.namespace or "default", field_selector=fields).items
+    found = lists.find("v1", "Event", ref.namespace or "default", field_selector=fields)
     return [event for event in found if _is_about(event.get("involvedObject") or {}, about, creates)]
 
 

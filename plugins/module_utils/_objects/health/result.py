@@ -15,6 +15,10 @@ CURRENT = "current"
 PROGRESSING = "progressing"
 FAILED = "failed"
 
+NOT_OBSERVED, OLD_OBSERVED = "NotObserved", "LatestGenerationNotObserved"
+SILENT_REASONS = frozenset({NOT_OBSERVED, OLD_OBSERVED})
+"""Reasons that say nothing to people: every object has them for a moment after each write."""
+
 
 @dataclass(frozen=True)
 class Health:
@@ -117,7 +121,7 @@ def lagging(obj: Mapping[str, Any]) -> Health | None:
 def behind(observed: int, generation: int) -> Health:
     """Its controller has not seen the newest spec."""
     return progressing(
-        "LatestGenerationNotObserved",
+        OLD_OBSERVED,
         f"its controller has seen generation {observed} and not yet {generation}",
     )
 
@@ -129,5 +133,5 @@ def unseen(obj: Mapping[str, Any]) -> Health | None:
     for DaemonSets only).
     """
     if "observedGeneration" not in status(obj):
-        return progressing("NotObserved", "its controller has not seen it yet")
+        return progressing(NOT_OBSERVED, "its controller has not seen it yet")
     return lagging(obj)

@@ -33,9 +33,8 @@ from .watcher import (
 
 NOTICE_SECONDS = 0.25
 """How long a cancellation may go unnoticed."""
-FIRST_LOOK_SECONDS = 5.0
-LONGEST_LOOK_SECONDS = 60.0
-"""How long to wait before causes are looked into: the first time, and at most, as it doubles each time."""
+LOOK_SECONDS = 10.0
+"""How often causes are looked into while objects are waited for; not before it has taken that long."""
 MISSING = "Missing"
 MISSING_FAILS_AFTER = 5.0
 """Seconds that an object may be away: what replaces objects deletes and creates them."""
@@ -109,7 +108,7 @@ def wait_until_healthy(
         cancelled: whether to give up; noticed within half a second.
         on_change: told, on the caller's thread, how each object that was not current at first stands,
             and each change of that.
-        look_into: called now and then, on the caller's thread, with what is still not current.
+        look_into: called every ten seconds, on the caller's thread, with what is still not current.
         objects: the answers of the applies. An object that is current in its answer is not read again.
         pages: what was listed before the applies, whole: it is not listed again, but watched from there on
             for as long as anything is waited for.
@@ -157,6 +156,7 @@ def wait_until_gone(
     deadline: float,
     cancelled: Callable[[], bool],
     on_change: OnChange | None = None,
+    look_into: LookInto | None = None,
     watcher: Watcher | None = None,
 ) -> WaitResult:
     """Wait until none of these very objects is there any longer.
@@ -167,7 +167,7 @@ def wait_until_gone(
     Args:
         cluster: the cluster.
         deleted: the objects, or their metadata alone, as they were when they were deleted.
-        deadline, cancelled, on_change, watcher: as there.
+        deadline, cancelled, on_change, look_into, watcher: as there.
     """
     wards = {}
     for one in deleted:
@@ -176,7 +176,7 @@ def wait_until_gone(
         if obj is not None:
             judge = _judge_of_absence(one["metadata"].get("uid"))
             wards[ref] = _Ward(api_version, ref, judge, judge(obj), obj)
-    return _wait(watcher or Watcher(cluster), wards, deadline, cancelled, on_change, {})
+    return _wait(watcher or Watcher(cluster), wards, deadline, cancelled, on_change, {}, look_into)
 
 
 def _judge_of_absence(uid: str | None) -> Judge:
@@ -185,7 +185,7 @@ def _judge_of_absence(uid: str | None) -> Judge:
             return current("it is gone")
         if obj["metadata"].get("deletionTimestamp"):
             return assess_health(obj)
-        return progressing("NotDeleted", "nobody has asked for its deletion")
+        return progressing("NotDeleted", "its deletion was not requested")
 
     return judge
 
@@ -318,8 +318,7 @@ def _wait(
     for ward in wards.values():
         if ward.health.state != CURRENT:
             tell(ward.ref, ward.health)
-    pause = FIRST_LOOK_SECONDS
-    look_at = time.monotonic() + pause
+    look_at = time.monotonic() + LOOK_SECONDS
     try:
         followed: set[WatchScope] | None = None
         while True:
@@ -336,8 +335,7 @@ def _wait(
                 followed = _follow(watcher, wards, inbox, pages)
             if look_into and now >= look_at:
                 look_into(_unhealthy(wards))
-                pause = min(2 * pause, LONGEST_LOOK_SECONDS)
-                look_at = time.monotonic() + pause
+                look_at = time.monotonic() + LOOK_SECONDS
             soonest = min(w.patience_ends() for w in wards.values())
             for news in _news(inbox, max(0.0, min(NOTICE_SECONDS, deadline - now, soonest - now))):
                 if isinstance(news, WatchFailure):

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..._cluster.cluster import Cluster, Event, Object, Page, Ref, ref_of
 from ..._cluster.errors import ApiError, ApiUnavailable, ClusterError, Gone, Unreachable
+from ..._cluster.recent_lists import RecentLists
 
 WATCH_SECONDS = 30.0
 """How long one watch request lasts, and so how long a thread may outlive the last who waited."""
@@ -64,6 +65,7 @@ class Watcher:
     """Lets any number of threads follow objects, for one list and one watch per kind and namespace.
 
     A list that somebody has made before will do.
+    They share lists of pods and events, too, when they look for causes.
     A watch goes on for :data:`WATCH_SECONDS` at most after its last follower has left. Threads are daemons.
     """
 
@@ -73,6 +75,7 @@ class Watcher:
         self._lock = threading.Lock()
         self._feeds: dict[WatchScope, _Feed] = {}
         self._storage_classes: dict[str, Object | None] = {}
+        self.recent_lists = RecentLists(cluster)
 
     def follow(self, place: WatchScope, refs: Iterable[Ref], inbox: Inbox, page: Page | None = None) -> None:
         """Put every sighting of ``refs`` into ``inbox``, beginning with how they were last seen.

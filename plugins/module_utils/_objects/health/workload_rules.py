@@ -42,7 +42,7 @@ def deployment(obj: Mapping[str, Any]) -> Health:
     found = _rollout(obj)
     if found.state != PROGRESSING or not spec(obj).get("paused") or unseen(obj):
         return found
-    message = f"its rollout is paused (spec.paused), and goes on once it is resumed: {found.message}"
+    message = f"its rollout is paused (spec.paused), and continues once it is resumed: {found.message}"
     return progressing("DeploymentPaused", message, fails_after=found.fails_after)
 
 

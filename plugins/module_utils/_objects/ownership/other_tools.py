@@ -143,12 +143,12 @@ def _advice(manager: OtherManager) -> str:
     place = f" -n {manager.namespace}" if manager.namespace else ""
     if manager.tool == ARGO_CD:
         return (
-            f"take them out of it, or delete it and keep what it made"
+            f"take them out of it, or delete it and leave its objects"
             f" (`argocd app delete {manager.name} --cascade=false`)"
         )
     if manager.tool == HELM:
         return (
-            "have Helm forget it and keep what it made"
+            "remove it from Helm and leave its objects"
             f" (`kubectl{place} delete secret -l owner=helm,name={manager.name}`)"
         )
     kind = "kustomization" if manager.tool == FLUX else "helmrelease"

@@ -70,10 +70,10 @@ class ContainedObjects:
         """What would go with an object, in words; empty where nothing would."""
         if entry.ref[:2] == CRD_KIND:
             found = [ref_of(obj) for obj in self._resources(entry)]
-            return f"these live: {listed(found)}" if found else ""
+            return f"these exist: {listed(found)}" if found else ""
         if entry.ref[:2] == NAMESPACE_KIND:
             found = self.contents(entry.ref.name)
-            return f"this lives in it: {listed(found)}" if found else ""
+            return f"it still has: {listed(found)}" if found else ""
         return ""
 
     def rights(self, entry: InventoryEntry) -> set[Right]:

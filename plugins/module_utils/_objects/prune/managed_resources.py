@@ -66,8 +66,8 @@ def _hidden_by_definitions(cluster: Cluster, unserved: Sequence[GroupKind]) -> L
     defined = {(crd["spec"]["group"], crd["spec"]["names"]["kind"]): crd["metadata"]["name"] for crd in crds}
     return {
         kind: ClusterError(
-            f"CustomResourceDefinition {defined[kind]}: the cluster serves {kind[1]} in no version, so"
-            " nobody knows whether objects of it exist. Look at its conditions and versions"
+            f"CustomResourceDefinition {defined[kind]}: the cluster serves {kind[1]} in no version, so it "
+            f"is unknown whether objects of it exist. Check its conditions and versions"
             f" (`kubectl describe crd {defined[kind]}`), then run the playbook again"
         )
         for kind in unserved

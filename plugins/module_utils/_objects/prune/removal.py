@@ -14,12 +14,14 @@ from typing import Any
 from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, NotFound
 from ..._cluster.kinds import NAMESPACE_KIND, is_built_in
+from ..._cluster.recent_lists import DirectLists
 from ..._cluster.served_versions import readable_version
 from ..._errors import MOST_REASONS, LifecycleError
 from ..._threads import map_in_threads
 from ..apply.order import is_home, is_in_the_way, rank_of
+from ..health.diagnosis import Lists
 from ..health.explanation import tidy
-from ..health.wait import OnChange, UnhealthyObject, wait_until_gone
+from ..health.wait import LookInto, OnChange, UnhealthyObject, wait_until_gone
 from ..health.watcher import Watcher
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry
@@ -85,7 +87,8 @@ class Terms:
         cluster: live or an overlay.
         deadline: until when they have to be gone, as ``time.monotonic()`` tells the time.
         cancelled: whether a person has asked to stop.
-        on_change: told how objects stand that take their time to go.
+        on_change: gets the state of objects that take their time to go.
+        look_into: called every ten seconds with the objects that are still there.
         retain: what to do instead with an object (and its metadata) that would be deleted, or None; asked
             when its turn has come.
         watcher: what to share with other waits on this cluster.
@@ -96,6 +99,7 @@ class Terms:
     deadline: float = float("inf")
     cancelled: Callable[[], bool] = lambda: False
     on_change: OnChange | None = None
+    look_into: LookInto | None = None
     retain: Callable[[InventoryEntry, Object], RemovalDecision | None] = lambda _entry, _live: None
     watcher: Watcher | None = None
     force: bool = False
@@ -180,8 +184,8 @@ def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> Removal
         else:
             return fate if there else RemovalDecision(GONE)
     raise ClusterError(
-        f"{ref}: it changes so often that it could not be deleted as it was seen, {ATTEMPTS} times;"
-        " find out who writes it all the time, or run the playbook again"
+        f"{ref}: it changes so often that its deletion failed, {ATTEMPTS} times;"
+        " find out who writes it so often, or run the playbook again"
     )
 
 
@@ -201,6 +205,7 @@ def _see_them_go(terms: Terms, asked: Sequence[InventoryEntry], removal: Removal
         deadline=terms.deadline,
         cancelled=terms.cancelled,
         on_change=terms.on_change,
+        look_into=terms.look_into,
         watcher=terms.watcher,
     )
     held = {one.ref: one for one in result.unhealthy}
@@ -208,17 +213,23 @@ def _see_them_go(terms: Terms, asked: Sequence[InventoryEntry], removal: Removal
     removal.failed += [entry for entry in asked if entry.ref in held]
     if result.ended == "cancelled":
         removal.cancelled = True
-    removal.errors += [what_holds(one, _pods_of(terms.cluster, one)) for one in result.unhealthy]
+    lists = DirectLists(terms.cluster)
+    removal.errors += [explain_holding(lists, one) for one in result.unhealthy]
 
 
-def _pods_of(cluster: Cluster, one: UnhealthyObject) -> list[Object]:
+def explain_holding(lists: Lists, one: UnhealthyObject) -> str:
+    """Why an object that was deleted is still there, see :func:`what_holds`; reads its pods if it has any."""
+    return what_holds(one, _pods_of(lists, one))
+
+
+def _pods_of(lists: Lists, one: UnhealthyObject) -> list[Object]:
     """The pods of a workload that are still there; none of what isn't one, and where they can't be read."""
     labels = (((one.object or {}).get("spec") or {}).get("selector") or {}).get("matchLabels")
     if one.ref.group not in _RUNS_PODS or not labels:
         return []
     selector = ",".join(f"{key}={value}" for key, value in labels.items())
     try:
-        return cluster.list("v1", "Pod", one.ref.namespace, label_selector=selector).items
+        return lists.find("v1", "Pod", one.ref.namespace, label_selector=selector)
     except ClusterError:
         return []
 
@@ -230,7 +241,9 @@ def what_holds(one: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
     if one.ref[:2] == NAMESPACE_KIND:
         conditions = (obj.get("status") or {}).get("conditions") or ()
         told = "; ".join(tidy(c.get("message")) for c in conditions if c.get("status") == "True")
-        return f"{one.ref}: it was deleted, and is not empty yet: {told or 'nobody says of what'}"
+        return (
+            f"{one.ref}: it was deleted, and is not empty yet: {told or 'the cluster does not say of what'}"
+        )
     others = [name for name in finalizers if name != FOREGROUND]
     if others:
         return (

@@ -60,7 +60,7 @@ def decide_removal(entry: InventoryEntry, live: Object | None, *, force: bool = 
     uid, resource_version = meta.get("uid", ""), meta.get("resourceVersion", "")
     if entry.uid and uid != entry.uid:
         return RemovalDecision(
-            NOT_OWNED, f"{entry.ref}: somebody has made it anew since it was deployed, so it is left alone"
+            NOT_OWNED, f"{entry.ref}: others have recreated it since it was deployed, so it stays"
         )
     if (uid, resource_version) != (entry.uid, entry.resource_version) and not is_written_by_us(meta):
         holders = sorted({str(one.get("manager")) for one in meta.get("managedFields") or ()})

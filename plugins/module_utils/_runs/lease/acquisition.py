@@ -172,9 +172,9 @@ class Acquisition:
         waited = self._clock() - begun
         if seen.is_alive and waited >= self._claim.wait:
             raise LeaseHeld(
-                f"somebody is at work on this cluster: {seen.lease} has its lease, and renewed it while this"
-                f" one waited for {waited:.0f} s. Run the playbook again when that has ended, or have it wait"
-                " with lease_wait=<seconds> (kyma_lease_wait)"
+                f"another run is active on this cluster: {seen.lease} holds its lease, and renewed it "
+                f"while this run waited for {waited:.0f} s. Run the playbook again when that run has "
+                f"ended, or let it wait with lease_wait=<seconds> (kyma_lease_wait)"
             )
         if waited % TELL_SECONDS < LOOK_SECONDS:
             how = f"at most {self._claim.wait:.0f} s" if self._claim.wait else "until it is seen alive"
@@ -276,9 +276,12 @@ class Acquisition:
         except Forbidden as refusal:
             if not gone.holder:
                 return "", False
-            why = f"{gone} could not be kept from writing, in case it still lives: {refusal.api_message}"
+            why = (
+                f"{gone} could not be prevented from writing, in case it is still active: "
+                f"{refusal.api_message}"
+            )
             return why, False
-        until = f"in {REFUSED_AFTER_SECONDS:.0f} s the server refuses the tokens of whoever had the lease"
+        until = f"in {REFUSED_AFTER_SECONDS:.0f} s the server refuses the tokens of the earlier holder"
         self._tell("taking over", until)
         self._sleep(REFUSED_AFTER_SECONDS)
         return "", True

@@ -242,7 +242,7 @@ def lost_to(holder: str, epoch: int, lease: Lease, name: str) -> str:
     if lease.holder:
         now = f"{lease} has taken it over"
     elif lease.uid:
-        now = "somebody else had it meanwhile, and has given it back"
+        now = "another run held it meanwhile, and has released it"
     else:
         now = f"the Lease {LIFECYCLE_NAMESPACE}/{name} was deleted"
     # What holds another lease stands by for it again, without a person.

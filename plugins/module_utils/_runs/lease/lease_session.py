@@ -106,7 +106,7 @@ def fence_warning(fence: Fence) -> str:
     """What a person should know of a fence; empty where the server alone sees to everything."""
     if not fence.is_advisory:
         return fence.note
-    return f"the server would not refuse what this run writes after its lease is lost, as {fence.note}"
+    return f"writes are not fenced: a run that loses its lease could still write, because {fence.note}"
 
 
 @contextmanager

@@ -160,7 +160,7 @@ class _Candidate:
                 if str(error) != trouble:
                     trouble = str(error)
                     what = f"the {_described(self._name)} can't be had: {trouble}"
-                    self._tell_unless_given_up("standing by", f"{what}. This one goes on trying")
+                    self._tell_unless_given_up("standing by", f"{what}. This one retries")
                 self._pause(RETRY_SECONDS)
             else:
                 self._hand_over(lease)

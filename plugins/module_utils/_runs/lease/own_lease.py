@@ -113,7 +113,7 @@ class _OwnLease:
                     raise
                 self.is_outdated = not won.is_first
             if self.is_outdated:
-                raise _Outdated("somebody else was at work meanwhile, so all is looked at again")
+                raise _Outdated("another run was active meanwhile, so everything is checked again")
             return won.cluster
 
     def _is_cancelled(self) -> bool:

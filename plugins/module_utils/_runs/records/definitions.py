@@ -5,18 +5,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import time
 from dataclasses import dataclass
 
 from ..._cluster.cluster import GROUP, Cluster, Object
-from ..._errors import LifecycleError
+from ..._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
+from ..._custom_resources.installed_kinds import hash_of, wait_until_served
 from ..._threads import map_in_threads
 from .installation import Installation
 from .record_schema import API_VERSION
-
-SECONDS_TO_SERVE = 60.0
 
 
 @dataclass(frozen=True)
@@ -39,21 +35,14 @@ class RecordKinds:
     @property
     def viewers(self) -> Object:
         """The ClusterRole that lets all who may view read the viewable kinds."""
-        aggregated = ("view", "edit", "admin")
-        labels = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in aggregated}
         plurals = [one["spec"]["names"]["plural"] for one in self.viewable]
-        return {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRole",
-            "metadata": {"name": "kyma-lifecycle-view", "labels": labels},
-            "rules": [{"apiGroups": [GROUP], "resources": plurals, "verbs": ["get", "list", "watch"]}],
-        }
+        rule = role_rule(GROUP, plurals, ["get", "list", "watch"])
+        return cluster_role("kyma-lifecycle-view", [rule], ALL_WHO_MAY_VIEW)
 
     @property
     def hash(self) -> str:
         """A hash of all that is installed for these kinds."""
-        text = json.dumps([*self.definitions, self.viewers], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hash_of((*self.definitions, self.viewers))
 
 
 def install_definitions(cluster: Cluster, installation: Installation, kinds: RecordKinds) -> None:
@@ -67,13 +56,4 @@ def install_definitions(cluster: Cluster, installation: Installation, kinds: Rec
         return
     crds = map_in_threads(lambda crd: cluster.apply(crd, force=True), kinds.definitions)
     cluster.apply(kinds.viewers, force=True)
-    deadline = time.monotonic() + SECONDS_TO_SERVE
-    # Imported here, as a plan with nothing to do needs none of it.
-    from ..._objects.health.wait import wait_until_established
-
-    result = wait_until_established(cluster, crds, deadline=deadline, cancelled=lambda: False)
-    if not result.is_healthy:
-        raise LifecycleError(
-            f"the API server does not serve our own records after {SECONDS_TO_SERVE:.0f} s, so nothing can be"
-            " recorded: look at `kubectl get crd | grep lifecycle.kyma-project.io`"
-        )
+    wait_until_served(cluster, crds)

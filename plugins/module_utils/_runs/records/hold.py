@@ -18,6 +18,10 @@ from ..._errors import LifecycleError
 from ..._text import one_line
 
 
+class ClusterHeld(LifecycleError):
+    """The cluster is held, so nothing may be deployed now."""
+
+
 @dataclass(frozen=True)
 class Hold:
     """That a cluster is held.
@@ -26,7 +30,7 @@ class Hold:
         by: who said so, or empty.
         reason: why, or empty.
         since: when it was said (RFC 3339), or empty.
-        until: when it ends by itself (RFC 3339); empty for not before somebody releases the cluster.
+        until: when it ends by itself (RFC 3339); empty if a person has to end it.
     """
 
     by: str = ""
@@ -62,8 +66,8 @@ def hold_problem(hold: Hold | None, now: datetime) -> str:
     if hold is None or not hold.is_in_force(now):
         return ""
     return (
-        f"{hold} (if it may go on, end the hold with `ansible localhost -m kyma.lifecycle.run -a"
-        " state=released`)"
+        f"{hold} (if deployments may go on, end the hold with `ansible localhost -m kyma.lifecycle.hold -a"
+        " state=absent`)"
     )
 
 
@@ -80,12 +84,16 @@ def new_hold(by: str, reason: str, until: str, now: datetime) -> Hold:
     """A hold from now on.
 
     Raises:
-        LifecycleError: ``until`` is no moment, or over.
+        LifecycleError: ``reason`` is blank, or ``until`` is no time, or has passed.
     """
+    # As it is read back: a second task with the same reason changes nothing.
+    reason = one_line(reason)
+    if not reason:
+        raise LifecycleError("cannot hold the cluster: reason is empty. Say why nothing may be deployed.")
     end = parse_time(until)
     if until and (end is None or end <= now):
         raise LifecycleError(
-            f"until={until} is not a moment to come: give one such as 2026-11-22T06:00:00Z, or leave it out"
+            f"cannot hold the cluster: until is {until}, which is not a time in the future. Give one such as"
+            " 2026-11-22T06:00:00Z, or leave until out."
         )
-    written = timestamp(end) if end else ""
-    return Hold(by, reason, timestamp(now), written)
+    return Hold(by, reason, timestamp(now), timestamp(end) if end else "")

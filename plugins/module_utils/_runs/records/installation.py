@@ -7,22 +7,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object
 from ..._cluster.errors import Conflict, Forbidden
+from ..._cluster.timestamp import timestamp
+from ..._custom_resources.conditions import new_condition
+from ..._custom_resources.crd_builder import (
+    CONDITIONS_SCHEMA,
+    STRING,
+    STRINGS,
+    object_schema,
+    resource_definition,
+)
 from ..._errors import LifecycleError
 from ..._objects.inventory.inventory import Inventory, RecordVersion
-from .hold import Hold, hold_from, hold_problem
-from .record_schema import API_VERSION, STRING, STRINGS, object_schema, record_definition
+from .hold import ClusterHeld, Hold, hold_from, hold_problem
+from .record_schema import API_VERSION
 from .record_writer import apply_record
 
 INSTALLATION_NAME = "kyma"
 
-INSTALLATION_DEFINITION = record_definition(
+INSTALLATION_DEFINITION = resource_definition(
     "Installation",
     "installations",
     "kyin",
@@ -36,10 +45,12 @@ INSTALLATION_DEFINITION = record_definition(
             lastRun=STRING,
             definitions=STRING,
             components=STRINGS,
+            conditions=CONDITIONS_SCHEMA,
         ),
     },
     [
         ("Version", "string", ".status.version"),
+        ("Deployed", "string", '.status.conditions[?(@.type=="Deployed")].status'),
         ("Target", "string", ".status.target"),
         ("Profile", "string", ".status.profile"),
         ("Last run", "string", ".status.lastRun"),
@@ -62,6 +73,7 @@ class Installation:
         definitions: a hash of our definitions as they were last brought, or empty.
         resource_version, uid: of the record itself, to notice that somebody was quicker.
         hold: a person's word that nothing is to be deployed; no deployment writes it.
+        conditions: as they stand in the record.
     """
 
     version: str = ""
@@ -74,6 +86,7 @@ class Installation:
     resource_version: str = ""
     uid: str = ""
     hold: Hold | None = None
+    conditions: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
 
 
 def installation_from(obj: Object | None) -> Installation:
@@ -92,6 +105,7 @@ def installation_from(obj: Object | None) -> Installation:
         resource_version=obj["metadata"].get("resourceVersion", ""),
         uid=obj["metadata"].get("uid", ""),
         hold=hold_from(obj),
+        conditions=tuple(status.get("conditions") or ()),
     )
 
 
@@ -104,7 +118,7 @@ def basis_of(installation: Installation, inventories: Iterable[Inventory], ident
         installation, inventories: what is recorded.
         identity: which cluster it is, where that can't be told by the name of its newest run.
     """
-    deployed = asdict(replace(installation, hold=None, resource_version="", uid=""))
+    deployed = asdict(replace(installation, hold=None, resource_version="", uid="", conditions=()))
     components = sorted((one.owner, one.details.get("version", ""), one.digest) for one in inventories)
     told = [deployed, components, *filter(None, [identity])]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
@@ -157,6 +171,7 @@ def write_installation(
         "lastRun": installation.last_run,
         "definitions": installation.definitions,
         "components": list(installation.components),
+        "conditions": [_deployed_condition(installation)],
     }
     record: dict[str, Any] = {
         "apiVersion": API_VERSION,
@@ -174,14 +189,27 @@ def write_installation(
         now = installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME)) if seen else None
         if now and seen and _only_touched(seen, now):
             if installation.last_run != seen.last_run and (held := hold_problem(now.hold, datetime.now(UTC))):
-                raise LifecycleError(held) from conflict
+                raise ClusterHeld(held) from conflict
             touched = replace(installation, resource_version=now.resource_version)
             write_installation(cluster, touched, seen=now)
             return
         raise StaleInstallation(
-            "another deployment has begun on this cluster since the plan was made;"
-            " look at `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+            "another deployment has begun on this cluster since the plan was made; check `kubectl get "
+            "runs.lifecycle.kyma-project.io`, then run the playbook again"
         ) from conflict
+
+
+def _deployed_condition(installation: Installation) -> Object:
+    """The condition ``Deployed``: whether the cluster has all of the release that it is to have."""
+    version, target = installation.version, installation.target
+    if version and version == target:
+        status, reason, message = "True", "Deployed", f"{version} was deployed completely"
+    elif target:
+        told = f"{target} was not deployed completely. kubectl get kyrun {installation.last_run} -o wide"
+        status, reason, message = "False", "Incomplete", told
+    else:
+        status, reason, message = "False", "NothingDeployed", "no release was deployed"
+    return new_condition("Deployed", status, reason, message, before=installation.conditions, now=timestamp())
 
 
 def _only_touched(seen: Installation, now: Installation) -> bool:
@@ -220,7 +248,8 @@ def write_hold(cluster: Cluster, hold: Hold | None) -> None:
         "apiVersion": API_VERSION,
         "kind": "Installation",
         "metadata": {"name": INSTALLATION_NAME},
-        "spec": {"hold": {key: value for key, value in asdict(hold).items() if value}},
+        # Empty fields too: otherwise a field that a person has set with kubectl stays.
+        "spec": {"hold": asdict(hold)},
     }
     apply_record(holding, INSTALLATION_DEFINITION, record, force=True)
 

@@ -15,19 +15,18 @@ from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import Conflict
-from ..._objects.inventory.inventory import COMPONENT, Inventory, RecordVersion, inventories_of
-from ..._objects.inventory.inventory_entry import InventoryEntry
-from .record_schema import (
-    API_VERSION,
+from ..._custom_resources.crd_builder import (
     BOOLEAN,
     INTEGER,
     OPEN,
-    OWNER_LABEL,
     STRING,
     STRINGS,
     object_schema,
-    record_definition,
+    resource_definition,
 )
+from ..._objects.inventory.inventory import COMPONENT, Inventory, RecordVersion, inventories_of
+from ..._objects.inventory.inventory_entry import InventoryEntry
+from .record_schema import API_VERSION, OWNER_LABEL
 from .record_writer import apply_record
 
 _ENTRY_SCHEMA = object_schema(
@@ -47,7 +46,7 @@ _ENTRY_SCHEMA = object_schema(
     ceded=STRINGS,
     added=STRINGS,
 )
-INVENTORY_DEFINITION = record_definition(
+INVENTORY_DEFINITION = resource_definition(
     "Inventory",
     "inventories",
     "kyinv",
@@ -64,11 +63,11 @@ INVENTORY_DEFINITION = record_definition(
         )
     },
     [
-        ("Owner", "string", ".spec.owner"),
         ("Kind", "string", ".spec.ownerKind"),
         ("Version", "string", ".spec.details.version"),
         ("Age", "date", ".metadata.creationTimestamp"),
     ],
+    wide_columns=[("Owner", "string", ".spec.owner"), ("Digest", "string", ".spec.digest")],
 )
 
 BYTES_PER_ENTRY = 350

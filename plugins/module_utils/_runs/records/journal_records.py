@@ -25,9 +25,10 @@ from ..._cluster.cluster import GROUP, Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError, NotFound
 from ..._cluster.fields.json_patch import apply_merge_patch, merge_patch_between
 from ..._cluster.kinds import SECRET_KIND, is_of_kind
+from ..._custom_resources.crd_builder import BOOLEAN, STRING, object_schema, resource_definition
 from ..._migrations.journal.journal_entry import Journal, JournalEntry
 from .installation import read_installation
-from .record_schema import API_VERSION, BOOLEAN, STRING, object_schema, record_definition
+from .record_schema import API_VERSION
 from .record_writer import apply_record, current_user, patch_record
 
 JOURNAL_ENTRY_KIND = "JournalEntry"
@@ -41,7 +42,7 @@ LONGEST_UNPACKED = 8 << 20
 """Bytes: etcd takes no object above 1.5 MiB, and escapes may make some more of it."""
 _GZIP_HEADER = 16
 
-JOURNAL_ENTRY_DEFINITION = record_definition(
+JOURNAL_ENTRY_DEFINITION = resource_definition(
     JOURNAL_ENTRY_KIND,
     "journalentries",
     "kyje",
@@ -71,10 +72,13 @@ JOURNAL_ENTRY_DEFINITION = record_definition(
         ("Migration", "string", ".spec.migration"),
         ("Verb", "string", ".spec.verb"),
         ("Kind", "string", ".spec.kind"),
-        ("Namespace", "string", ".spec.namespace"),
-        ("Name", "string", ".spec.name"),
-        ("Undone by", "string", ".spec.undoneBy"),
+        ("Undone", "date", ".spec.undoneAt"),
         ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    wide_columns=[
+        ("Object namespace", "string", ".spec.namespace"),
+        ("Object name", "string", ".spec.name"),
+        ("Undone by", "string", ".spec.undoneBy"),
     ],
 )
 

@@ -15,8 +15,16 @@ from typing import Any, NamedTuple
 
 from ..._cluster.cluster import Cluster, Object, Ref, group_of
 from ..._cluster.timestamp import timestamp
-from .conditions import new_condition
-from .record_schema import API_VERSION, BOOLEAN, STRING, STRINGS, object_schema, record_definition
+from ..._custom_resources.conditions import new_condition
+from ..._custom_resources.crd_builder import (
+    BOOLEAN,
+    CONDITIONS_SCHEMA,
+    STRING,
+    STRINGS,
+    object_schema,
+    resource_definition,
+)
+from .record_schema import API_VERSION
 from .record_writer import apply_record
 
 MANAGED, UNMANAGED, ABSENT = "managed", "unmanaged", "absent"
@@ -32,7 +40,7 @@ SKIP_LABEL = "operator.kyma-project.io/skip-reconciliation"
 """A label for a Module, as Kyma's lifecycle manager has it for its resources: "true" has it left alone."""
 
 _OBJECT_SCHEMA = object_schema(apiVersion=STRING, kind=STRING, namespace=STRING, name=STRING, uid=STRING)
-MODULE_DEFINITION = record_definition(
+MODULE_DEFINITION = resource_definition(
     "Module",
     "modules",
     "kymod",
@@ -58,16 +66,7 @@ MODULE_DEFINITION = record_definition(
             managerImage=STRING,
             managedKinds={"type": "array", "items": object_schema(group=STRING, kind=STRING)},
             blockers=STRINGS,
-            conditions={
-                "type": "array",
-                "items": object_schema(
-                    type=STRING,
-                    status=STRING,
-                    reason=STRING,
-                    message=STRING,
-                    lastTransitionTime={"type": "string", "format": "date-time"},
-                ),
-            },
+            conditions=CONDITIONS_SCHEMA,
         ),
     },
     [
@@ -75,9 +74,11 @@ MODULE_DEFINITION = record_definition(
         ("State", "string", ".status.state"),
         ("Version", "string", ".status.version"),
         ("Channel", "string", ".spec.channel"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    wide_columns=[
         ("Policy", "string", ".spec.policy"),
         ("Message", "string", ".status.message"),
-        ("Age", "date", ".metadata.creationTimestamp"),
     ],
 )
 

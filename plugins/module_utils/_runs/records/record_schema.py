@@ -1,76 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the definitions of our custom resources are made of."""
+"""What all kinds of record share: their API version, the label of owners, and what a run does."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..._cluster.cluster import GROUP, Object
-
-STRING = {"type": "string"}
-INTEGER = {"type": "integer"}
-NUMBER = {"type": "number"}
-STRINGS = {"type": "array", "items": STRING}
-BOOLEAN = {"type": "boolean"}
-OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-
-
-def record_definition(
-    kind: str,
-    plural: str,
-    short: str,
-    schema: dict[str, Any],
-    columns: list[tuple[str, str, str]],
-    *,
-    is_namespaced: bool = False,
-    has_status: bool = False,
-) -> Object:
-    """The CustomResourceDefinition of a kind of record.
-
-    Args:
-        kind, plural, short: its names.
-        schema: of ``spec`` and ``status``.
-        columns: that ``kubectl get`` prints: name, type, JSON path.
-        is_namespaced: whether its objects are in namespaces.
-        has_status: whether the status is a subresource, so that writing it does not count as a change.
-    """
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{GROUP}"},
-        "spec": {
-            "group": GROUP,
-            "scope": "Namespaced" if is_namespaced else "Cluster",
-            "names": {
-                "kind": kind,
-                "listKind": f"{kind}List",
-                "plural": plural,
-                "singular": kind.lower(),
-                "shortNames": [short],
-                "categories": ["kyma-lifecycle"],
-            },
-            "versions": [
-                {
-                    "name": "v1alpha1",
-                    "served": True,
-                    "storage": True,
-                    **({"subresources": {"status": {}}} if has_status else {}),
-                    "schema": {"openAPIV3Schema": {"type": "object", "properties": schema}},
-                    "additionalPrinterColumns": [
-                        {"name": name, "type": type_, "jsonPath": path} for name, type_, path in columns
-                    ],
-                }
-            ],
-        },
-    }
-
-
-def object_schema(**properties: Any) -> dict[str, Any]:
-    """The schema of an object with these properties."""
-    return {"type": "object", "properties": properties}
-
+from ..._cluster.cluster import GROUP
 
 API_VERSION = f"{GROUP}/v1alpha1"
 OWNER_LABEL = f"{GROUP}/owner"

@@ -73,7 +73,8 @@ def _with_definition(cluster: Cluster, definition: Object, write: Callable[[], O
         except (Untypeable, _Pruned) as refusal:
             if time.monotonic() >= end:
                 raise ClusterError(
-                    f"{refusal}; that is our own record, so the API server goes by an older definition of"
+                    f"{refusal}; that is a record of this collection, so the API server uses an older "
+                    f"definition of"
                     f" {definition['spec']['names']['kind']}, which another version of this collection may"
                     " have put there: run the playbook again, with one version at a time"
                 ) from refusal

@@ -14,14 +14,25 @@ from typing import Any
 
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import Conflict
+from ..._cluster.timestamp import timestamp
+from ..._custom_resources.conditions import new_condition
+from ..._custom_resources.crd_builder import (
+    CONDITIONS_SCHEMA,
+    NUMBER,
+    OPEN,
+    STRING,
+    STRINGS,
+    object_schema,
+    resource_definition,
+)
 from ..._errors import LifecycleError
-from .record_schema import API_VERSION, NUMBER, OPEN, STRING, STRINGS, object_schema, record_definition
+from .record_schema import API_VERSION
 from .record_writer import apply_record, patch_record
 
 MAX_RUNS = 20
 RUNNING = "running"
 
-RUN_DEFINITION = record_definition(
+RUN_DEFINITION = resource_definition(
     "Run",
     "runs",
     "kyrun",
@@ -62,6 +73,7 @@ RUN_DEFINITION = record_definition(
             migrations={"type": "object", "additionalProperties": OPEN},
             phases={"type": "object", "additionalProperties": OPEN},
             undone={"type": "object", "additionalProperties": OPEN},
+            conditions=CONDITIONS_SCHEMA,
         ),
     },
     [
@@ -69,8 +81,11 @@ RUN_DEFINITION = record_definition(
         ("Version", "string", ".spec.version"),
         ("State", "string", ".status.state"),
         ("Seconds", "number", ".status.seconds"),
-        ("Message", "string", ".status.message"),
         ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    wide_columns=[
+        ("Started by", "string", ".spec.startedBy"),
+        ("Message", "string", ".status.message"),
     ],
 )
 
@@ -80,8 +95,10 @@ def new_run_name() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
-def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
-    """Begin the record of a run.
+def create_run(
+    cluster: Cluster, name: str, spec: Mapping[str, Any], phases: Mapping[str, Any] | None = None
+) -> None:
+    """Begin the record of a run, with the phases that are over.
 
     It is applied, as an API server keeps a POST waiting for two seconds where the CRD is new.
     """
@@ -90,9 +107,26 @@ def create_run(cluster: Cluster, name: str, spec: Mapping[str, Any]) -> None:
         "kind": "Run",
         "metadata": {"name": name},
         "spec": dict(spec),
-        "status": {"state": RUNNING},
+        "status": {
+            "state": RUNNING,
+            "conditions": [succeeded_condition(RUNNING, "")],
+            **({"phases": dict(phases)} if phases else {}),
+        },
     }
     apply_record(cluster, RUN_DEFINITION, record)
+
+
+def succeeded_condition(state: str, message: str) -> Object:
+    """The condition ``Succeeded`` of a run, for ``kubectl wait --for=condition=Succeeded``.
+
+    Args:
+        state: of the run, which has begun or ended just now.
+        message: what failed, or empty.
+    """
+    status = {RUNNING: "Unknown", "succeeded": "True"}.get(state, "False")
+    told = message or f"the run's state is {state}"
+    # A run begins once and ends once: the status is another one each time.
+    return new_condition("Succeeded", status, state.capitalize(), told, before=(), now=timestamp())
 
 
 def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, among: int = 1) -> None:

@@ -14,7 +14,7 @@ from ..._job_models.runtime.runtime_objects import SERVICE, STORE, runtime_objec
 from ..._job_models.storage.definition import StoredDefinition
 from ..._job_models.storage.stored_status import KnownObject
 from ..._jobs.job_outcome import JobOutcome
-from ..._jobs.loose_json import mapping_of
+from ..._loose_json import mapping_of
 from ..snapshot import RuntimeJob, StoreSnapshot
 from ..stored_definitions import UNREADABLE, problem_of
 from ..switches import UnknownJobs

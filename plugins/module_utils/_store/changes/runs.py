@@ -15,8 +15,8 @@ from ..._job_models.runtime.normal_form import RESTARTED_AT
 from ..._job_models.runtime.runtime_objects import KINDS_OF
 from ..._jobs.job_outcome import has_ended
 from ..._jobs.job_template import controller_reference
-from ..._jobs.loose_json import mapping_of, mappings_in
-from ..._objects.health.wait import wait_until_gone
+from ..._loose_json import mapping_of, mappings_in
+from .deletion_wait import DeletionWait
 
 JOB = KINDS_OF[JobType.ONE_OFF][0]
 INSTANTIATE = "cronjob.kubernetes.io/instantiate"
@@ -39,13 +39,13 @@ def restart_pods(cluster: Cluster, deployment: Object) -> None:
     cluster.patch(*KINDS_OF[JobType.CONTINUOUS][0], meta["name"], meta["namespace"], patch)
 
 
-def start_run(cluster: Cluster, cron_job: Object, timeout: float) -> Object:
+def start_run(cluster: Cluster, cron_job: Object, wait: DeletionWait) -> Object:
     """Create a Job from a CronJob now. Jobs of it that still run are deleted before.
 
     Args:
         cluster: where to write.
         cron_job: as it is in the cluster.
-        timeout: seconds to wait until the deleted Jobs are gone.
+        wait: how to wait until the deleted Jobs are gone.
     """
     job = run_of(cron_job, int(time.time() // 60))
     name, namespace = job["metadata"]["name"], job["metadata"]["namespace"]
@@ -60,11 +60,10 @@ def start_run(cluster: Cluster, cron_job: Object, timeout: float) -> Object:
         cluster.delete(
             *JOB, one["metadata"]["name"], namespace, uid=one["metadata"]["uid"], propagation="Foreground"
         )
-    deadline = time.monotonic() + timeout
-    if old and wait_until_gone(cluster, old, deadline=deadline, cancelled=lambda: False).unhealthy:
+    if not wait.is_over(cluster, old):
         listed = ", ".join(str(ref_of(one)) for one in old)
         raise LifecycleError(
-            f"Runs are still there {timeout:g} s after their deletion: {listed}. Run this again."
+            f"Runs are still there {wait.seconds:g} s after their deletion: {listed}. Run this again."
         )
     return cluster.create(job)
 

@@ -13,9 +13,8 @@ from ..._job_models.drift import find_drift
 from ..._job_models.json_digest import json_digest
 from ..._job_models.runtime.normal_form import normal_form
 from ..._job_models.runtime.patches import merge_patch
-from ..._job_models.runtime.plain_fields import fields_at
 from ..._job_models.storage.stored_status import KnownObject
-from ..._jobs.loose_json import mapping_of, mappings_in, text_of
+from ..._loose_json import fields_at, mapping_of, mappings_in, text_of
 from ..job_state import others_drift
 
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from ..._cluster.cluster import Object
 from ..._cluster.timestamp import timestamp
+from ..._custom_resources.conditions import new_condition
 from ..._job_models.defaults import CURRENT_DEFAULTS
 from ..._job_models.json_digest import json_digest
 from ..._job_models.runtime.run_identity import run_identity
 from ..._job_models.storage.definition import StoredDefinition
 from ..._job_models.storage.stored_status import RUN, KnownObject, StoredStatus
-from ..._runs.records.conditions import new_condition
 from ..._text import one_line
 from ..job_state import with_runs
 from .job_view import JobView

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..._cluster.cluster import Cluster, Object, ref_of
 from ..._cluster.errors import AlreadyExists, ApiError, Conflict, NotFound, is_answer
@@ -22,10 +21,10 @@ from ..._job_models.storage.definition import (
 )
 from ..._job_models.storage.stored_status import KnownObject, status_fields
 from ..._objects.apply.refusals import is_immutable
-from ..._objects.health.wait import wait_until_gone
 from ..exact_patch import patch_exactly
 from ..job_state import run_outcome
 from ..snapshot import RuntimeJob
+from .deletion_wait import DeletionWait
 from .job_view import JobView, without_foreign_service
 from .statuses import known_object
 from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime, WriteStatus
@@ -63,11 +62,11 @@ class StepWriter:
 
     Attributes:
         cluster: where to write.
-        timeout: seconds to wait until a deleted object is gone.
+        wait: how to wait until a deleted object is gone.
     """
 
     cluster: Cluster
-    timeout: float = 120.0
+    wait: DeletionWait = field(default_factory=DeletionWait)
 
     def write(self, view: JobView, step: Step) -> JobView:
         """Write a step; what there is of the job then.
@@ -231,12 +230,10 @@ class StepWriter:
         )
 
     def _wait_until_gone(self, live: Object) -> None:
-        deadline = time.monotonic() + self.timeout
-        left = wait_until_gone(self.cluster, [live], deadline=deadline, cancelled=lambda: False)
-        if left.unhealthy:
+        if not self.wait.is_over(self.cluster, [live]):
             raise LifecycleError(
-                f"{ref_of(live)} still exists {self.timeout:g} s after its deletion. Find out which finalizer"
-                " or pod holds it, and run this again."
+                f"{ref_of(live)} still exists {self.wait.seconds:g} s after its deletion. Find out which"
+                " finalizer or pod holds it, and run this again."
             )
 
 

@@ -12,19 +12,16 @@ from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster
 from ..._cluster.errors import Forbidden
 from ..._dry_run.dry_run_cluster import DryRunCluster
-from ..._errands.metrics import write_textfile
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobType
 from ..._job_models.storage.definition import DEFINITION_KINDS
-from ..._job_models.storage.storage_definition import DEFINITIONS, MANAGER_ROLE
+from ..._job_models.storage.storage_definition import DEFINITIONS, INSTALL_COMMAND, MANAGER_ROLE, STORE_KINDS
 from ..._store.counters import JobCounter, store_metrics
-from ..._store.definitions_installed import definition_state, update_definitions
 from ..._store.snapshot import StoreSnapshot, read_snapshot
 from ..._text import one_line
+from ..._textfile import write_textfile
 
-INSTALL_HINT = (
-    "Install it with the module kyma.lifecycle.job_store, or the role kyma.lifecycle.kyma_job_store"
-)
+_INSTALL_IT = f"Install it:\n{INSTALL_COMMAND}"
 
 
 def is_installed(cluster: Cluster) -> bool:
@@ -49,9 +46,9 @@ def cluster_to_write(task: Task) -> tuple[Cluster, list[str]]:
     if is_installed(cluster):
         return cluster, []
     if not task.check_mode:
-        raise LifecycleError(f"the cluster has no job store, and nothing was written. {INSTALL_HINT}")
-    update_definitions(cluster, definition_state(cluster))
-    return cluster, [f"the cluster has no job store. {INSTALL_HINT}"]
+        raise LifecycleError(f"the cluster has no job store, and nothing was written. {_INSTALL_IT}")
+    STORE_KINDS.update(cluster, STORE_KINDS.state(cluster))
+    return cluster, [f"the cluster has no job store. {_INSTALL_IT}"]
 
 
 def read_jobs(

@@ -93,7 +93,7 @@ def test_being_killed_is_told_at_once(number: signal.Signals, told: str) -> None
         os.kill(os.getpid(), number)
         return {}
 
-    with pytest.raises(ProcessLost, match=f"{told} after 0 seconds.*run the playbook again"):
+    with pytest.raises(ProcessLost, match=f"{told} after 0 seconds.*Run the playbook again"):
         run_in_forked_worker(work, 60, ignore)
 
 
@@ -162,7 +162,7 @@ def test_what_does_not_stop_when_it_was_told_to_is_ended() -> None:
         while True:
             time.sleep(0.1)
 
-    with pytest.raises(ProcessLost, match="ended after it was told to stop, and did not"):
+    with pytest.raises(ProcessLost, match="ended after it was asked to stop, and did not stop"):
         run_in_forked_worker(work, 60, ignore, cancelled=lambda: True, patience=0.2)
 
 
@@ -205,5 +205,5 @@ def test_what_was_told_to_stop_gets_no_more_time() -> None:
         while True:
             time.sleep(0.1)
 
-    with pytest.raises(ProcessLost, match="ended after it was told to stop, and did not"):
+    with pytest.raises(ProcessLost, match="ended after it was asked to stop, and did not stop"):
         run_in_forked_worker(work, 60, ignore, cancelled=lambda: True, patience=0.5)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import no_progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
     ShippedMaterials,
 )
@@ -18,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call 
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import no_progress
 
 
 class Warned:

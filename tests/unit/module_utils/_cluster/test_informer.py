@@ -25,6 +25,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     Request,
 )
 
+from tests.support.eventually import eventually
+
 CONFIG_MAPS = Subject("v1", "ConfigMap", "default")
 THINGS = Subject("example.org/v1", "Thing")
 CRD = {
@@ -97,14 +99,6 @@ def informed(
     finally:
         informer.stop()
         assert not informer._thread.is_alive()
-
-
-def eventually(is_so: Callable[[], object]) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + 5
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def before_first_watch(cluster: MemoryCluster, happen: Callable[[], object]) -> None:

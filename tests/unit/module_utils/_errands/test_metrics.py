@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import met
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.metrics import (
     EngineMetrics,
     Textfile,
-    write_textfile,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Outcome
 
@@ -66,24 +64,6 @@ def test_odd_reasons_break_no_line() -> None:
     metrics.count_outcome(outcome("failed", 'a "b"\nc\\d', 1.0))
     found = parse_metrics(metrics.text({}, is_leader=True, waiting=0))
     assert found['kyma_errands_runs_ended_total{outcome="failed",reason="a \\"b\\"\\nc\\\\d"}'] == 1
-
-
-def test_a_file_is_replaced_as_a_whole_and_may_be_read_by_all(tmp_path: Path) -> None:
-    path = tmp_path / "errands.prom"
-    path.write_text("before")
-    with path.open() as reader:
-        write_textfile(str(path), "after")
-        assert reader.read() == "before"
-    assert path.read_text() == "after"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_nothing_is_left_where_a_file_can_not_be_written(tmp_path: Path) -> None:
-    (tmp_path / "errands.prom").mkdir()
-    with pytest.raises(OSError, match=r"errands\.prom"):
-        write_textfile(str(tmp_path / "errands.prom"), "text")
-    assert [one.name for one in tmp_path.iterdir()] == ["errands.prom"]
 
 
 class TestWhenItIsWritten:

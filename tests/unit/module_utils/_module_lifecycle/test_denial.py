@@ -33,12 +33,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.d
     denial_objects,
     impose,
     lift,
-    modules_denied,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )
+
+from tests.support.denials import modules_denied
 
 SHOP = Denial(
     "shop",
@@ -130,7 +131,7 @@ def test_it_is_in_force_after_some_refusals_in_a_row() -> None:
 
 
 def test_it_gives_up_at_its_deadline() -> None:
-    with pytest.raises(ClusterError, match="did not come into force in time: the API server still"):
+    with pytest.raises(ClusterError, match="did not take effect in time: the API server still"):
         impose(Server(always(False)), SHOP, deadline=time.monotonic())
 
 

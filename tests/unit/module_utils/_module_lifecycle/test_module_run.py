@@ -22,7 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.denial import (
     Denial,
     denial_objects,
-    modules_denied,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import read_module_records
@@ -40,6 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
+from tests.support.denials import modules_denied
 from tests.support.driver import (
     Deployer,
     FakeMaterials,

@@ -75,7 +75,7 @@ def watcher(
         params={"grace": 30.0},
         cluster=someone.cluster,
         materials=someone.materials,
-        progress=lambda subject, state, detail="": progress.append((subject, state, detail)),
+        progress=lambda subject, state, detail="", _step=None: progress.append((subject, state, detail)),
         cancelled=lambda: told,
         tenure=tenure,
     )
@@ -101,7 +101,7 @@ def test_a_signal_is_recorded_at_once_with_who_had_begun_the_run() -> None:
     assert status["cancelled"] == f"a signal to ansible-playbook, run by {current_user()}"
     assert status["cancelledAt"]
     [line] = [line for line in someone.told if line[:2] == ("run", "stopping")]
-    assert line[2] == f"cancelled by {status['cancelled']}; what is in flight has 30 s to end"
+    assert line[2] == f"cancelled by {status['cancelled']}; active work has 30 s to end"
 
 
 def test_a_lease_that_was_lost_stops_it_and_says_to_whom() -> None:
@@ -258,7 +258,7 @@ def test_the_task_that_ends_a_run_leaves_an_end_as_it_is() -> None:
     ended = someone.task(run.DEFINITION, state="finished", run=name)
     assert someone.record()["status"] == before
     assert (ended["state"], ended["failed"]) == ("cancelled", True)
-    assert "run the playbook again to go on from there" in ended["msg"]
+    assert "run the playbook again to continue" in ended["msg"]
     assert someone.installation().version == ""
 
 
@@ -378,7 +378,7 @@ def test_an_open_run_tells_since_when_nothing_was_noted() -> None:
     begun(someone)
     [told] = someone.run_info()["runs"]
     assert told["written_at"] >= told["started_at"]
-    assert f"nothing was noted in it since {told['written_at']}" in told["note"]
+    assert f"its record was last written at {told['written_at']}" in told["note"]
     someone.deploy()
     assert [one["note"] for one in someone.run_info()["runs"]] == ["", ""]
 

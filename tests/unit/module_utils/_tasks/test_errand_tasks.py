@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -18,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_definition
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.installed_kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_object import (
     ErrandRequest,
     wanted_errand,
@@ -26,12 +27,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.preflight import run_rights
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    CRD_KIND,
     CRD_NAME,
     DEFINITION,
     ENGINE_ROLE,
-    install_definition,
-    is_current,
+    ERRAND_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     errand,
@@ -58,7 +57,7 @@ def call(
         definition,
         arguments.params,
         materials=ShippedMaterials(None),
-        progress=lambda _subject, _state, _detail="": None,
+        progress=lambda _subject, _state, _detail="", _step=None: None,
         cancelled=lambda: False,
         check_mode=check,
         diff=check,
@@ -86,7 +85,7 @@ def empty() -> MemoryCluster:
 @pytest.fixture
 def cluster(empty: MemoryCluster) -> MemoryCluster:
     """A cluster with the definition."""
-    install_definition(empty)
+    ERRAND_KINDS.install(empty)
     empty.requests.clear()
     return empty
 
@@ -107,23 +106,28 @@ def test_the_definition_is_installed_if_it_is_missing(
     rehearsed = call(empty, definition, check=True, **options)
     assert (rehearsed["changed"], rehearsed["definition_installed"]) == (True, True)
     assert [one for one in empty.requests if one.writes] == []
-    assert not is_current(empty)
+    assert not ERRAND_KINDS.is_current(empty)
     done = call(empty, definition, **options)
     assert (done["changed"], done["definition_installed"]) == (True, True), done
-    assert is_current(empty)
+    assert ERRAND_KINDS.is_current(empty)
     again = call(empty, definition, **options)
     assert again["definition_installed"] is False
 
 
-def test_an_older_definition_is_updated(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    newer = deep_copy(DEFINITION)
-    newer["spec"]["names"]["shortNames"] = ["kyerr", "other"]
-    monkeypatch.setattr(errand_definition, "DEFINITION", newer)
-    assert call(cluster, check=True, **ONE)["definition_installed"] is True
-    assert call(cluster, **ONE)["definition_installed"] is True
-    found = cluster.get(*CRD_KIND, CRD_NAME)
+def install_older(cluster: MemoryCluster) -> None:
+    """Install another definition than the one of this version."""
+    older = deep_copy(DEFINITION)
+    older["spec"]["names"]["shortNames"] = ["kyerr", "other"]
+    replace(ERRAND_KINDS, definitions=(older,)).install(cluster)
+
+
+def test_an_older_definition_is_updated(empty: MemoryCluster) -> None:
+    install_older(empty)
+    assert call(empty, check=True, **ONE)["definition_installed"] is True
+    assert call(empty, **ONE)["definition_installed"] is True
+    found = empty.get(*CRD_KIND, CRD_NAME)
     assert found is not None
-    assert found["spec"]["names"]["shortNames"] == ["kyerr", "other"]
+    assert found["spec"]["names"]["shortNames"] == ["kyerr"]
 
 
 def test_without_the_definition_and_the_rights_for_it_the_task_says_which(empty: MemoryCluster) -> None:
@@ -135,15 +139,13 @@ def test_without_the_definition_and_the_rights_for_it_the_task_says_which(empty:
     assert failed["msg"].endswith("\nansible-playbook kyma.lifecycle.reconcile_errands")
 
 
-def test_who_may_not_update_the_definition_is_warned_and_goes_on(
-    cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(errand_definition, "definition_hash", lambda: "another")
-    refuse(cluster, "CustomResourceDefinition", "ClusterRole", verbs=("apply",))
-    done = call(cluster, **ONE)
+def test_who_may_not_update_the_definition_is_warned_and_goes_on(empty: MemoryCluster) -> None:
+    install_older(empty)
+    refuse(empty, "CustomResourceDefinition", "ClusterRole", verbs=("apply",))
+    done = call(empty, **ONE)
     assert not done.get("failed")
     assert "not the one of this version, and you may not install it" in done["warnings"][0]
-    assert cluster.get(API_VERSION, "Errand", "backup", "default") is not None
+    assert empty.get(API_VERSION, "Errand", "backup", "default") is not None
 
 
 def test_who_may_not_read_the_definition_goes_on_if_it_is_served(cluster: MemoryCluster) -> None:

@@ -25,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import eng
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     CRD_NAME,
     DEFINITION,
-    install_definition,
+    ERRAND_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
@@ -50,7 +50,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def played() -> PlayedErrands:
     played = PlayedErrands()
-    install_definition(played.cluster)
+    ERRAND_KINDS.install(played.cluster)
     return played
 
 
@@ -70,7 +70,7 @@ def watch(
         reconcile_errands.DEFINITION,
         arguments.params,
         materials=ShippedMaterials(None),
-        progress=lambda subject, state, detail="": told.append(f"{subject}: {state} ({detail})"),
+        progress=lambda subject, state, detail="", _step=None: told.append(f"{subject}: {state} ({detail})"),
         cancelled=cancelled,
         check_mode=check,
         diff=False,

@@ -26,6 +26,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     DEFINITION_KINDS,
     STORAGE_VERSION_LABEL,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
+    INSTALL_COMMAND,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     SourceOfTruth,
@@ -82,7 +85,7 @@ def call(
         definition,
         arguments.params,
         materials=ShippedMaterials(None),
-        progress=lambda _subject, _state, _detail="": None,
+        progress=lambda _subject, _state, _detail="", _step=None: None,
         cancelled=cancelled,
         check_mode=check,
         diff=diff,
@@ -315,11 +318,12 @@ def test_no_limit_of_time_may_be_said_of_a_run(cluster: MemoryCluster) -> None:
 
 def test_without_the_store_nothing_is_written(empty: MemoryCluster) -> None:
     refused = call(empty, namespace="shop", **WEB)
-    assert "the cluster has no job store, and nothing was written" in refused["msg"]
-    assert "kyma.lifecycle.job_store" in refused["msg"]
+    assert refused["msg"] == (
+        f"the cluster has no job store, and nothing was written. Install it:\n{INSTALL_COMMAND}"
+    )
     rehearsed = call(empty, check=True, namespace="shop", **WEB)
     assert actions(rehearsed) == {"web": "created"}
-    assert "the cluster has no job store" in rehearsed["warnings"][0]
+    assert rehearsed["warnings"][0] == f"the cluster has no job store. Install it:\n{INSTALL_COMMAND}"
 
 
 def test_a_list_is_loaded_with_a_line_for_each_job(cluster: MemoryCluster) -> None:

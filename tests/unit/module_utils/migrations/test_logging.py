@@ -301,7 +301,7 @@ def test_a_claim_without_a_volume_is_made_anew() -> None:
     cluster = MemoryCluster(storage_class(expands=False), stateful_set("10Gi"), pending)
     result = checked(cluster)
     assert (result.verdict, result.requests) == ("needed", 1)
-    assert "made anew" in result.evidence
+    assert "recreated" in result.evidence
     assert grown(cluster).state == "done"
     assert size_of(cluster) is None
     assert not lives(cluster)

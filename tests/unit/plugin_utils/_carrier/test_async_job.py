@@ -107,7 +107,9 @@ def test_a_connection_may_not_fail_for_ever() -> None:
         while True:
             yield AnsibleConnectionFailure("reset by peer")
 
-    with pytest.raises(AnsibleConnectionFailure, match=f"{PATIENCE:.0f} seconds.*The job goes on by itself"):
+    with pytest.raises(
+        AnsibleConnectionFailure, match=f"{PATIENCE:.0f} seconds.*The job continues by itself"
+    ):
         followed(looks())
 
 
@@ -146,7 +148,7 @@ def test_the_wish_to_stop_is_passed_on_once(unreached: int) -> None:
 
 def test_nobody_waits_longer_than_the_patience_for_what_was_told_to_stop() -> None:
     clock = Clock()
-    with pytest.raises(JobLost, match="within 5 seconds of being told to stop"):
+    with pytest.raises(JobLost, match="within 5 seconds after it was asked to stop"):
         follow_job(
             Scripted((STARTED, "") for _i in range(100)),
             1000,

@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments 
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
     SHIPPED_MIGRATIONS_SECONDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import Carrier, TaskVars
 
 HOUR = 3600
 GRACE = 60
@@ -176,3 +176,20 @@ def test_a_limit_of_the_users_own_stays(worker: type[Worker], folder: Path) -> N
 
 def test_so_it_does_where_the_job_is_left_alone(folder: Path) -> None:
     assert Shipped(chosen=100, poll=0).carry(given(folder, "first"), {})["limit"] == 100
+
+
+LOST = {"failed": True, "msg": "its process was killed"}
+RECORDED = {"failed": True, "msg": "component first failed: no such image", "durations": []}
+
+
+@pytest.mark.parametrize(
+    ("run", "result", "ignored"), [("a-run", RECORDED, True), ("a-run", LOST, False), ("", LOST, True)]
+)
+def test_in_a_run_only_a_failure_that_its_record_has_is_ignored(
+    run: str, result: Result, *, ignored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Carrier, "run", lambda *_given: result)
+    worker = Worker()
+    worker._task.args, worker._task.ignore_errors = {"run": run}, True
+    assert worker.run() == result
+    assert worker._task.ignore_errors is ignored

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
@@ -119,9 +120,9 @@ def test_a_release_is_rendered_once_in_a_run(
 ) -> None:
     loads: list[str] = []
 
-    def load(request: ReleaseRequest, kept: Mapping[str, str], there: Release | None, digest: str) -> Release:
+    def load(request: ReleaseRequest, *more: Any) -> Release:
         loads.append(request.profile)
-        return load_release(request, kept, there, digest)
+        return load_release(request, *more)
 
     monkeypatch.setattr(materials, "load_release", load)
     first, second = ControllerMaterials(release, bundles=cache), ControllerMaterials(release, bundles=cache)

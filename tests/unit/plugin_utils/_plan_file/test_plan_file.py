@@ -73,13 +73,12 @@ def test_what_has_to_be_given_again_is_told_by_name_and_no_value_is_kept(tmp_pat
     assert option_mismatches(names, names_of(PARAMS)) == []
     assert option_mismatches(names, names_of({**written, "values_files": ["all.yaml", "live.yaml"]})) == []
     assert option_mismatches(names, names_of({**PARAMS, "values_files": ["all.yaml", "other.yaml"]})) == [
-        "values_files (kyma_values_files): the plan was made with live.yaml: give that again",
-        "values_files (kyma_values_files): the plan was made without other.yaml: leave that out, or plan"
-        " again",
+        "values_files (kyma_values_files): the plan was made with live.yaml: set it again",
+        "values_files (kyma_values_files): the plan was made without other.yaml: remove it, or plan again",
     ]
     assert option_mismatches(names, {}) == [
-        "overrides (kyma_overrides): the plan was made with logging.password: give that again",
-        "migration_variables (kyma_migration_variables): the plan was made with colour: give that again",
+        "overrides (kyma_overrides): the plan was made with logging.password: set it again",
+        "migration_variables (kyma_migration_variables): the plan was made with colour: set it again",
     ]
 
 

@@ -9,10 +9,10 @@ import json
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.component_list import (
+    ComponentList,
     is_outside,
-    parse_component_list,
+    read_component_list,
     seconds_of,
 )
 
@@ -28,8 +28,20 @@ components:
 """
 
 
+def list_in(text: str, file: str) -> ComponentList:
+    """The list of a text with nothing wrong."""
+    listed, problems = read_component_list(text, file)
+    assert problems == ()
+    return listed
+
+
+def problems_of(text: str, file: str) -> list[str]:
+    """What is wrong with a text."""
+    return [str(problem) for problem in read_component_list(text, file)[1]]
+
+
 def test_kyma_s_own_format() -> None:
-    listed = parse_component_list(KYMA, "components.yaml")
+    listed = list_in(KYMA, "components.yaml")
     assert listed.default_namespace == "kyma-system"
     assert listed.entries == (
         ComponentEntry("cluster-essentials", "kyma-system", prerequisite=True),
@@ -39,7 +51,7 @@ def test_kyma_s_own_format() -> None:
 
 
 def test_the_default_namespace_has_a_default() -> None:
-    assert parse_component_list("components: [{name: a}]", "f").entries[0].namespace == "kyma-system"
+    assert list_in("components: [{name: a}]", "f").entries[0].namespace == "kyma-system"
 
 
 def test_our_optional_keys() -> None:
@@ -48,7 +60,7 @@ def test_our_optional_keys() -> None:
         "  role: my.own.role\n  provides: [networking.istio.io, mesh.test]\n"
         "- {name: b, needs: a, timeout: 90, provides: mesh.test}\n"
     )
-    first, second = parse_component_list(text, "f").entries
+    first, second = list_in(text, "f").entries
     assert first == ComponentEntry(
         "a",
         "kyma-system",
@@ -64,21 +76,19 @@ def test_our_optional_keys() -> None:
 
 def test_json_with_tabs() -> None:
     text = '{\n\t"components": [\n\t\t{"name": "a", "version": 2.10, "needs": []}\n\t]\n}\n'
-    assert parse_component_list(text, "components.json").entries == (
-        ComponentEntry("a", "kyma-system", version="2.10"),
-    )
+    assert list_in(text, "components.json").entries == (ComponentEntry("a", "kyma-system", version="2.10"),)
 
 
 @pytest.mark.parametrize("version", ["1-\U0001f680", r"\ud83d\ude80", r"\\ud83d\\ude80", 'ä/\t"\n'])
 def test_json_with_escapes(version: str) -> None:
     text = json.dumps({"components": [{"name": "a", "version": version}]})
-    assert parse_component_list(text, "components.json").entries[0].version == version
+    assert list_in(text, "components.json").entries[0].version == version
 
 
 @pytest.mark.parametrize("escape", [r"\ud83d", r"\ude80\ud83d", r"\UD83D\UDE80"])
 def test_half_a_character_of_json_is_refused(escape: str) -> None:
-    with pytest.raises(ReleaseError, match="not YAML"):
-        parse_component_list(f'{{"components": [{{"name": "{escape}"}}]}}', "components.json")
+    (problem,) = problems_of(f'{{"components": [{{"name": "{escape}"}}]}}', "components.json")
+    assert "not YAML" in problem
 
 
 @pytest.mark.parametrize(
@@ -122,9 +132,7 @@ components:
     version: [1]
   - name: foundation
 """
-    with pytest.raises(ReleaseError) as caught:
-        parse_component_list(text, "components.yaml")
-    assert [str(problem).removeprefix("components.yaml:") for problem in caught.value.problems] == [
+    assert [one.removeprefix("components.yaml:") for one in problems_of(text, "components.yaml")] == [
         "1: the key 'extra' is unknown here: there are defaultNamespace, prerequisites, components",
         "1: 'Upper' can't be a namespace's name",
         "5: the key 'need' is unknown here: there are name, namespace, needs, timeout, source, version, role,"
@@ -141,7 +149,6 @@ components:
         "17: no component can be called foundation:"
         " that is the namespaces and CRDs that are deployed before any component",
     ]
-    assert "for 13 reasons:" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -155,16 +162,16 @@ components:
     ],
 )
 def test_no_list(text: str, message: str) -> None:
-    with pytest.raises(ReleaseError, match=message):
-        parse_component_list(text, "f")
+    (problem,) = problems_of(text, "f")
+    assert message in problem
 
 
 @pytest.mark.parametrize(
     "role", ["/tmp/evil", "./evil", "../evil", "evil/tasks", "~/evil", "{{ evil }}", "a b"]
 )
 def test_a_role_is_a_name_and_no_path_to_code(role: str) -> None:
-    with pytest.raises(ReleaseError, match="can't be a role's name"):
-        parse_component_list(f"components: [{{name: a, role: '{role}'}}]\n", "components.yaml")
+    (problem,) = problems_of(f"components: [{{name: a, role: '{role}'}}]\n", "components.yaml")
+    assert "can't be a role's name" in problem
 
 
 @pytest.mark.parametrize(
@@ -182,5 +189,5 @@ def test_a_role_is_a_name_and_no_path_to_code(role: str) -> None:
     ],
 )
 def test_a_component_provides_api_groups_of_custom_resources(group: str, message: str) -> None:
-    with pytest.raises(ReleaseError, match=message):
-        parse_component_list(f"components:\n- name: a\n  provides: [{group}]\n", "components.yaml")
+    (problem,) = problems_of(f"components:\n- name: a\n  provides: [{group}]\n", "components.yaml")
+    assert message in problem

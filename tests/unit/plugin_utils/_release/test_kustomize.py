@@ -106,8 +106,8 @@ def test_what_is_not_in_the_release_is_refused(write: Write, tmp_path: Path, ref
     root = write(RELEASE)
     write({"a/base/kustomization.yaml": f"resources:\n- s.yaml\n- {reference}\n"})
     assert refused(root, "production") == (
-        f"R/a/base/kustomization.yaml:1: resources: '{reference}' is not in the release: "
-        "keep a copy of it there"
+        f"R/a/base/kustomization.yaml:1: resources: '{reference}' is not in the release: add a copy of it "
+        f"there"
     )
 
 
@@ -155,7 +155,7 @@ def test_nothing_is_fetched_by_any_field(write: Write, kustomization: str, field
         }
     )
     told = refused(root, "production")
-    assert told.endswith("' is not in the release: keep a copy of it there")
+    assert told.endswith("' is not in the release: add a copy of it there")
     assert f": {field}: '" in told
 
 

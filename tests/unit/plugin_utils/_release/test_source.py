@@ -135,7 +135,7 @@ def refused(request: ReleaseRequest) -> str:
 
 
 def test_a_url_must_be_pinned(server: str) -> None:
-    assert "must be pinned: give its checksum as sha256:" in refused(ReleaseRequest(f"{server}/a.tar.gz"))
+    assert "must be pinned: set its checksum as sha256:" in refused(ReleaseRequest(f"{server}/a.tar.gz"))
 
 
 def test_a_wrong_checksum(archive: Callable[..., Path], server: str, temporary: Path) -> None:

@@ -82,7 +82,7 @@ def test_get() -> None:
 def test_who_answers_without_being_an_api_server_is_told(body: bytes) -> None:
     with (
         talking_to(lambda _request: Reply(body)) as (cluster, _server),
-        pytest.raises(ClusterError, match="what has answered is no API server"),
+        pytest.raises(ClusterError, match="the server that answered is not an API server"),
     ):
         cluster.get("v1", "ConfigMap", "a", "n")
 
@@ -110,7 +110,7 @@ def test_a_404_of_what_is_no_api_server_says_nothing_about_an_object(reply: Repl
     for work in READS_AND_WRITES:
         with (
             talking_to(lambda _request: reply, limit=0.05) as (cluster, _server),
-            pytest.raises(Unreachable, match="what has answered is no API server: HTTP 404"),
+            pytest.raises(Unreachable, match="the server that answered is not an API server: HTTP 404"),
         ):
             work(cluster)
 
@@ -136,7 +136,7 @@ def test_where_not_even_discovery_is_found_nothing_is_known_of_an_object(reply: 
             cluster = LiveCluster(Transport(Login(server.url), retry=policy))
             cluster.resource("v1", "ConfigMap")
             is_there = False
-            with pytest.raises(ClusterError, match="is no API server: HTTP 404") as told:
+            with pytest.raises(ClusterError, match="is not an API server: HTTP 404") as told:
                 work(cluster)
             assert not isinstance(told.value, (NotFound, KindNotServed))
 

@@ -293,10 +293,11 @@ def test_a_namespace_and_a_definition_that_others_use_stay_unless_forced() -> No
     rehearsed = undone(someone, check_mode=True, ids=PLACES)
     result = undone(someone, ids=PLACES)
     told = [
-        "global/makes-places: Namespace shop: stays, as it was changed since:"
-        " this lives in it: ConfigMap shop/orders, Shop shop/theirs",
-        "global/makes-places: CustomResourceDefinition shops.example.com: stays, as it was changed since:"
-        " these live: Shop shop/theirs",
+        "global/makes-places: Namespace shop: stays, because it has changed since:"
+        " it still has: ConfigMap shop/orders, Shop shop/theirs",
+        "global/makes-places: CustomResourceDefinition shops.example.com: stays, because it has changed "
+        "since:"
+        " these exist: Shop shop/theirs",
     ]
     assert result["warnings"] == rehearsed["warnings"] == told
     assert (result["undone"][0]["state"], result.get("failed", False)) == ("partly", False)
@@ -323,7 +324,7 @@ def test_deleting_everything_undoes_no_namespace_that_others_use() -> None:
     memory(someone).with_field_manager("kubectl-create").create(in_shop(config_map("orders")))
     deleted = someone.delete(undo_migrations=True)
     assert places(someone) == ["Namespace"]
-    assert "this lives in it: ConfigMap shop/orders" in deleted["warnings"][0]
+    assert "it still has: ConfigMap shop/orders" in deleted["warnings"][0]
 
 
 def test_what_was_changed_since_is_told_and_stays_unless_forced() -> None:
@@ -335,7 +336,7 @@ def test_what_was_changed_since_is_told_and_stays_unless_forced() -> None:
     assert not result.get("failed")
     assert result["undone"][0]["state"] == "partly"
     assert result["warnings"] == [
-        "logging/grows-volumes: ConfigMap default/volume: stays, as it was changed since (data.size)"
+        "logging/grows-volumes: ConfigMap default/volume: stays, because it has changed since (data.size)"
     ]
     assert size(someone) == "50"
     assert undone(someone, ids=["logging/grows-volumes"], force=True)["undone"][0]["state"] == "undone"
@@ -577,7 +578,7 @@ def test_what_can_t_be_journaled_is_not_written() -> None:
     assert (
         "logging/grows-volumes: ConfigMap default/volume was not written, as how it was before could not be"
         " journaled: no route"
-    ) in failed["msg"]
+    ) in str(failed["failures"])
     assert size(someone) == "10"
 
 
@@ -625,7 +626,7 @@ def test_without_any_record_it_warns_that_there_is_no_way_back() -> None:
     someone = deployer(kyma(), GrowsVolumes)
     memory(someone).seed(seeded("volume", size="10"))
     ran = someone.task(migration_task.DEFINITION, ids=["logging/grows-volumes"])
-    assert "can't be undone" in ran["warnings"][0]
+    assert "cannot be undone" in ran["warnings"][0]
     result = undone(someone)
     assert (result["changed"], result["undone"]) == (False, [])
     assert "the journal has nothing of it" in result["warnings"][0]

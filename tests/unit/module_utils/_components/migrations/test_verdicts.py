@@ -216,7 +216,10 @@ def test_one_that_is_blocked_and_only_warns_stops_nothing_and_is_told_of(*, erro
     someone = deployer(kyma(), variant(check=stuck, on_failure="warn"))
     planned = someone.plan()
     [warning] = planned["warnings"]
-    assert "migration logging/grows-volumes can't do its work, and the deployment goes on without" in warning
+    assert (
+        "migration logging/grows-volumes cannot do its work, and the deployment continues without it"
+        in warning
+    )
     assert ("a check only reads" if error else "the volume is locked") in warning
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert someone.record()["status"]["migrations"]["logging/grows-volumes"]["state"] == "warned"
@@ -385,7 +388,9 @@ def test_code_that_is_not_what_was_planned_stops_the_run_before_it_writes(
     ended = someone.deploy()
     assert ended["state"] == "failed", ended
     told = [one.get("msg", "") for one in someone.results]
-    assert any(one.startswith("the migrations in /beside are not those that were planned") for one in told)
+    assert any(
+        one.startswith("the migrations in /beside have changed since the plan was made") for one in told
+    )
     volume = someone.cluster.get("v1", "ConfigMap", "volume", "default")
     assert volume
     assert volume["data"] == {"size": "10"}

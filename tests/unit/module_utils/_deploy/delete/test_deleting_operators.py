@@ -121,7 +121,7 @@ def test_an_operator_stays_with_all_that_it_needs_while_its_resources_live(check
     }
     told = result["msg"]
     assert (
-        "operator not started: nothing of it is deleted, as resources that it manages live and need it:"
+        "operator not started: nothing of it is deleted, because resources that it manages exist and need it:"
         " 1 Thing.example.com\n    Thing default/theirs: " in told
     )
     assert "written by kubectl" in told
@@ -280,7 +280,7 @@ def test_what_belongs_to_a_resource_that_goes_is_waited_for() -> None:
     make(someone, thing("child", ownerReferences=[owner], finalizers=[GUARD]))
     someone.options["timeout"] = 0.3
     result = someone.delete("operator")
-    assert "operator failed: its operator stays, as resources of it live: 1 Thing" in result["msg"]
+    assert "operator failed: its operator stays, because its resources exist: 1 Thing" in result["msg"]
     assert f"(finalizers: {GUARD})" in result["msg"]
     assert is_running(someone)
     assert read_inventories(someone.cluster)["operator"].refs
@@ -302,7 +302,8 @@ def test_what_somebody_makes_meanwhile_keeps_the_operator_at_once() -> None:
     result = someone.delete("operator")
     assert time.monotonic() - started < 20
     assert (
-        "operator failed: its operator stays, as resources of it live: 1 Thing.example.com" in result["msg"]
+        "operator failed: its operator stays, because its resources exist: 1 Thing.example.com"
+        in result["msg"]
     )
     assert "Thing default/late" in result["msg"]
     assert is_running(someone)
@@ -376,7 +377,7 @@ def test_a_definition_that_lost_its_last_resource_and_has_a_new_one_stays() -> N
     memory(someone).on_write(make_one)
     result = someone.delete()
     assert not result.get("failed")
-    assert "CustomResourceDefinition things.example.com: it stays, as these live" in result["warnings"][0]
+    assert "CustomResourceDefinition things.example.com: it stays, as these exist" in result["warnings"][0]
 
 
 # Asking fails.
@@ -395,8 +396,8 @@ def test_if_asking_fails_nothing_of_that_component_goes(kind: str, status: int, 
     fail_lists(someone, kind, status)
     result = someone.delete("operator", "other", force=force)
     assert states(result) == {"operator": "not started", "other": "succeeded"}
-    told = "operator not started: nothing of it is deleted, as nobody knows whether resources live"
-    assert f"{told} that it manages: list {kind}: no" in result["msg"]
+    told = "operator not started: nothing of it is deleted, because it is unknown whether resources"
+    assert f"{told} that it manages exist: list {kind}: no" in result["msg"]
     assert deletions(someone) == ["Deployment other"]
 
 

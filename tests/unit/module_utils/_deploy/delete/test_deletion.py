@@ -26,7 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,
@@ -157,7 +157,10 @@ def test_what_defines_a_kind_that_others_use_stays_and_what_lives_is_listed() ->
     someone.cluster.with_field_manager("somebody").create(theirs)
     result = someone.delete()
     assert result["failed"]
-    told = "foundation not started: nothing of it is deleted, as resources that it manages live and need it:"
+    told = (
+        "foundation not started: nothing of it is deleted, because resources that it manages exist and "
+        "need it:"
+    )
     assert f"{told} 1 Gateway.example.com\n    Gateway default/theirs" in result["msg"]
     assert someone.cluster.get("example.com/v1", "Gateway", "theirs", "default")
     assert [(name, len(one.entries)) for name, one in read_inventories(someone.cluster).items()] == [
@@ -185,7 +188,7 @@ def test_a_definition_that_gets_a_resource_meanwhile_stays_and_is_all_that_is_re
     memory(someone).on_write(make)
     result = someone.delete()
     assert not result.get("failed")
-    told = "CustomResourceDefinition gateways.example.com: it stays, as these live: Gateway default/theirs"
+    told = "CustomResourceDefinition gateways.example.com: it stays, as these exist: Gateway default/theirs"
     assert result["warnings"] == [told]
     assert told in result["msg"]
     assert [
@@ -213,7 +216,7 @@ def test_a_namespace_in_which_others_live_stays_unless_forced() -> None:
     someone.cluster.with_field_manager("somebody").create(named("theirs"))
     result = someone.delete()
     assert result["warnings"] == [
-        "Namespace kyma-system: it stays, as this lives in it: ConfigMap kyma-system/theirs"
+        "Namespace kyma-system: it stays, as it still has: ConfigMap kyma-system/theirs"
     ]
     assert someone.cluster.get("v1", "ConfigMap", "theirs", "kyma-system")
     assert someone.delete(force=True)["changed"]
@@ -346,7 +349,7 @@ def test_what_is_not_ours_any_more_is_left_alone() -> None:
     someone.cluster.delete("v1", "ConfigMap", "boards", "kyma-system")
     someone.cluster.with_field_manager("somebody").create(named("boards"))
     result = someone.delete()
-    assert "ConfigMap kyma-system/boards: somebody has made it anew" in result["warnings"][0]
+    assert "ConfigMap kyma-system/boards: others have recreated it" in result["warnings"][0]
     assert someone.cluster.get("v1", "ConfigMap", "boards", "kyma-system")
 
 
@@ -479,7 +482,7 @@ def test_a_deletion_is_a_run_of_its_own() -> None:
     assert (spec["action"], spec["version"], spec["previous"]) == ("delete", "2.9", "2.9")
     assert spec["components"][-1] == "foundation"
     assert (status["state"], result["state"]) == ("failed", "failed")
-    assert result["msg"].startswith("not everything is deleted; put right what holds it")
+    assert result["msg"].startswith("not everything is deleted; correct what holds it")
     assert "finalizers hold it: example.com/guard" in status["message"]
     assert someone.states() == {
         "dashboards": "succeeded",
@@ -490,7 +493,12 @@ def test_a_deletion_is_a_run_of_its_own() -> None:
         "foundation": "not started",
     }
     states = {name: phase["state"] for name, phase in status["phases"].items()}
-    assert states == {"components": "succeeded", "prerequisites": "failed", "foundation": "not started"}
+    assert states == {
+        "begin": "succeeded",
+        "components": "succeeded",
+        "prerequisites": "failed",
+        "foundation": "not started",
+    }
     told = someone.run_info(run=result["run"])["runs"][0]
     assert (told["action"], told["note"]) == ("delete", "")
     assert {row["name"] for row in result["durations"] if row["kind"] == "component"} == set(someone.states())
@@ -584,7 +592,7 @@ def test_a_deletion_that_was_cut_off_is_told_and_ended_by_the_next_run() -> None
 
 def test_a_cluster_that_is_held_is_left_as_it_is() -> None:
     someone = installed()
-    someone.task(run.DEFINITION, state="held", reason="an audit", until="2999-01-01")
+    someone.task(hold.DEFINITION, reason="an audit", until="2999-01-01")
     refused = someone.delete()
     assert "an audit" in refused["msg"]
     assert deletions(someone) == []

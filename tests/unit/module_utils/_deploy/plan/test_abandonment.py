@@ -85,7 +85,7 @@ def test_only_the_target_may_be_deployed() -> None:
     cluster = halfway()
     for version in ("2.9", "2.10.1", "2.11"):
         refused = deployer(kyma(version), cluster=cluster).plan()
-        assert "the deployment of 2.10 was begun and has not ended" in refused["msg"]
+        assert "the deployment of 2.10 has begun and has not ended" in refused["msg"]
         assert "abandon=true (kyma_abandon)" in refused["msg"]
     someone = deployer(kyma("2.10"), cluster=cluster)
     assert someone.deploy()["state"] == "succeeded"
@@ -112,9 +112,9 @@ def test_giving_it_up_tells_what_stays_and_goes_back() -> None:
     planned = someone.plan()
     told = planned["plan"]["stays"]
     assert "component logging has moved to 2.10" in told
-    assert "component monitoring was begun and is in between" in told
+    assert "component monitoring has begun and is incomplete" in told
     assert any(one.startswith("migration logging/grows ran in ") for one in told)
-    assert "component logging: 1 object was deleted and made anew" in told
+    assert "component logging: 1 object was deleted and recreated" in told
     assert any("abandons  component logging has moved to 2.10" in line for line in planned["summary"])
     actions = {one["name"]: one["action"] for one in planned["plan"]["components"]}
     assert actions["logging"] == "downgrade"

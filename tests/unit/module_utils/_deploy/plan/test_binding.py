@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.bindin
     differences_of_later_hop,
     input_differences,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -78,19 +78,19 @@ def test_somebody_has_deployed_meanwhile() -> None:
     before = saw(upgrade(someone))
     upgrade(someone).deploy()
     told = input_differences(before, saw(upgrade(someone)))
-    assert "somebody has deployed to the cluster since" in told
+    assert "another run has deployed to the cluster since" in told
     assert "component logging action: the plan has upgrade, and now it is unchanged" in told
 
 
 def test_a_hold_neither_counts_as_a_deployment_nor_lets_the_plan_through() -> None:
     for someone in (upgrade(deployed()), somebody()):
         planned = someone.plan()
-        someone.task(run.DEFINITION, state="held", reason="the auditors are here")
+        someone.task(hold.DEFINITION, reason="the auditors are here")
         refused = someone.plan()
         assert refused["failed"]
         assert "the auditors are here" in refused["msg"]
         assert "the auditors are here" in someone.carry_out(planned)["msg"]
-        someone.task(run.DEFINITION, state="released")
+        someone.task(hold.DEFINITION, state="absent")
         assert input_differences(planned["saw"], saw(someone)) == []
         assert someone.carry_out(planned)["state"] == "succeeded"
 
@@ -126,9 +126,9 @@ def test_what_only_controllers_write_does_not_matter() -> None:
 def test_other_options() -> None:
     someone = deployed()
     told = input_differences(saw(upgrade(someone)), saw(upgrade(someone, force_conflicts=True)))
-    assert told == ["force_conflicts (kyma_force_conflicts) is not what the plan was made with"]
+    assert told == ["force_conflicts (kyma_force_conflicts) differs from the plan"]
     told = input_differences(saw(upgrade(someone)), saw(upgrade(someone, migration_variables={"x": CANARY})))
-    assert told == ["migration_variables (kyma_migration_variables) is not what the plan was made with"]
+    assert told == ["migration_variables (kyma_migration_variables) differs from the plan"]
 
 
 def test_another_cluster() -> None:
@@ -164,7 +164,7 @@ def test_a_later_hop_is_bound_to_its_release_and_options_and_not_to_its_objects(
     other = somebody("2.11", "error", cluster=someone.cluster, force_conflicts=True)
     told = differences_of_later_hop(before, saw(other) | {"migration code": "another"}, "2.11")
     assert sorted(told) == [
-        "force_conflicts (kyma_force_conflicts) is not what the plan was made with",
+        "force_conflicts (kyma_force_conflicts) differs from the plan",
         "the code of the migrations, or of this collection, is another",
         "the release, its values, or the tools that render it are others",
     ]

@@ -158,7 +158,9 @@ def test_the_first_hop_is_exact_and_the_rest_is_provisional() -> None:
     titles = [line for line in planned["summary"] if not line.startswith(" ")]
     assert titles == [
         "Kyma 2.9 → 2.10, hop 1 of 2, exact:",
+        "Plan of hop 1: 2 to create, 1 to change, 0 to delete, 0 migrations",
         "Kyma 2.10 → 2.11, hop 2 of 2, provisional: planned again when it is its turn:",
+        "Plan: 1 to create, 2 to change, 0 to delete, 1 migration",
     ]
     assert any("(2.11, provisional)" in one["after_header"] for one in planned["diff"])
 
@@ -208,7 +210,7 @@ def test_what_a_hop_prunes_no_later_one_prunes_again() -> None:
 def test_a_way_that_has_a_gap_is_refused_and_names_what_is_at_hand() -> None:
     refused = on_2_9(kyma("2.9")).plan()
     assert "deploy 2.10 first" in refused["msg"]
-    assert "hops=auto (kyma_hops) finds no way: the releases at hand are 2.9" in refused["msg"]
+    assert "hops=auto (kyma_hops) finds no path: the available releases are 2.9" in refused["msg"]
 
 
 def test_what_may_block_a_later_hop_is_told_and_does_not_block_the_first() -> None:

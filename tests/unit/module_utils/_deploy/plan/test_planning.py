@@ -317,7 +317,7 @@ def test_components_that_the_release_lost_are_orphans_and_stay_so() -> None:
     someone.materials.given = kyma("2.10", without=["gateway"])
     planned = someone.plan()
     assert actions(planned)["gateway"] == "orphaned"
-    assert "  orphaned  gateway     not in 2.10; stays as it is, with 1 objects" in planned["summary"]
+    assert "  orphaned  gateway     not in 2.10; it stays, with 1 objects" in planned["summary"]
     assert someone.deploy()["state"] == "succeeded"
     someone.materials.unreadable = True
     again = someone.plan()
@@ -738,7 +738,7 @@ def test_a_kind_whose_definition_comes_with_a_later_component_blocks_and_names_i
     someone = deployer(release("2.9", components))
     assert blockers(someone.plan()) == (
         "user: Gateway kyma-system/kyma: the cluster does not serve Gateway in example.com/v1; component"
-        " bringer brings its definition: have that come first (needs, prerequisites), or put the definition"
+        " bringer brings its definition: deploy that first (needs, prerequisites), or put the definition"
         " into crds/"
     )
 
@@ -768,8 +768,8 @@ def test_a_kind_that_comes_with_the_component_itself_or_with_one_beside_it_is_on
         []
         if own
         else [
-            "Gateway in example.com/v1 is served only with the component b, which is deployed side by side"
-            " with a and may be later: have a need it (needs)"
+            "Gateway in example.com/v1 is served only with the component b, which is deployed in parallel "
+            "with a and may be later: have a need it (needs)"
         ]
     )
     # And once it is served there is nothing to tell.
@@ -803,7 +803,7 @@ def test_while_a_deployment_is_open_only_its_target_may_follow() -> None:
     someone.materials.given = kyma("2.10", logging=[deployment("bad", "broken")])
     assert someone.deploy()["failed"]
     someone.materials.given = kyma("2.9")
-    assert "the deployment of 2.10 was begun and has not ended" in blockers(someone.plan())
+    assert "the deployment of 2.10 has begun and has not ended" in blockers(someone.plan())
 
 
 def test_broken_migrations_block_also_where_nothing_else_is_to_be_done() -> None:
@@ -863,7 +863,11 @@ def test_a_new_version_of_what_has_not_changed_says_nothing_of_an_earlier_run() 
     someone = deployed()
     someone.materials.given = kyma("2.10")
     planned = someone.plan()
-    assert planned["summary"] == ["Kyma 2.9 → 2.10:", "  unchanged 5 components"]
+    assert planned["summary"] == [
+        "Kyma 2.9 → 2.10:",
+        "  unchanged 5 components",
+        "Plan: 0 to create, 0 to change, 0 to delete, 0 migrations",
+    ]
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert someone.installation().version == "2.10"
 
@@ -995,8 +999,8 @@ def test_what_can_not_be_changed_is_replaced_where_the_kind_or_the_object_is_all
         "Deployment kyma-system/other",
     ]
     assert (
-        "; add 'Deployment kyma-system/other' to replace_immutable (kyma_replace_immutable) to have it"
-        " deleted and made anew, or 'Deployment' to allow that for all of its kind"
+        "; add 'Deployment kyma-system/other' to replace_immutable (kyma_replace_immutable) to have it "
+        "deleted and recreated, or 'Deployment' to allow that for all of its kind"
     ) in told[1]
     someone.options["replace_immutable"] = [allowed]
     planned = someone.plan()

@@ -292,7 +292,7 @@ class Life:
             if stands and self._finished.get(name) == list(objects.values()):
                 assert one["action"] in ("unchanged", "prune"), one
             for ref in objects:
-                # What can't be changed is refused, deleted and made anew; what is gone is looked for,
+                # What can't be changed is refused, deleted and recreated; what is gone is looked for,
                 # and what was made anew by a run that has failed.
                 most = 0 if one["action"] == "unchanged" else 4 if ref.startswith("Job ") else 1
                 # Another component's inventory may still name what was pruned.

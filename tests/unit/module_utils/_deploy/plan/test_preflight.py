@@ -15,13 +15,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import (
-    Hold,
-    hold_from,
-    parse_time,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
@@ -35,7 +30,6 @@ from tests.support.driver import (
     deployer,
     deployment,
     healthy_cluster,
-    only_reads,
     release,
     secret,
 )
@@ -166,8 +160,8 @@ def test_a_refused_plan_warns_of_all_it_would_warn_of() -> None:
     someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
     someone.materials.given = kyma()
     refused = someone.plan()
-    assert "the deployment of 2.11 was begun and has not ended" in refused["msg"]
-    assert [one for one in refused["warnings"] if "has not ended, and nothing was noted in it" in one]
+    assert "the deployment of 2.11 has begun and has not ended" in refused["msg"]
+    assert [one for one in refused["warnings"] if "has not ended, and its record was last written at" in one]
 
 
 def test_without_any_right_on_definitions_all_of_them_are_told() -> None:
@@ -260,16 +254,13 @@ def test_an_object_that_is_as_it_would_be_still_belongs_to_helm() -> None:
 # Holds.
 
 
-def test_a_hold_blocks_until_it_is_released() -> None:
+def test_a_hold_blocks_until_it_ends() -> None:
     someone = deployer(kyma())
-    held = someone.task(run.DEFINITION, state="held", reason="the audit")
-    assert held["changed"]
-    assert not someone.task(run.DEFINITION, state="held", reason="the audit")["changed"]
+    someone.task(hold.DEFINITION, reason="the audit")
     refused = someone.plan()
     assert "the cluster is held by " in refused["msg"]
     assert ": the audit (" in refused["msg"]
-    assert someone.task(run.DEFINITION, state="released")["changed"]
-    assert not someone.task(run.DEFINITION, state="released")["changed"]
+    someone.task(hold.DEFINITION, state="absent")
     assert someone.deploy()["state"] == "succeeded"
 
 
@@ -277,11 +268,11 @@ def test_a_hold_outlives_what_deployments_write() -> None:
     someone = deployer(kyma())
     planned = someone.plan()
     begun = someone.task(run.DEFINITION, state="started", plan=planned["plan"])
-    someone.task(run.DEFINITION, state="held", reason="stop after this one")
+    someone.task(hold.DEFINITION, reason="stop after this one")
     someone.task(run.DEFINITION, state="finished", run=begun["run"])
-    hold = someone.installation().hold
-    assert hold is not None
-    assert hold.reason == "stop after this one"
+    left = someone.installation().hold
+    assert left is not None
+    assert left.reason == "stop after this one"
 
 
 def meanwhile(someone: Deployer, act: Callable[[], object], *, write: int = 1) -> None:
@@ -309,7 +300,7 @@ def upgrading() -> Deployer:
 
 def test_a_hold_that_comes_in_the_moment_in_which_a_run_ends_does_not_fail_it() -> None:
     someone = upgrading()
-    meanwhile(someone, lambda: someone.task(run.DEFINITION, state="held"), write=2)
+    meanwhile(someone, lambda: someone.task(hold.DEFINITION, reason="wait"), write=2)
     assert someone.deploy()["state"] == "succeeded"
     assert someone.installation().version == "2.10"
     assert someone.installation().hold is not None
@@ -318,7 +309,7 @@ def test_a_hold_that_comes_in_the_moment_in_which_a_run_ends_does_not_fail_it() 
 def test_a_hold_that_comes_in_the_moment_in_which_a_run_begins_refuses_it() -> None:
     someone = upgrading()
     before = someone.installation().last_run
-    meanwhile(someone, lambda: someone.task(run.DEFINITION, state="held", reason="wait"))
+    meanwhile(someone, lambda: someone.task(hold.DEFINITION, reason="wait"))
     assert "the cluster is held" in someone.deploy()["msg"]
     assert someone.installation().last_run == before
 
@@ -332,7 +323,7 @@ def test_nobody_else_has_begun_where_only_the_metadata_of_the_installation_is_wr
 
 def test_a_deletion_begins_with_a_hold_neither() -> None:
     someone = upgrading()
-    meanwhile(someone, lambda: someone.task(run.DEFINITION, state="held", reason="wait"))
+    meanwhile(someone, lambda: someone.task(hold.DEFINITION, reason="wait"))
     assert "the cluster is held" in someone.delete()["msg"]
     assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
 
@@ -340,44 +331,16 @@ def test_a_deletion_begins_with_a_hold_neither() -> None:
 def test_a_hold_does_not_disturb_who_has_nothing_to_do() -> None:
     someone = deployer(kyma())
     someone.deploy()
-    someone.task(run.DEFINITION, state="held")
+    someone.task(hold.DEFINITION, reason="wait")
     assert not someone.plan()["plan"]["needed"]
 
 
 def test_a_hold_that_came_after_the_plan_stops_the_run() -> None:
     someone = deployer(kyma())
     planned = someone.plan()
-    someone.task(run.DEFINITION, state="held", reason="wait")
+    someone.task(hold.DEFINITION, reason="wait")
     begun = someone.task(run.DEFINITION, state="started", plan=planned["plan"])
     assert "the cluster is held" in begun["msg"]
-
-
-def test_holding_in_check_mode_writes_nothing() -> None:
-    someone = deployer(kyma())
-    assert isinstance(someone.cluster, MemoryCluster)
-    with only_reads(someone.cluster):
-        assert someone.task(run.DEFINITION, check_mode=True, state="held")["changed"]
-
-
-@pytest.mark.parametrize("until", ["yesterday", "2001-01-01"])
-def test_an_end_that_is_none_is_refused(until: str) -> None:
-    someone = deployer(kyma())
-    assert f"until={until} is not a moment to come" in someone.task(
-        run.DEFINITION, state="held", until=until
-    ).get("msg", "")
-
-
-def test_a_hold_ends_with_its_time() -> None:
-    assert Hold(until="2026-11-21T12:00:01Z").is_in_force(NOW)
-    assert not Hold(until="2026-11-21T12:00:00Z").is_in_force(NOW)
-    assert Hold(until="when I am back").is_in_force(NOW)
-    assert parse_time("2026-11-21") == datetime(2026, 11, 21, tzinfo=UTC)
-
-
-def test_what_a_person_has_written_with_kubectl_is_a_hold() -> None:
-    assert hold_from({"spec": {"hold": {"reason": "x", "other": 1}}}) == Hold(reason="x")
-    assert hold_from({"spec": {"hold": None}}) is None
-    assert hold_from(None) is None
 
 
 # Other runs.
@@ -401,8 +364,8 @@ def test_a_run_that_is_dead_says_since_when() -> None:
     }
     assert "the run r of Kyma 2.9, begun by jane" in open_run_note(record, NOW + timedelta(minutes=30))
     dead = open_run_note(record, NOW + timedelta(minutes=90))
-    assert "nothing was noted in it since 2026-11-21T12:00:00Z: most likely nobody is at work" in dead
+    assert "its record was last written at 2026-11-21T12:00:00Z: most likely its process is gone" in dead
     record["metadata"]["managedFields"] = [{"time": "2026-11-21T13:00:00Z"}]
     alive = open_run_note(record, NOW + timedelta(minutes=90))
-    assert "since 2026-11-21T13:00:00Z: while it is at work no other run begins" in alive
+    assert "at 2026-11-21T13:00:00Z: while it is active no other run begins" in alive
     assert open_run_note({**record, "status": {"state": "failed"}}, NOW) == ""

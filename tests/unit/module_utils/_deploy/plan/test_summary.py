@@ -76,4 +76,4 @@ def test_what_has_a_heading_is_not_counted_once_more() -> None:
             ),
         )
     )
-    assert "  unchanged 1 components" in lines
+    assert "  unchanged 1 component" in lines

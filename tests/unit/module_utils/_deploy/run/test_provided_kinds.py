@@ -144,7 +144,7 @@ def test_what_comes_before_the_component_that_provides_its_kinds_is_refused(
     [blocker] = deployer(given).plan()["blockers"]
     assert blocker == (
         "user: Route shop/shop: the cluster does not serve Route in mesh.test/v1; component mesh provides"
-        " mesh.test: have that come first (needs, prerequisites)"
+        " mesh.test: deploy that first (needs, prerequisites)"
     )
 
 
@@ -159,7 +159,7 @@ def test_side_by_side_is_warned_of_as_the_one_may_keep_the_other_from_starting()
     someone = operated(release("2.9", {"mesh": mesh(), "user": user()}), crd("Route", "mesh.test"))
     [part] = [one for one in plan_of(someone)["components"] if one["name"] == "user"]
     assert (
-        "Route in mesh.test/v1 is served only with the component mesh, which is deployed side by side with"
+        "Route in mesh.test/v1 is served only with the component mesh, which is deployed in parallel with"
         " user and may be later: have user need it (needs)"
     ) in part["warnings"]
     assert someone.deploy()["state"] == "succeeded"

@@ -21,7 +21,7 @@ from tests.support.driver import Deployer, Entries, config_map, crd, custom, dep
 from tests.support.operators import operator
 
 KEEP = config_map("keep", a="1")
-BLOCKED = "nothing of it is deleted, as resources that it manages live and need it: 1 Thing.example.com"
+BLOCKED = "nothing of it is deleted, because resources that it manages exist and need it: 1 Thing.example.com"
 
 
 def thing(name: str, **meta: Any) -> Object:
@@ -113,7 +113,7 @@ def test_what_an_orphan_brought_itself_goes_before_its_operator() -> None:
     someone.options["timeout"] = 0.3
     failures = "\n".join(someone.carry_out(planned)["failures"])
     assert "component apps: Thing default/ours: it was deleted, and its finalizers hold it" in failures
-    assert "component old: its operator stays, as resources of it live: 1 Thing.example.com" in failures
+    assert "component old: its operator stays, because its resources exist: 1 Thing.example.com" in failures
     assert is_running(someone)
     patch = {"metadata": {"finalizers": None}}
     someone.cluster.patch("example.com/v1", "Thing", "ours", "default", patch)
@@ -150,7 +150,10 @@ def test_if_asking_fails_nothing_of_the_orphan_goes(status: int) -> None:
     error = ApiError("list Thing", status=status, api_message="no")
     memory(someone).fail_when(lambda one: one.verb == "list" and one.ref.kind == "Thing", error)
     planned = someone.plan()
-    told = "nothing of it is deleted, as nobody knows whether resources live that it manages: list Thing: no"
+    told = (
+        "nothing of it is deleted, because it is unknown whether resources that it manages exist: list "
+        "Thing: no"
+    )
     assert component_of(planned, "old")["warnings"] == [told]
     ended = someone.carry_out(planned)
     assert f"component old: {told}" in ended["failures"][0]
@@ -179,7 +182,7 @@ def test_an_operator_that_is_dropped_with_its_definition_stays_while_resources_l
     make(someone, thing("theirs"))
     planned = someone.plan()
     notes = component_of(planned, "a")["warnings"]
-    told = "it stays, as resources live that may need it: 1 Thing.example.com"
+    told = "it stays, because resources that may need it exist: 1 Thing.example.com"
     assert sorted(notes) == [
         f"ClusterRole op: {told}",
         f"Deployment kyma-system/op: {told}",
@@ -203,7 +206,9 @@ def test_that_holds_for_a_definition_of_its_own_that_may_go() -> None:
     make(someone, {**custom("Widget", "theirs"), "metadata": {"name": "theirs", "namespace": "default"}})
     planned = someone.plan()
     notes = component_of(planned, "a")["warnings"]
-    assert "CustomResourceDefinition widgets.example.com: it stays, as these live: Widget" in "\n".join(notes)
+    assert "CustomResourceDefinition widgets.example.com: it stays, as these exist: Widget" in "\n".join(
+        notes
+    )
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert is_running(someone)
     someone.cluster.delete("example.com/v1", "Widget", "theirs", "default")
@@ -243,7 +248,7 @@ def test_a_definition_stays_alone_if_nothing_that_is_dropped_runs_its_operator()
     make(someone, {**custom("Widget", "theirs"), "metadata": {"name": "theirs", "namespace": "default"}})
     planned = someone.plan()
     [note] = component_of(planned, "a")["warnings"]
-    assert note.startswith("CustomResourceDefinition widgets.example.com: it stays, as these live")
+    assert note.startswith("CustomResourceDefinition widgets.example.com: it stays, as these exist")
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert someone.cluster.get("v1", "ConfigMap", "old", "kyma-system") is None
 
@@ -253,7 +258,7 @@ def test_if_asking_fails_nothing_of_such_a_component_is_pruned() -> None:
     error = ApiError("list Thing", status=500, api_message="no")
     memory(someone).fail_when(lambda one: one.verb == "list" and one.ref.kind == "Thing", error)
     ended = someone.deploy()
-    assert "component a: nothing of it is deleted, as nobody knows" in ended["failures"][0]
+    assert "component a: nothing of it is deleted, because it is unknown" in ended["failures"][0]
     assert is_running(someone)
 
 

@@ -196,7 +196,7 @@ def test_what_somebody_made_anew_is_left_to_them_with_a_warning_and_forgotten() 
     planned = someone.plan()
     [component] = [one for one in planned["plan"]["components"] if one["name"] == "a"]
     assert component["changes"] == []
-    assert "made it anew" in component["warnings"][0]
+    assert "recreated it" in component["warnings"][0]
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert find(someone, "old")
     assert noted(someone, "a") == ["keep"]
@@ -410,7 +410,7 @@ def test_a_definition_that_is_allowed_by_its_kind_stays_while_anybody_uses_it() 
     someone.options["prune_allow"] = ["CustomResourceDefinition"]
     planned = someone.plan()
     [foundation] = [one for one in planned["plan"]["components"] if one["name"] == "foundation"]
-    assert "these live: Gateway default/theirs" in foundation["warnings"][0]
+    assert "these exist: Gateway default/theirs" in foundation["warnings"][0]
     assert someone.carry_out(planned)["state"] == "succeeded"
     someone.options["prune_allow"] = ["CustomResourceDefinition gateways.example.com"]
     assert someone.deploy()["state"] == "succeeded"

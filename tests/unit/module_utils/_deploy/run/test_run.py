@@ -218,13 +218,15 @@ def test_everything_is_measured() -> None:
     someone = deployer(kyma(), *every_phase(ledger))
     ended = someone.deploy()
     rows = {(one["kind"], one["name"]): one for one in ended["durations"]}
-    assert {kind for kind, _name in rows} == {"phase", "component", "migration"}
-    assert {name for kind, name in rows if kind == "phase"} == {
-        "global pre",
-        "prerequisites",
-        "components",
-        "global post",
-    }
+    assert {kind for kind, _name in rows} == {"plan", "phase", "component", "migration"}
+    phases = [name for kind, name in rows if kind == "phase"]
+    in_turn = ["lease", "begin", "global pre", "prerequisites", "components", "global post", "end"]
+    assert [name for name in phases if name != "other"] == in_turn
+    assert all(one["started_at"] <= one["finished_at"] for one in rows.values())
+    assert all(one["started_at"] for (_kind, name), one in rows.items() if name != "other")
+    assert rows["migration", "logging/pre-step"]["component"] == "logging"
+    total = sum(one["seconds"] for (kind, _name), one in rows.items() if kind in ("plan", "phase"))
+    assert total == pytest.approx(ended["seconds"], abs=0.002)
     assert len([1 for kind, _name in rows if kind == "migration"]) == 8
     assert len([1 for kind, _name in rows if kind == "component"]) == 7
     assert all(one["seconds"] >= 0 and one["state"] for one in rows.values())
@@ -232,7 +234,7 @@ def test_everything_is_measured() -> None:
         sum(one["seconds"] for (kind, _name), one in rows.items() if kind == "phase")
         <= ended["seconds"] + 0.01
     )
-    assert len(ended["summary"]) == 2 + len(rows)
+    assert len(ended["summary"]) == 2 + len(rows) + 2
     for one in someone.results:
         if one.get("components"):
             assert set(one["components"][0]["phases"]) == {"pre", "apply", "wait", "post"}
@@ -321,7 +323,7 @@ class _Writes(Migration):
         ctx.cluster.patch("v1", "Namespace", "kube-public", None, {"metadata": {"labels": {"seen": "yes"}}})
 
 
-# Which object a write is for: one that was deleted and made anew meanwhile is another one.
+# Which object a write is for: one that was deleted and recreated meanwhile is another one.
 
 
 class NotingCluster(MemoryCluster):
@@ -438,8 +440,13 @@ def test_a_component_that_fails_stops_what_needs_it_and_nothing_else() -> None:
         f.startswith("component monitoring: ") and "Deployment kyma-system/monitoring" in f
         for f in ended["failures"]
     )
-    assert "component dashboards: not started, it needs monitoring, which is failed" in ended["failures"]
+    never = "never started: dashboards, global/post-step"
+    assert ended["failures"][1:] == [f"{never} (it needs monitoring, which is failed)"]
     assert "the cluster's version stays unset" in ended["msg"]
+    # The reason is that of the task whose component failed.
+    assert ended["msg"].splitlines()[1:] == ["- component monitoring failed: its task says why", f"- {never}"]
+    [failed] = [one for one in someone.results if one.get("failed") and "components" in one]
+    assert "Deployment kyma-system/monitoring" in failed["msg"]
 
 
 def test_global_migrations_after_say_why_they_did_not_start() -> None:
@@ -451,7 +458,7 @@ def test_global_migrations_after_say_why_they_did_not_start() -> None:
     assert told["error"].startswith("not started, as not everything before succeeded: component monitoring")
     [result] = [one for one in someone.results if one.get("migrations") and "components" not in one][-1:]
     assert result["failed"] is False
-    assert "migration global/post-step: not started" in result["msg"]
+    assert result["msg"].startswith("never started: global/post-step (not everything before succeeded: ")
     assert someone.record()["status"]["phases"]["global post"]["state"] == "failed"
 
 
@@ -463,7 +470,9 @@ def test_a_global_migration_after_waits_for_components_that_never_started() -> N
     someone.migrate(begun["run"], "post")
     assert ledger.ran == []
     ended = someone.task(run.DEFINITION, state="finished", run=begun["run"])
-    assert "component gateway: never started" in ended["failures"]
+    [told] = ended["failures"]
+    assert told.startswith("never started: ")
+    assert "gateway" in told
     assert ended["failed"]
 
 
@@ -483,7 +492,7 @@ def test_a_run_that_never_came_to_its_last_stage_is_no_success() -> None:
     ledger = Ledger()
     someone = deployer(kyma(), *every_phase(ledger))
     ended = someone.task(run.DEFINITION, state="finished", run=worked_on(someone, -1))
-    assert ended["failures"] == ["global post: never came to its end"]
+    assert ended["failures"] == ["global post: did not end"]
     assert ended["failed"]
     assert someone.record()["status"]["state"] == "failed"
     assert someone.installation().version == ""
@@ -1104,7 +1113,7 @@ def test_a_release_that_is_not_the_one_that_was_planned_stops_the_run(stage: str
         state = {"main": "present", "prune": "pruned"}[one["tasks"]]
         done = someone.task(component.DEFINITION, names=one["components"], run=name, state=state)
         if one["tasks"] == stage:
-            assert "is not the one that was planned" in done["msg"]
+            assert "the release has changed since the plan was made" in done["msg"]
     assert someone.cluster.get("v1", "ConfigMap", "a", "kyma-system")["data"] == {}
     assert someone.cluster.get("v1", "ConfigMap", "data", "kyma-system")
     ended = someone.task(run.DEFINITION, state="finished", run=name)
@@ -1166,12 +1175,12 @@ def _pod_of(name: str, uid: str, **status: Any) -> Object:
 def test_a_pod_that_can_not_start_is_named_while_it_is_waited_for(
     status: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wait, "FIRST_LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(wait, "LOOK_SECONDS", 0.1)
     someone = deployer(release("2.9", {"a": [deployment("slow")]}), cluster=MemoryCluster(), timeout=1)
     memory(someone).seed(_pod_of("slow", "uid", **status))
     someone.deploy()
     waiting = [detail for name, state, detail in someone.told if (name, state) == ("a", "waiting")]
     assert waiting == [
-        "Deployment kyma-system/slow: its controller has not seen it yet",
+        "",
         f"Deployment kyma-system/slow: its controller has not seen it yet; {said}",
     ]

@@ -62,7 +62,7 @@ def test_a_spec_is_open_and_the_status_has_all_its_fields(kind: str) -> None:
     assert {*status["objects"]["items"]["properties"]} == {*fields["objects"][0]}
     columns = {one["name"]: one["jsonPath"] for one in version["additionalPrinterColumns"]}
     assert columns["Storage"] == r".metadata.labels.lifecycle\.kyma-project\.io/storage-version"
-    assert [*columns][-5:] == ["Image", "Ready", "Reason", "Storage", "Age"]
+    assert [*columns][-5:] == ["Ready", "Reason", "Age", "Image", "Storage"]
 
 
 def test_the_other_kinds_have_no_status() -> None:

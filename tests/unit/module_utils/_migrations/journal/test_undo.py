@@ -236,7 +236,7 @@ def test_what_was_made_anew_by_others_is_theirs() -> None:
     scene.migrating.delete("v1", "ConfigMap", "a", "default")
     scene.by_hand.create(config_map("a", x="theirs"))
     one = scene.undo_one()
-    assert (one.state, one.retained, one.reason) == ("changed_since", ("data.x",), "it was made anew since")
+    assert (one.state, one.retained, one.reason) == ("changed_since", ("data.x",), "it was recreated since")
     assert scene.data() == {"x": "theirs"}
     assert scene.undo_one(force=True).is_complete
     assert scene.data() == {"x": "1"}
@@ -315,7 +315,7 @@ def test_a_service_comes_back_without_its_addresses_and_says_so() -> None:
     live = scene.live.get("v1", "Service", "s", "default")
     assert live
     assert live["spec"] == {"ports": [{"port": 80, "protocol": "TCP"}]}
-    assert "made anew, without its uid, its status, its clusterIP" in str(one)
+    assert "recreated, without its uid, its status, its clusterIP" in str(one)
 
 
 def test_a_claim_that_grew_is_refused_by_the_server_and_named_and_the_rest_goes_back() -> None:
@@ -366,7 +366,7 @@ def test_a_stateful_set_that_came_back_with_its_component_is_reported() -> None:
     scene.migrating.delete("apps/v1", "StatefulSet", "logging-loki", "kyma-system", propagation="Orphan")
     scene.by_hand.create(stateful_set("30Gi"))
     one = scene.undo_one()
-    assert (one.state, one.reason) == ("changed_since", "it was made anew since")
+    assert (one.state, one.reason) == ("changed_since", "it was recreated since")
     assert one.retained == ("spec.volumeClaimTemplates",)
 
 
@@ -567,7 +567,7 @@ def test_what_somebody_else_has_made_where_nobody_knows_of_a_write_stays_with_al
     one = scene.undo_one(force=force)
     assert scene.live.get("v1", "Namespace", "shop")
     assert (one.state, one.is_complete) == ("changed_since", False)
-    assert one.reason == "its managedFields don't say that the migration has made it"
+    assert one.reason == "its managedFields don't say that the migration created it"
 
 
 @pytest.mark.parametrize(

@@ -261,7 +261,7 @@ def test_what_is_made_anew_all_the_time_is_an_error_that_says_so(
         return False
 
     cluster.fail_when(act, Unreachable("never raised"))
-    with pytest.raises(ClusterError, match="ConfigMap default/a was deleted, or made anew, while it was app"):
+    with pytest.raises(ClusterError, match="ConfigMap default/a was deleted or recreated while it was app"):
         apply_known(cluster, config_map(a="2"), entries)
     assert read(cluster)["data"] == {"a": "theirs"}
 

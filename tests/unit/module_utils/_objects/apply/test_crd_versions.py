@@ -220,7 +220,7 @@ def test_a_webhook_that_converts_is_there_before_the_new_version_is_stored(
     )
     assert someone.deploy()["state"] == "succeeded"
     assert seen[0] == {"v1": (True, False), "v1alpha1": (True, True)}
-    # When objects are written anew, it is in the new version.
+    # When objects are written again, it is in the new version.
     assert seen[-1] == {"v1": (True, True), "v1alpha1": (True, False)}
     assert shape(offers(someone)) == {"v1": (True, True)}
 
@@ -269,10 +269,9 @@ def test_what_was_begun_is_ended_by_the_next_run() -> None:
     )
     ended = someone.deploy()
     assert ended["failed"]
-    assert (
-        "component foundation: CustomResourceDefinition offers.example.com can't do without" in ended["msg"]
-    )
-    assert "mend that object" in ended["msg"]
+    (failure,) = ended["failures"]
+    assert "component foundation: CustomResourceDefinition offers.example.com can't do without" in failure
+    assert "repair that object" in failure
     assert someone.installation().version == "2.9"
     assert someone.deploy()["state"] == "succeeded"
     assert set(shape(offers(someone))) == {"v1"}
@@ -284,7 +283,10 @@ def test_who_cancels_meanwhile_ends_it_with_the_next_run() -> None:
     someone.options["grace"] = 0
     someone.cancelled = lambda: ("foundation", "narrowing") in {one[:2] for one in someone.told}
     ended = someone.deploy()
-    assert "component foundation: cancelled, the run was cancelled before all objects of" in ended["msg"]
+    assert (
+        "component foundation: cancelled, the run was cancelled before all objects of"
+        in ended["failures"][-1]
+    )
     assert set(shape(offers(someone))) == {"v1alpha1", "v1"}
     someone.told.clear()
     someone.cancelled = lambda: False

@@ -87,15 +87,16 @@ def test_what_the_server_refuses_is_found_before_anything_is_written() -> None:
     someone = deployer(kyma())
     refuse(someone, 'Gateway "kyma" is invalid: spec.host: should match ^[a-z]+$')
     ended = someone.deploy()
-    assert "component gateway: apply Gateway kyma-system/kyma: Gateway" in ended["msg"]
-    assert "nothing of the component was written" in ended["msg"]
+    (failure,) = ended["failures"]
+    assert "component gateway: apply Gateway kyma-system/kyma: Gateway" in failure
+    assert "nothing of the component was written" in failure
     assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system") is None
 
 
 def test_a_webhook_is_asked_by_the_real_write() -> None:
     someone = deployer(kyma())
     refuse(someone, 'admission webhook "x" denied the request: its Secret is missing')
-    assert "its Secret is missing" in someone.deploy()["msg"]
+    assert "its Secret is missing" in someone.deploy()["failures"][0]
     assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
 
 
@@ -147,8 +148,8 @@ def test_a_role_that_grants_too_much_in_a_new_namespace_is_found_before_anything
     someone = deployer(granting())
     refuse_role(someone, ESCALATION)
     ended = someone.deploy()
-    assert "attempting to grant RBAC permissions" in ended["msg"]
-    assert "nothing of the component was written" in ended["msg"]
+    assert "attempting to grant RBAC permissions" in ended["failures"][0]
+    assert "nothing of the component was written" in ended["failures"][0]
     assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system") is None
 
 

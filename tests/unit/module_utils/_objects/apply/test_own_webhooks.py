@@ -75,7 +75,7 @@ def test_a_webhook_of_ours_that_is_down_does_not_block_what_mends_it() -> None:
         "new": ("create", True),
     }
     [warning] = [one for one in planned["warnings"] if "webhook" in one]
-    assert warning.startswith("ValidatingWebhookConfiguration guard: its webhook guard.x.io doesn't answer;")
+    assert warning.startswith("ValidatingWebhookConfiguration guard: its webhook guard.x.io does not answer;")
     # It answers in time.
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert not someone.plan()["plan"]["needed"]
@@ -119,7 +119,7 @@ def test_a_webhook_of_others_stands_in_the_way(theirs: tuple[Object, ...]) -> No
     assert [one.partition(":")[0] for one in blockers] == ["guard", "app"]
     for one in blockers:
         assert 'failed calling webhook "theirs.x.io"' in one
-        assert "the webhook theirs.x.io is none of this deployment's: mend what serves it" in one
+        assert "the webhook theirs.x.io is not part of this deployment: repair its service" in one
 
 
 def test_other_failures_within_the_server_stay_blockers() -> None:

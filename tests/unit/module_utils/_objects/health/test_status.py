@@ -173,7 +173,9 @@ def test_a_rollout_that_is_paused_is_named_as_such(more: dict[str, int], message
     paused = condition("Progressing", "Unknown", "DeploymentPaused")
     found = assess_health(deployment(AVAILABLE, paused, spec={"paused": True}, **TWO | more))
     assert (found.state, found.reason) == (PROGRESSING, "DeploymentPaused")
-    assert found.message == f"its rollout is paused (spec.paused), and goes on once it is resumed: {message}"
+    assert found.message == (
+        f"its rollout is paused (spec.paused), and continues once it is resumed: {message}"
+    )
 
 
 @pytest.mark.parametrize("kind", ["Pod", "CustomResourceDefinition", "APIService", "Job"])

@@ -115,6 +115,6 @@ def test_whether_a_tool_is_active_is_read_in_whatever_version_is_served() -> Non
     cluster.seed({**named, "apiVersion": f"{group}/v2", "metadata": {"name": "apps", "namespace": "f"}})
     assert is_active(cluster, OtherManager(FLUX, "f", "apps"))
     assert not is_active(cluster, OtherManager(FLUX, "f", "other"))
-    # Flux may work from another cluster, and nobody knows of an API that is down.
+    # Flux may work from another cluster, and unknown for an API that is down.
     assert is_active(MemoryCluster(), OtherManager(FLUX, "f", "other"))
     assert is_active(MemoryCluster(silent_api(group)), OtherManager(FLUX, "f", "other"))

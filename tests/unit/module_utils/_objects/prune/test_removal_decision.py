@@ -72,7 +72,7 @@ def test_what_has_moved_on_and_is_ours_goes_as_it_is_now() -> None:
     ("found", "what", "why"),
     [
         (None, "gone", ""),
-        (live(uid="another"), "left", "made it anew"),
+        (live(uid="another"), "left", "recreated it"),
         (live("somebody", resourceVersion="9"), "left", "written by somebody"),
         (live(annotations={"helm.sh/resource-policy": "keep"}), "kept", "helm.sh/resource-policy"),
     ],

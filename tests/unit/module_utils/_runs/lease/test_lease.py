@@ -304,7 +304,7 @@ def test_somebody_at_work_is_named_as_soon_as_he_is_seen_at_work() -> None:
     alice = acquire(cluster, claim(), time).tenure
     time.meanwhile = lambda now: alice.renew() if now % 10 == 0 else None
     with pytest.raises(
-        LeaseHeld, match=r"a of alice@bastion \(process 7\) since 2.*Z has its lease"
+        LeaseHeld, match=r"a of alice@bastion \(process 7\) since 2.*Z holds its lease"
     ) as refusal:
         acquire(cluster, claim(BOB), time)
     assert "kyma_lease_wait" in str(refusal.value)
@@ -372,7 +372,7 @@ def test_what_was_given_back_and_had_by_another_meanwhile_is_lost() -> None:
     cluster, time = MemoryCluster(), Time()
     alice = acquire(cluster, claim(), time).tenure
     acquire(cluster, claim(BOB), time).tenure.release()
-    with pytest.raises(LeaseLost, match="somebody else had it meanwhile"):
+    with pytest.raises(LeaseLost, match="another run held it meanwhile"):
         alice.renew()
     alice.release()
 
@@ -579,7 +579,7 @@ def test_where_the_lease_was_deleted_the_tokens_of_whoever_had_it_end_too() -> N
     won = acquire(cluster, claim(BOB, account="d"), time, told)
     assert secrets(cluster) == ["run-b"]
     assert (time.slept, won.is_first) == ([REFUSED_AFTER_SECONDS], False)
-    assert told == ["taking over: in 12 s the server refuses the tokens of whoever had the lease"]
+    assert told == ["taking over: in 12 s the server refuses the tokens of the earlier holder"]
     # By her clock it is hers.
     assert alice.tenure.seconds_left() == 45 - REFUSED_AFTER_SECONDS
     alice.tenure._until = float("inf")
@@ -668,7 +668,7 @@ def test_who_may_not_end_the_tokens_of_the_one_before_says_so() -> None:
     cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("list", "Secret"), refusal)
     won = acquire(cluster, claim(BOB, account="d"), time)
     assert won.fence.note.endswith(
-        "could not be kept from writing, in case it still lives: you may not list secrets"
+        "could not be prevented from writing, in case it is still active: you may not list secrets"
     )
     assert not won.fence.is_advisory
 

@@ -41,6 +41,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
+from tests.support.eventually import eventually
+
 NAME = "errands"
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
 
@@ -51,14 +53,6 @@ def never() -> bool:
 
 def silent(_state: str, _text: str) -> None:
     """Tell nobody."""
-
-
-def eventually(is_so: Callable[[], object]) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + 10
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def lease_held(seconds: int, holder: str = "errands-old root@pod 1", name: str = NAME) -> Object:
@@ -248,7 +242,7 @@ class TestStandingBy:
         assert told[0] == (
             "standing by",
             "the Lease kyma-lifecycle/errands can't be had: no answer from https://x: refused."
-            " This one goes on trying",
+            " This one retries",
         )
         assert [state for state, _text in told] == ["standing by", "holding"]
 

@@ -41,8 +41,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     Installation,
     write_hold,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, hold, migration
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -174,13 +174,13 @@ def test_where_the_cluster_is_held_nothing_is_written(
     memory(someone).patch("v1", "ConfigMap", "volume", "default", {"data": {"size": "10"}})
     if options.get("state") == "pruned":
         assert not someone.task(component.DEFINITION, names=["logging"]).get("failed")
-    someone.task(run.DEFINITION, state="held", reason="an audit")
+    someone.task(hold.DEFINITION, reason="an audit")
     with only_reads(memory(someone)):
         refused = someone.task(definition, **options)
     assert refused["failed"]
     assert "the cluster is held by " in refused["msg"]
     assert "an audit" in refused["msg"]
-    someone.task(run.DEFINITION, state="released")
+    someone.task(hold.DEFINITION, state="absent")
     assert someone.task(definition, **options)["changed"]
 
 

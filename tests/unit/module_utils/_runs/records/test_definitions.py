@@ -7,6 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources import installed_kinds
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.crd_builder import (
+    STRING,
+    object_schema,
+    resource_definition,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     RecordKinds,
@@ -17,19 +25,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
     records_deletion_rights,
     records_rights,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import (
-    API_VERSION,
-    STRING,
-    object_schema,
-    record_definition,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
 
 GROUP = API_VERSION.partition("/")[0]
-ERRAND = record_definition("Errand", "errands", "kyer", {"spec": object_schema(on=STRING)}, [])
+ERRAND = resource_definition("Errand", "errands", "kyer", {"spec": object_schema(on=STRING)}, [])
 
 
 def with_errands() -> RecordKinds:
@@ -50,6 +53,15 @@ def test_a_kind_that_comes_later_is_installed_where_the_others_are() -> None:
     role = cluster.get("rbac.authorization.k8s.io/v1", "ClusterRole", "kyma-lifecycle-view")
     assert role
     assert role["rules"][0]["resources"] == ["installations", "inventories", "modules", "runs", "errands"]
+
+
+def test_a_server_that_does_not_serve_the_records_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed_kinds, "SECONDS_TO_SERVE", 0.0)
+    cluster = MemoryCluster()
+    monkeypatch.setattr(cluster, "resource", lambda *_: None)
+    message = r"does not serve Installation, .* after 0 s.*\nkubectl describe crd installations\."
+    with pytest.raises(LifecycleError, match=message):
+        install_definitions(cluster, Installation(), RECORD_KINDS)
 
 
 def test_a_kind_that_comes_later_takes_rights_of_its_own() -> None:

@@ -27,7 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journ
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run, read_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.record_kinds import RECORD_KINDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )

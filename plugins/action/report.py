@@ -1,0 +1,99 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Carries kyma.lifecycle.report, all of which happens on the controller."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ansible import constants as C
+from ansible.plugins.action import ActionBase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.gathered import (
+    GatheredCluster,
+    GatheredClusters,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model import ClusterReport
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.page import render_report
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.playbook_start import PLAYBOOK_START
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.records import read_cluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.report_file import (
+    read_report,
+    write_report,
+)
+
+ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
+    "path": {"type": "path", "required": True},
+    "results": {"type": "list", "elements": "dict", "required": True},
+    "cluster": {"type": "str", "default": ""},
+    "title": {"type": "str", "default": ""},
+    "scope": {"type": "str", "choices": ["all", "playbook"], "default": "all"},
+}
+
+
+class ActionModule(ActionBase):
+    """The action plugin of the module of the same name."""
+
+    argument_spec = ARGUMENT_SPEC
+    _supports_check_mode = True
+    _requires_connection = False
+    TRANSFERS_FILES = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> Result:
+        """See ActionBase."""
+        super().run(tmp, task_vars)
+        _outcome, params = self.validate_argument_spec(argument_spec=self.argument_spec)
+        try:
+            return self._report(params, task_vars or {})
+        except LifecycleError as error:
+            return {"failed": True, "msg": str(error)}
+
+    def _report(self, params: dict[str, Any], task_vars: dict[str, Any]) -> Result:
+        host = str(task_vars["inventory_hostname"])
+        own = GatheredCluster(host, params["cluster"] or host, params["results"])
+        path = Path(params["path"]).absolute()
+        gathered = GatheredClusters(Path(C.DEFAULT_LOCAL_TMP), path)
+        with gathered.locked():
+            gathered.add(own)
+            clusters = reported_clusters(gathered.read(), task_vars, params["scope"])
+            before, after = read_report(path), render_report(clusters, params["title"])
+            if before != after and not self._task.check_mode:
+                write_report(path, after)
+        return {
+            "changed": before != after,
+            "path": str(path),
+            "clusters": {cluster.name: cluster.state for cluster in clusters},
+            **(_diff(path, before or "", after) if self._task.diff and before != after else {}),
+        }
+
+
+def reported_clusters(
+    gathered: list[GatheredCluster], task_vars: dict[str, Any], scope: str
+) -> list[ClusterReport]:
+    """What the report has: the clusters until now, in the order of the play, then its hosts without a result.
+
+    Args:
+        gathered: what tasks have returned until now.
+        task_vars: variables of the task, which list the hosts of the play.
+        scope: which runs, as in the module's option.
+    """
+    since = PLAYBOOK_START if scope == "playbook" else None
+    hosts = list(task_vars.get("ansible_play_hosts_all") or ())
+    there = frozenset(task_vars.get("ansible_play_hosts") or ())
+    order = {host: number for number, host in enumerate(hosts)}
+    found = sorted(gathered, key=lambda one: (order.get(one.host, len(order)), one.cluster))
+    silent = [host for host in hosts if host not in {one.host for one in gathered}]
+    return [
+        *(read_cluster(one.cluster, one.results, since=since) for one in found),
+        *(read_cluster(host, [], has_left=host not in there) for host in silent),
+    ]
+
+
+def _diff(path: Path, before: str, after: str) -> Result:
+    largest = C.MAX_FILE_SIZE_FOR_DIFF
+    if max(len(before), len(after)) > largest:
+        return {"diff": {"dst_larger" if len(before) > largest else "src_larger": largest}}
+    return {"diff": {"before": before, "after": after, "before_header": str(path), "after_header": str(path)}}

@@ -1,0 +1,153 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Installing custom resources of our own with their roles, and seeing whether a cluster has them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from .._cluster.cluster import GROUP, Cluster, Object
+from .._cluster.errors import Forbidden
+from .._errors import LifecycleError
+from .._text import one_line
+
+CRD_KIND = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+HASH_ANNOTATION = f"{GROUP}/definition-hash"
+SECONDS_TO_SERVE = 60.0
+INSTALL_RIGHTS = (
+    "get, list, watch, create and patch customresourcedefinitions.apiextensions.k8s.io, and to get, create,"
+    " patch and escalate clusterroles.rbac.authorization.k8s.io"
+)
+
+
+@dataclass(frozen=True)
+class DefinitionState:
+    """What the cluster has of custom resources of ours.
+
+    Attributes:
+        is_served: whether the API server knows their kinds.
+        is_current: whether they are those of this version; True also where we may not read them.
+    """
+
+    is_served: bool
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class InstalledKinds:
+    """Custom resources of ours that are installed together with their roles.
+
+    Attributes:
+        definitions: their CustomResourceDefinitions. The last one gets the hash of all that is installed.
+        roles: the ClusterRoles for them.
+        what: how messages name them.
+        command: that installs them, for messages.
+    """
+
+    definitions: tuple[Object, ...]
+    roles: tuple[Object, ...]
+    what: str
+    command: str
+
+    @property
+    def hash(self) -> str:
+        """A hash of all that is installed."""
+        return hash_of((*self.definitions, *self.roles))
+
+    def is_current(self, cluster: Cluster) -> bool:
+        """Whether a cluster has them as they are defined here; one request.
+
+        Raises:
+            ClusterError: the server does not answer, or the definition may not be read.
+        """
+        crd = cluster.get(*CRD_KIND, self.definitions[-1]["metadata"]["name"])
+        annotations = (crd["metadata"].get("annotations") or {}) if crd else {}
+        return annotations.get(HASH_ANNOTATION) == self.hash
+
+    def state(self, cluster: Cluster) -> DefinitionState:
+        """What the cluster has of them; one request beside discovery.
+
+        Raises:
+            ClusterError: the server does not answer.
+        """
+        is_served = all(cluster.resource(*_served_kind(one)) is not None for one in self.definitions)
+        try:
+            return DefinitionState(is_served, self.is_current(cluster) and is_served)
+        except Forbidden:
+            # Many may not read it; without it there would be nothing to go on with.
+            return DefinitionState(is_served, is_current=is_served)
+
+    def install(self, cluster: Cluster) -> None:
+        """Install them and their roles, and wait until the API server serves them.
+
+        Raises:
+            LifecycleError: the server does not serve them in time, or refuses them.
+        """
+        *others, last = self.definitions
+        for obj in (*self.roles, *others):
+            cluster.apply(obj, force=True)
+        # Last, as its hash says that all is there.
+        metadata = {**last["metadata"], "annotations": {HASH_ANNOTATION: self.hash}}
+        cluster.apply({**last, "metadata": metadata}, force=True)
+        wait_until_served(cluster, self.definitions)
+
+    def update(self, cluster: Cluster, state: DefinitionState) -> tuple[bool, tuple[str, ...]]:
+        """Install them where they are missing or not current; whether they were, and warnings.
+
+        Raises:
+            LifecycleError: they are missing, and can't be installed.
+        """
+        if state.is_current:
+            return False, ()
+        try:
+            self.install(cluster)
+        except Forbidden as refusal:
+            problem = self._problem(refusal)
+            if not state.is_served:
+                raise LifecycleError(problem) from refusal
+            return False, (problem,)
+        return True, ()
+
+    def _problem(self, refusal: Forbidden) -> str:
+        """Why they can't be installed, and what to do."""
+        return (
+            f"{self.what} is missing or not the one of this version, and you may not install it:"
+            f" {one_line(refusal.api_message)}. It takes the rights to {INSTALL_RIGHTS}. Get them, or have an"
+            f" administrator run this:\n{self.command}"
+        )
+
+
+def hash_of(objects: Iterable[Object]) -> str:
+    """A hash of all that is installed."""
+    return hashlib.sha256(json.dumps([*objects], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def wait_until_served(cluster: Cluster, definitions: Sequence[Object]) -> None:
+    """Wait until the API server serves CustomResourceDefinitions of ours.
+
+    Raises:
+        LifecycleError: it does not serve them in time.
+    """
+    # Imported here, as a plan with nothing to do needs none of it.
+    from .._objects.health.wait import wait_until_established
+
+    deadline = time.monotonic() + SECONDS_TO_SERVE
+    result = wait_until_established(cluster, definitions, deadline=deadline, cancelled=lambda: False)
+    if not result.is_healthy:
+        kinds = ", ".join(one["spec"]["names"]["kind"] for one in definitions)
+        names = " ".join(one["metadata"]["name"] for one in definitions)
+        raise LifecycleError(
+            f"the API server does not serve {kinds} after {SECONDS_TO_SERVE:.0f} s. Read the conditions:"
+            f"\nkubectl describe crd {names}"
+        )
+
+
+def _served_kind(definition: Object) -> tuple[str, str]:
+    """The apiVersion and the kind that a definition of ours serves."""
+    spec = definition["spec"]
+    return f"{spec['group']}/{spec['versions'][0]['name']}", spec["names"]["kind"]

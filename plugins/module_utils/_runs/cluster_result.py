@@ -1,0 +1,84 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a deployment of one cluster has led to, with the same keys whatever happened: pure.
+
+The role ``kyma`` registers it as ``kyma_result``. Its schema is docs/kyma_result.schema.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._cluster.errors import Unreachable as UnreachableError
+from .._errors import LifecycleError
+from .outcomes import FAILED, NOT_STARTED, PLAN, SUCCEEDED, duration_of
+from .records.hold import ClusterHeld
+
+UNCHANGED = "unchanged"
+PLANNED = "planned"
+HELD = "held"
+UNREACHABLE = "unreachable"
+FAILURE_STATES = (FAILED, HELD, UNREACHABLE, NOT_STARTED)
+COUNTED = ("create", "change", "replace", "delete", "migrations")
+"""What a result counts: objects by what happens to them, and migrations that run."""
+NO_CHANGES: Mapping[str, int] = dict.fromkeys(COUNTED, 0)
+
+
+def state_of_error(error: LifecycleError) -> str:
+    """The state of a cluster whose deployment was stopped by an error."""
+    if isinstance(error, ClusterHeld):
+        return HELD
+    return UNREACHABLE if isinstance(error, UnreachableError) else FAILED
+
+
+def complete_result(
+    result: Mapping[str, Any], cluster: str, plan: Mapping[str, Any], run: str = ""
+) -> dict[str, Any]:
+    """The result of a task with all keys of the schema.
+
+    Args:
+        result: of ``plan`` or ``run``, also if it failed before it knew anything.
+        cluster: the name of its host.
+        plan: that the task carries out; empty if it makes one.
+        run: that the task ends; empty if it ends none.
+    """
+    made = result.get("plan") or plan
+    failed = bool(result.get("failed") or result.get("unreachable"))
+    state = str(result.get("state") or "")
+    if failed and state in ("", PLANNED, UNCHANGED):
+        state = UNREACHABLE if result.get("unreachable") else FAILED
+    if not state:
+        state = PLANNED if made.get("needed") else UNCHANGED
+    failures = list(result.get("failures") or ())
+    if failed and not failures:
+        failures = [str(result.get("msg") or "the task has failed without a message")]
+    duration = made.get("duration") or {}
+    planned = duration_of(PLAN, PLAN, {"state": SUCCEEDED, **duration})
+    known: dict[str, Any] = {
+        "previous": made.get("previous", ""),
+        "version": made.get("version", ""),
+        "run": run,
+        "seconds": float(duration.get("seconds", 0.0)),
+        "started_at": duration.get("started_at", ""),
+        "finished_at": duration.get("finished_at", ""),
+        "changes": dict(NO_CHANGES),
+        "durations": [planned] if duration else [],
+        "plan": dict(made),
+    }
+    given = {key: result[key] for key in known if result.get(key) is not None}
+    return {**result, **known, **given, "cluster": cluster, "state": state, "failures": failures}
+
+
+def changes_in(run_status: Mapping[str, Any]) -> dict[str, int]:
+    """What a run has changed: objects of its components, and migrations that have written.
+
+    Args:
+        run_status: of its record.
+    """
+    components = (run_status.get("components") or {}).values()
+    migrations = (run_status.get("migrations") or {}).values()
+    keys = {"create": "created", "change": "changed", "replace": "replaced", "delete": "deleted"}
+    counts = {key: sum(int(one.get(done) or 0) for one in components) for key, done in keys.items()}
+    return {**counts, "migrations": sum(1 for one in migrations if one.get("wrote"))}

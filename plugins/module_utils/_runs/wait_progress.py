@@ -1,0 +1,77 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reports what a wait waits for: every change, why it lasts, and how long it may still last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from .._cluster.cluster import Ref
+from .._errors import MOST_REASONS
+from .._objects.health.result import CURRENT, SILENT_REASONS, Health
+from .._objects.health.wait import UnhealthyObject
+from .._progress import Progress, Step
+
+
+class WaitProgress:
+    """The progress of one wait; its methods are callbacks of :func:`~.._objects.health.wait.wait_until_gone`.
+
+    Args:
+        progress: where to report.
+        subject, state: as what, e.g. a component and ``waiting``.
+        limit: seconds that the wait may take altogether; infinite if there is no limit.
+        deadline: when that time is up, on the clock.
+        explain: finds out why an object is not there yet, in a sentence. It may ask the cluster.
+        clock: seconds that only grow; for tests.
+    """
+
+    def __init__(
+        self,
+        progress: Progress,
+        subject: str,
+        state: str,
+        *,
+        limit: float,
+        deadline: float,
+        explain: Callable[[UnhealthyObject], str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._progress = progress
+        self._subject = subject
+        self._state = state
+        self._limit = limit if limit < float("inf") else 0.0
+        self._deadline = deadline
+        self._explain = explain
+        self._clock = clock
+        self._hanging: dict[Ref, str] = {}
+
+    def note_change(self, ref: Ref, found: Health) -> None:
+        """Report a change of an object; one that says nothing to people is only noted."""
+        told = f"{ref}: {found.message or found.reason or found.state}"
+        self._hanging.pop(ref, None)
+        if found.state != CURRENT:
+            self._hanging[ref] = told
+        self._report("" if found.reason in SILENT_REASONS else told)
+
+    def note_causes(self, unhealthy: Sequence[UnhealthyObject]) -> None:
+        """Find out why objects hang, and report it where it is more than was reported before."""
+        for one in unhealthy[:MOST_REASONS]:
+            cause = self._explain(one)
+            if self._hanging.get(one.ref) != cause:
+                self._hanging[one.ref] = cause
+                self._report(cause)
+
+    def _report(self, detail: str) -> None:
+        step = Step(
+            limit=self._limit,
+            spent=max(0.0, self._limit - (self._deadline - self._clock())) if self._limit else 0.0,
+            reason=_list_reasons(list(self._hanging.values())),
+        )
+        self._progress(self._subject, self._state, detail, step)
+
+
+def _list_reasons(sentences: Sequence[str]) -> str:
+    more = len(sentences) - MOST_REASONS
+    return "; ".join([*sentences[:MOST_REASONS], *([f"and {more} more"] if more > 0 else [])])

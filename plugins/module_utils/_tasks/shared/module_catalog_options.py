@@ -1,0 +1,19 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options that name a catalog of modules."""
+
+from __future__ import annotations
+
+from ..._carrier.options import ArgumentSpec
+
+CLUSTER_CATALOG = "cluster"
+"""In a catalog: the ModuleTemplates and ModuleReleaseMetas of the cluster itself."""
+
+CATALOG_SPEC: ArgumentSpec = {
+    "catalog": {"type": "list", "elements": "raw", "default": [CLUSTER_CATALOG]},
+    "catalog_cache": {"type": "str", "default": "~/.cache/kyma.lifecycle/manifests"},
+    "checksums": {"type": "dict", "default": {}},
+    "cluster_labels": {"type": "dict", "default": {}},
+}
+"""Documented in the fragment ``kyma.lifecycle.module_catalog``."""

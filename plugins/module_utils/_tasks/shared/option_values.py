@@ -1,0 +1,36 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the options of tasks say, as values that the rooms below know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..._components.migrations.migration_runner import MigrationOptions
+from ..._objects.ownership.policy import Policy
+from ..._progress import GRACE
+
+
+def policy_of(params: Mapping[str, Any]) -> Policy:
+    """What the options allow."""
+    return Policy(
+        replace_immutable=tuple(params["replace_immutable"]),
+        force_conflicts=params["force_conflicts"],
+        interactive_managers=tuple(params["interactive_managers"]),
+        strict_drift=params["strict_drift"],
+        takeover=params["takeover"],
+        prune=bool(params.get("prune")),
+        prune_allow=tuple(params.get("prune_allow") or ()),
+    )
+
+
+def migration_options(params: Mapping[str, Any]) -> MigrationOptions:
+    """What the options say of migrations."""
+    return MigrationOptions(
+        skip=frozenset(params["skip_migrations"]),
+        variables=params["migration_variables"],
+        profile=params.get("profile") or "",
+        grace=params.get("grace", GRACE),
+    )

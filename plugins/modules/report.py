@@ -1,0 +1,103 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module kyma.lifecycle.report. Its action plugin does all of its work."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: report
+short_description: Writes an HTML file that shows how runs went
+version_added: "0.1.0"
+author:
+  - the kyma.lifecycle authors (@kyma-project)
+description:
+  - Writes one HTML file with a timeline of phases, components, migrations, modules and errands. It shows what
+    failed and why, the verdicts of migrations with their evidence, and what to do next.
+  - The file has no script, and opening it sends no request. It follows the light or dark mode of the browser.
+  - Hosts are clusters. The tasks of all hosts of one C(ansible-playbook) that name the same file add to one
+    report, and each of them writes it. So the file that the last host writes has all clusters.
+  - A host of the play without a result is in the report, too, as V(pending) or V(unreachable).
+  - The same results give the same file. Then the task changes nothing.
+options:
+  path:
+    description:
+      - The file on the controller. A relative path starts where C(ansible-playbook) was started.
+      - The folder must exist. The task replaces a file that exists.
+    type: path
+    required: true
+  results:
+    description:
+      - The results of tasks on this cluster. M(kyma.lifecycle.run_info) returns what the timeline needs.
+      - The result of M(kyma.lifecycle.plan) says why there is no run. If no record can be read, the report
+        has the results of other modules that return C(durations).
+      - The task ignores empty dictionaries, so that the default of a variable can be one.
+    type: list
+    elements: dict
+    required: true
+  cluster:
+    description:
+      - The name of the cluster in the report. By default the name of the host.
+    type: str
+    default: ''
+  title:
+    description:
+      - The title of the report. By default it says what was done, on which cluster or on how many.
+    type: str
+    default: ''
+  scope:
+    description:
+      - Which runs of the records the report shows. With V(playbook) these are the runs that began after this
+        C(ansible-playbook) had started. A cluster without such a run is V(unchanged).
+      - The task compares the clocks of controller and host. A run whose own result is in O(results) is always
+        shown.
+    type: str
+    choices: [all, playbook]
+    default: all
+attributes:
+  action:
+    description: Has an action plugin, so that all of its work is done on the controller.
+    support: full
+  async:
+    description: Can be run in the background by C(async).
+    support: none
+  check_mode:
+    description: Can run in C(check_mode) without changing anything.
+    support: full
+  diff_mode:
+    description: Tells what has changed in C(diff) mode.
+    support: full
+  platform:
+    description: Operating systems on which the module works.
+    platforms: posix
+    support: full
+seealso:
+  - module: kyma.lifecycle.run_info
+"""
+
+EXAMPLES = r"""
+- name: Read the last run of each cluster
+  kyma.lifecycle.run_info:
+    limit: 1
+  register: recorded
+
+- name: Write a report on all clusters of the play
+  kyma.lifecycle.report:
+    path: report.html
+    results: "{{ [recorded] }}"
+"""
+
+RETURN = r"""
+path:
+  description: The absolute path of the file.
+  returned: success
+  type: str
+  sample: /home/alice/report.html
+clusters:
+  description:
+    - The state of each cluster in the report, by its name. V(failed), V(unreachable), V(held), V(cancelled),
+      V(running), V(pending) for one whose tasks have not ended, V(succeeded) or V(unchanged).
+  returned: success
+  type: dict
+  sample: {live-eu: failed, staging: succeeded}
+"""

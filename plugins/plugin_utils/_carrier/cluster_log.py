@@ -1,0 +1,76 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What deployments have led to on all hosts of a playbook, and the table of that when Ansible ends.
+
+No task can print that table. The last play of a playbook does not begin if all hosts of an earlier one have
+failed, and no task of a host runs after it has failed. So each task writes a line to a file, and Ansible's
+main process reads it at its exit. It imports an action plugin before it forks the first worker for it, so it
+has imported this module too.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from ansible import constants as C
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import (
+    ClusterRow,
+    merge_rows,
+    render_clusters,
+)
+
+from .screen.console import print_banner, print_block
+
+NAME = "kyma-clusters.jsonl"
+
+
+class ClusterLog:
+    """The file of one ``ansible-playbook``, which prints the table when the process ends that makes this."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        atexit.register(self._print_table)
+
+    def write(self, hosts: Iterable[str], row: ClusterRow) -> None:
+        """Add what is known of a host.
+
+        Args:
+            hosts: all whose deployment the play is about, whether their turn has come or not.
+            row: of the host.
+        """
+        entry = json.dumps({"hosts": list(hosts), "row": asdict(row)}) + "\n"
+        # One write to the end of a file is never mixed with those of other workers.
+        number = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(number, entry.encode())
+        finally:
+            os.close(number)
+
+    def table(self) -> list[str]:
+        """The table of all clusters; empty if there is only one, or none."""
+        try:
+            lines = self._file.read_text("utf-8").splitlines()
+        except OSError:
+            return []
+        entries = [json.loads(line) for line in lines]
+        hosts = dict.fromkeys(host for entry in entries for host in entry["hosts"])
+        rows = merge_rows(hosts, (ClusterRow(**entry["row"]) for entry in entries))
+        return render_clusters(rows) if len(rows) > 1 else []
+
+    @property
+    def _file(self) -> Path:
+        return Path(C.DEFAULT_LOCAL_TMP) / NAME
+
+    def _print_table(self) -> None:
+        if os.getpid() == self._owner and (lines := self.table()):
+            print_banner("CLUSTERS")
+            print_block(lines)
+
+
+CLUSTER_LOG = ClusterLog()

@@ -1,0 +1,52 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A task of a deployment, whose result has all keys of ``kyma_result``, whatever has happened."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_result import complete_result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import row_of
+
+from .carrier import Carrier, TaskVars
+from .cluster_log import CLUSTER_LOG
+
+
+class ClusterTask(Carrier, ABC):
+    """Completes the result of a task, and adds it to the table over all clusters."""
+
+    @abstractmethod
+    def is_about_deployment(self) -> bool:
+        """Whether the task is a step of a deployment, so that its result says how that stands."""
+
+    def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
+        """See Carrier."""
+        if not self.is_about_deployment():
+            return super().run(tmp, task_vars)
+        try:
+            result = super().run(tmp, task_vars)
+        except AnsibleConnectionFailure as error:
+            result = {"unreachable": True, "changed": False, "msg": str(error)}
+        known = task_vars or {}
+        completed = complete_result(
+            result,
+            str(known.get("inventory_hostname") or ""),
+            self._given_plan(),
+            str(self._task.args.get("run") or ""),
+        )
+        CLUSTER_LOG.write(known.get("ansible_play_hosts_all") or (), row_of(completed))
+        return completed
+
+    def log_failure(self, result: Result, task_vars: TaskVars) -> None:
+        """See Carrier: the whole result is logged."""
+        if not self.is_about_deployment():
+            super().log_failure(result, task_vars)
+
+    def _given_plan(self) -> dict[str, Any]:
+        plan = self._task.args.get("plan")
+        return plan if isinstance(plan, dict) else {}

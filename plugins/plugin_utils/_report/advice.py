@@ -1,0 +1,75 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person should do next, by how a cluster and its runs have ended: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from . import model
+from .model import ClusterReport, RunReport
+
+IDS_VARIABLE = "kyma_migration_ids"
+UNDO_RUN_VARIABLE = "kyma_undo_run"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do: a sentence, and the command for it, or empty."""
+
+    text: str
+    command: str = ""
+
+
+def next_steps(cluster: ClusterReport, *, is_fleet: bool) -> list[Step]:
+    """What to do next on a cluster; empty where nothing needs to be done.
+
+    Args:
+        cluster: to be judged.
+        is_fleet: whether the report has other clusters, so that commands have to name this one.
+    """
+    return list(_steps(cluster, f" --limit '{cluster.name}'" if is_fleet else ""))
+
+
+def _steps(cluster: ClusterReport, limit: str) -> Iterator[Step]:
+    again = "Then run the same playbook again. It continues from there, and does not repeat finished work."
+    if cluster.state == model.UNREACHABLE:
+        yield Step("Check the connection to the cluster. Then run the same playbook again for it.")
+        return
+    if cluster.state == model.HELD:
+        yield Step("Ask the person who holds the cluster. After the hold ends, run the same playbook again.")
+        return
+    if cluster.state == model.FAILED and not cluster.runs:
+        yield Step("Nothing was written. Correct what the message says, then run the same playbook again.")
+        return
+    last = cluster.runs[-1] if cluster.runs else None
+    if last is None:
+        return
+    if last.state == model.FAILED:
+        yield from _after_failure(last, limit)
+        yield Step(again)
+    elif last.state == model.CANCELLED:
+        yield Step("The run was cancelled. Run the same playbook again to continue.")
+    elif last.state == model.RUNNING:
+        yield Step("The run has not ended. Write this report again later.")
+        yield Step("Or stop the run:", f"ansible-playbook kyma.lifecycle.cancel_kyma{limit}")
+
+
+def _after_failure(run: RunReport, limit: str) -> Iterator[Step]:
+    yield Step("Correct the first failure above. Later ones may only follow from it.")
+    if run.name:
+        yield Step(
+            "The record has the details:", f"kubectl get runs.lifecycle.kyma-project.io {run.name} -o yaml"
+        )
+    bad = [one.id for one in run.migrations if one.error and one.state not in ("done", "warned")]
+    if bad:
+        ids = ",".join(f'"{one}"' for one in bad)
+        command = f"ansible-playbook kyma.lifecycle.migrations{limit} -e '{{\"{IDS_VARIABLE}\": [{ids}]}}'"
+        yield Step("Ask the failed migrations whether they are still needed:", command)
+    if run.name and run.wrote_by_migrations:
+        yield Step(
+            "To take back what the migrations of this run wrote:",
+            f"ansible-playbook kyma.lifecycle.undo_migrations{limit} -e {UNDO_RUN_VARIABLE}={run.name}",
+        )

@@ -1,0 +1,61 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The clusters of one ansible-playbook: each host's task adds its own, under a lock."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class GatheredCluster:
+    """What the tasks of one host returned on one cluster."""
+
+    host: str
+    cluster: str
+    results: Sequence[Mapping[str, Any]]
+
+
+class GatheredClusters:
+    """The clusters that a report has until now, in a folder that Ansible removes at its end.
+
+    Args:
+        folder: of this ansible-playbook alone.
+        report: the file of the report; another file has clusters of its own.
+    """
+
+    def __init__(self, folder: Path, report: Path) -> None:
+        self._folder = folder / f"kyma-report-{_digest(str(report))}"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the lock, so that the file which is written last has all clusters."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (self._folder / "lock").open("w", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def add(self, one: GatheredCluster) -> None:
+        """Add a cluster, or replace it."""
+        written = {"host": one.host, "cluster": one.cluster, "results": list(one.results)}
+        file = self._folder / f"{_digest(one.cluster)}.json"
+        file.write_text(json.dumps(written, default=str), encoding="utf-8")
+
+    def read(self) -> list[GatheredCluster]:
+        """All clusters that were added, by name."""
+        if not self._folder.is_dir():
+            return []
+        found = [json.loads(file.read_text("utf-8")) for file in self._folder.glob("*.json")]
+        return sorted((GatheredCluster(**one) for one in found), key=lambda one: one.cluster)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:16]

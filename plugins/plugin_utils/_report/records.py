@@ -1,0 +1,227 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From what tasks returned to what the report shows: pure.
+
+Results are known by their form, as branches of a playbook skip tasks and older collections return less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_controls
+
+from . import model
+from .model import ClusterReport, ComponentReport, Failure, MigrationReport, RunReport, Work
+
+Result = Mapping[str, Any]
+
+ACTIONS = {"deploy": "Deploy", "delete": "Delete", "modules": "Manage modules"}
+"""What a run does, by the ``action`` of its record."""
+OWN_STATES = frozenset({model.SUCCEEDED, model.FAILED, model.CANCELLED, model.RUNNING})
+
+
+def read_cluster(
+    name: str, results: Sequence[Result], *, since: datetime | None = None, has_left: bool = False
+) -> ClusterReport:
+    """The report on one cluster.
+
+    Args:
+        name: of its host.
+        results: what tasks returned on it: of ``run_info``, ``plan``, and of tasks with ``durations``.
+        since: runs of records that began before are left out; None for none.
+        has_left: whether the host can no longer be reached, or no longer takes part.
+    """
+    given = [result for result in results if result]
+    runs = _runs_of(given, since)
+    installation: Result = next((one["installation"] for one in given if one.get("installation")), {})
+    state, reason = _state(given, installation, runs, has_left)
+    version = _text(installation.get("version"))
+    target = _text(installation.get("target"))
+    return ClusterReport(
+        name=name,
+        state=state,
+        version=version,
+        target="" if target == version else target,
+        reason=reason,
+        runs=tuple(runs),
+    )
+
+
+def _runs_of(given: Sequence[Result], since: datetime | None) -> list[RunReport]:
+    named = {result.get("run") for result in given if isinstance(result.get("run"), str)} - {""}
+    recorded = [run for result in given for run in result.get("runs") or ()]
+    shown = [
+        run
+        for run in recorded
+        if since is None or run["name"] in named or (parse_time(run.get("started_at")) or since) >= since
+    ]
+    known = {run["name"] for run in recorded}
+    runs = [_run(run) for run in sorted(shown, key=lambda run: str(run.get("started_at")))]
+    # A cluster that does not answer has no records to read, but tasks have said how they ended.
+    return runs + [
+        _run(result)
+        for result in given
+        if "runs" not in result and result.get("durations") and (result.get("run") or "") not in known
+    ]
+
+
+def _state(
+    given: Sequence[Result], installation: Result, runs: Sequence[RunReport], has_left: bool
+) -> tuple[str, str]:
+    """The state of a cluster, and why it is in it."""
+    unreachable = next((result for result in given if result.get("unreachable")), None)
+    refused = next((result for result in given if result.get("failed") or _is_silent(result)), None)
+    reason = _text((refused or {}).get("msg"))
+    hold = installation.get("hold")
+    for state in (model.FAILED, model.RUNNING, model.CANCELLED):
+        if any(run.state == state for run in runs):
+            return state, reason if state == model.FAILED and not any(r.failures for r in runs) else ""
+    if unreachable is not None:
+        return model.UNREACHABLE, _text(unreachable.get("msg"))
+    if has_left and not given:
+        return model.UNREACHABLE, "Its tasks did not end. The output of Ansible says why."
+    if refused is not None:
+        return (model.HELD if hold and not runs else model.FAILED), reason
+    if runs:
+        return model.SUCCEEDED, ""
+    if not given:
+        return model.PENDING, "Its tasks have not ended."
+    if hold and not hold.get("until"):
+        held_by = f" by {hold['by']}" if hold.get("by") else ""
+        return model.HELD, _text(f"The cluster is held{held_by}: {hold.get('reason') or 'no reason given'}")
+    return model.UNCHANGED, ""
+
+
+def _is_silent(result: Result) -> bool:
+    """Whether a task failed whose ``failed_when`` hides that: it has a message and nothing else."""
+    return bool(result.get("msg")) and not ({"runs", "plan", "run", "durations"} & result.keys())
+
+
+def _run(run: Result) -> RunReport:
+    began = parse_time(run.get("started_at"))
+    migrations = tuple(_migration(one) for one in run.get("migrations") or ())
+    components = tuple(_component(one) for one in run.get("components") or ())
+    state = _text(run.get("state")) or (model.FAILED if run.get("failed") else model.SUCCEEDED)
+    version, action = _text(run.get("version")), str(run.get("action") or "deploy")
+    rows = [row for row in run.get("durations") or () if isinstance(row, Mapping)]
+    began = began or min(filter(None, (parse_time(row.get("started_at")) for row in rows)), default=None)
+    work = tuple(_work(row, began, migrations, components) for row in rows)
+    what = ACTIONS.get(action, action.capitalize()) + (
+        f" {version}" if version and action != "modules" else ""
+    )
+    return RunReport(
+        name=_text(run.get("name") or run.get("run")),
+        what=what,
+        version=version,
+        previous=_text(run.get("previous")),
+        profile=_text(run.get("profile")),
+        started_by=_text(run.get("started_by")),
+        started_at=_text(run.get("started_at")),
+        finished_at=_text(run.get("finished_at")),
+        state=state if state in OWN_STATES else model.SUCCEEDED,
+        seconds=_seconds(run, began, work),
+        note=_text(run.get("note")),
+        work=work,
+        failures=tuple(_failures(run, state)),
+        migrations=migrations,
+        components=components,
+    )
+
+
+def _seconds(run: Result, began: datetime | None, work: Iterable[Work]) -> float:
+    """How long a run took; one that has not ended has taken until it was last written to."""
+    if run.get("seconds"):
+        return float(run["seconds"])
+    last = parse_time(run.get("finished_at") or run.get("written_at"))
+    measured = [(one.start or 0.0) + one.seconds for one in work]
+    elapsed = (last - began).total_seconds() if last and began else 0.0
+    return max([elapsed, *measured])
+
+
+def _work(
+    row: Result,
+    began: datetime | None,
+    migrations: Iterable[MigrationReport],
+    components: Iterable[ComponentReport],
+) -> Work:
+    kind, name = _text(row.get("kind")), _text(row.get("name"))
+    started = parse_time(row.get("started_at"))
+    component = _text(row.get("component")) or next((m.component for m in migrations if m.id == name), "")
+    parts = next((c.parts for c in components if c.name == name), {})
+    return Work(
+        kind=kind,
+        name=name,
+        state=_text(row.get("state")).replace("_", " "),
+        seconds=max(0.0, float(row.get("seconds") or 0.0)),
+        start=max(0.0, (started - began).total_seconds()) if started and began else None,
+        component=component if kind == "migration" else "",
+        parts=parts if kind in ("component", "module") else {},
+    )
+
+
+def _migration(one: Result) -> MigrationReport:
+    return MigrationReport(
+        id=_text(one.get("id")),
+        component=_text(one.get("component")),
+        phase=_text(one.get("phase")),
+        state=_text(one.get("state")).replace("_", " "),
+        verdict=_text(one.get("verdict")).replace("_", " "),
+        evidence=_text(one.get("evidence")),
+        error=_text(one.get("error")),
+        seconds=float(one.get("seconds") or 0.0),
+        wrote=bool(one.get("wrote")),
+    )
+
+
+def _component(one: Result) -> ComponentReport:
+    return ComponentReport(
+        name=_text(one.get("name")),
+        version=_text(one.get("component_version")),
+        state=_text(one.get("state")),
+        objects=int(one.get("objects") or 0),
+        created=int(one.get("created") or 0),
+        changed=int(one.get("changed") or 0),
+        replaced=int(one.get("replaced") or 0),
+        deleted=int(one.get("deleted") or 0),
+        seconds=float(one.get("seconds") or 0.0),
+        parts={str(phase): float(seconds or 0.0) for phase, seconds in (one.get("phases") or {}).items()},
+        warnings=tuple(_text(warning) for warning in one.get("warnings") or ()),
+    )
+
+
+def _failures(run: Result, state: str) -> Iterator[Failure]:
+    """What failed, then what was cancelled, then what did not start: one entry for each reason."""
+    described: dict[tuple[str, str], list[str]] = {}
+    for one in run.get("components") or ():
+        if one.get("state") in (model.FAILED, model.CANCELLED, model.NOT_STARTED):
+            label = _text(f"{one.get('kind') or 'component'} {one.get('name')}")
+            described.setdefault((one["state"], _text(one.get("error"))), []).append(label)
+    labels = tuple(f"{label}: " for found in described.values() for label in found)
+    others = [text for text in map(_text, run.get("failures") or ()) if not text.startswith(labels or "\0")]
+    if not (others or described) and state in (model.FAILED, model.CANCELLED):
+        others = [
+            _text(run.get("message") or run.get("msg") or f"The run is {state}, and no reason is recorded.")
+        ]
+    for wanted in (model.FAILED, model.CANCELLED, model.NOT_STARTED):
+        for (found, text), subjects in described.items():
+            if found == wanted:
+                yield Failure(tuple(subjects), text, found)
+        if wanted == model.FAILED:
+            yield from (Failure((), text) for text in others)
+
+
+def parse_time(text: object) -> datetime | None:
+    """A moment (RFC 3339); None where the text is none."""
+    try:
+        found = datetime.fromisoformat(str(text or ""))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else without_controls(str(value))

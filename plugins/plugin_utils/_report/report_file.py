@@ -1,0 +1,51 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The file of a report: what it has, and writing it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+
+class BadReportPath(LifecycleError):
+    """The file of the report can't be read or written."""
+
+
+def read_report(path: Path) -> str | None:
+    """The text of the file; None if there is none.
+
+    Raises:
+        BadReportPath: there is something else at its place.
+    """
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _bad(path, "read", error) from error
+
+
+def write_report(path: Path, text: str) -> None:
+    """Write the file in one step: a reader sees the whole old one or the whole new one.
+
+    Raises:
+        BadReportPath: it can't be written.
+    """
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(text, encoding="utf-8", errors="replace")
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise _bad(path, "written", error) from error
+
+
+def _bad(path: Path, what: str, error: OSError) -> BadReportPath:
+    return BadReportPath(
+        f"path (kyma_report): the report {path} can't be {what}: {error.strerror}."
+        " Name a file in a folder that exists."
+    )

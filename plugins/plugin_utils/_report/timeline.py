@@ -1,0 +1,290 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the bars of a timeline are: pure. Positions and widths are percentages of the length of the axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import OTHER
+
+from . import model
+from .model import ClusterReport, RunReport, Work
+from .records import parse_time
+
+STEPS = (
+    *(0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200),
+    86400,
+)
+"""Distances between ticks in seconds."""
+MOST_INTERVALS = 4
+"""More ticks would meet on a narrow screen."""
+ORDER = ("plan", "global pre", "prerequisites", "components", "prune", "global post")
+"""Phases in the order of a run, for records that don't say when each began."""
+EARLY = ORDER[:4]
+"""Those that follow each other from the start; the others end with the run."""
+QUIET = frozenset({"not needed", "skipped"})
+QUIET_SECONDS = 0.5
+"""A migration that was not needed has a row only if it took this long to say so."""
+MOST_IDLE_SECONDS = 60
+"""How long no run may be at work for clusters to share an axis of real time."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a lane.
+
+    Attributes:
+        x, width: in percent of the axis.
+        style: its class: the kind of work, a part of a component, or a state.
+        title: what a pointer shows.
+        seconds: how long it is.
+    """
+
+    x: float
+    width: float
+    style: str
+    title: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A row of a timeline: its label, its bars and how long it took.
+
+    Attributes:
+        label: of the row.
+        kind: of the work.
+        state: how it ended.
+        is_nested: whether it is part of the row above it.
+        bars: from left to right.
+        duration: for people.
+    """
+
+    label: str
+    kind: str
+    state: str
+    is_nested: bool
+    bars: tuple[Bar, ...]
+    duration: str
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A tick of the axis: where, in percent, what it says, and on which side of it that stands."""
+
+    x: float
+    label: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A timeline.
+
+    Attributes:
+        seconds: length of the axis.
+        is_exact: whether all starts are known.
+        ticks, lanes: what is on it.
+        hidden: how many migrations have no lane, as they were not needed.
+    """
+
+    seconds: float
+    is_exact: bool
+    ticks: tuple[Tick, ...]
+    lanes: tuple[Lane, ...]
+    hidden: int = 0
+
+
+def run_timeline(run: RunReport) -> Timeline:
+    """The timeline of one run: phases and components by their start, migrations below their component."""
+    shown = [work for work in run.work if not _is_quiet(work)]
+    placed = _placed(shown, run.seconds)
+    seconds = max([run.seconds, *(work.seconds + (work.start or 0.0) for work in placed)]) or 1.0
+    return Timeline(
+        seconds=seconds,
+        # The time between tasks is the sum of many pieces, and begins nowhere.
+        is_exact=all(work.start is not None or work.name == OTHER for work in shown),
+        ticks=tuple(ticks_of(seconds)),
+        lanes=tuple(_lane(work, is_nested, seconds) for work, is_nested in _in_order(placed)),
+        hidden=len(run.work) - len(shown),
+    )
+
+
+def fleet_timeline(clusters: Sequence[ClusterReport]) -> Timeline:
+    """A lane for each cluster with a bar for each of its runs.
+
+    The axis is real time. Where the runs are so far apart that bars would vanish, each cluster starts at 0.
+    """
+    starts = {
+        (cluster.name, number): started.timestamp()
+        for cluster in clusters
+        for number, run in enumerate(cluster.runs)
+        if (started := parse_time(run.started_at)) is not None
+    }
+    longest = max((run.seconds for cluster in clusters for run in cluster.runs), default=0.0)
+    first, last = min(starts.values(), default=0.0), max(starts.values(), default=0.0)
+    together = sum(run.seconds for cluster in clusters for run in cluster.runs)
+    is_exact = len(starts) == sum(len(cluster.runs) for cluster in clusters) and (
+        last - first <= together + MOST_IDLE_SECONDS
+    )
+    placed: dict[str, list[tuple[float, RunReport]]] = {}
+    for cluster in clusters:
+        offset = 0.0
+        for number, run in enumerate(cluster.runs):
+            start = starts[cluster.name, number] - first if is_exact else offset
+            placed.setdefault(cluster.name, []).append((start, run))
+            offset += run.seconds
+    ends = [start + run.seconds for found in placed.values() for start, run in found]
+    seconds = max([longest, *ends]) or 1.0
+    lanes = [
+        Lane(
+            label=cluster.name,
+            kind="cluster",
+            state=cluster.state,
+            is_nested=False,
+            bars=tuple(
+                _bar(start, run.seconds, seconds, f"state-{run.state}", f"{run.what}: {run.state}")
+                for start, run in placed.get(cluster.name, ())
+            ),
+            duration=duration_text(cluster.seconds) if cluster.runs else "",
+        )
+        for cluster in clusters
+    ]
+    return Timeline(seconds, is_exact, tuple(ticks_of(seconds)), tuple(lanes))
+
+
+def ticks_of(seconds: float) -> Iterator[Tick]:
+    """At most five ticks at round times."""
+    step = next((step for step in STEPS if seconds / step <= MOST_INTERVALS), seconds / MOST_INTERVALS)
+    for number in range(int(seconds / step + 1e-9) + 1):
+        x = percent(number * step, seconds)
+        anchor = "start" if number == 0 else "end" if x > 90 else "middle"
+        yield Tick(x, axis_text(number * step, step), anchor)
+
+
+def duration_text(seconds: float) -> str:
+    """A duration for people, such as ``0.04 s``, ``12.3 s``, ``2 min 13 s`` or ``1 h 05 min``."""
+    if seconds < 0.005:
+        return "0 s"
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    if seconds < 99.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def axis_text(seconds: float, step: float) -> str:
+    """What a tick says: seconds, or minutes and seconds, or hours and minutes."""
+    if not seconds:
+        return "0"
+    if step < 30:
+        return f"{seconds:g} s" if step >= 1 else f"{seconds:.1f} s"
+    whole = round(seconds)
+    if step < 900:
+        return f"{whole // 60}:{whole % 60:02} min"
+    return f"{whole // 3600}:{whole % 3600 // 60:02} h"
+
+
+def percent(part: float, whole: float) -> float:
+    """A share in percent, as exact as a screen can show."""
+    return round(100.0 * part / whole, 4)
+
+
+def _is_quiet(work: Work) -> bool:
+    return work.kind == "migration" and work.state in QUIET and work.seconds < QUIET_SECONDS
+
+
+def _placed(work: Sequence[Work], seconds: float) -> list[Work]:
+    """All work with a start: the recorded one, or the earliest that the order of a run allows."""
+    unknown = [one for one in work if one.start is None]
+    if not unknown:
+        return list(work)
+    phases = {one.name: one for one in work if one.kind in ("phase", "plan")}
+    now, begin, starts = 0.0, 0.0, {}
+    for name in EARLY:
+        if name in phases:
+            starts[name] = now
+            now += phases[name].seconds
+        # Components are at work from their first phase on.
+        begin = now if name == "global pre" else begin
+    end = max(seconds, now)
+    late = sorted((name for name in phases if name not in EARLY), key=_place_of_phase, reverse=True)
+    for name in late:
+        end = starts[name] = max(0.0, end - phases[name].seconds)
+    components = {one.name: one for one in work if one.kind in ("component", "module")}
+    return [one if one.start is not None else _guessed(one, begin, starts, components) for one in work]
+
+
+def _place_of_phase(name: str) -> int:
+    return ORDER.index(name) if name in ORDER else len(ORDER)
+
+
+def _guessed(one: Work, begin: float, starts: Mapping[str, float], components: Mapping[str, Work]) -> Work:
+    """Work with the start that the order of a run gives it."""
+    if one.kind != "migration":
+        return replace(one, start=starts.get(one.name, begin if one.kind != "plan" else 0.0))
+    owner = components.get(one.component)
+    if owner is None:
+        return replace(one, start=0.0)
+    return replace(one, start=owner.start if owner.start is not None else begin)
+
+
+def _in_order(placed: Sequence[Work]) -> Iterator[tuple[Work, bool]]:
+    """Work by its start, each migration below its component; with whether it is such a part."""
+    owners = {one.name for one in placed if one.kind in ("component", "module")}
+    tops = [one for one in placed if one.kind != "migration" or one.component not in owners]
+    for top in sorted(tops, key=_by_start):
+        yield top, False
+        nested = (one for one in placed if one.kind == "migration" and one.component == top.name)
+        if top.kind in ("component", "module"):
+            yield from ((one, True) for one in sorted(nested, key=_by_start))
+
+
+def _by_start(work: Work) -> tuple[float, int, float]:
+    # A phase stands above what is in it.
+    return work.start or 0.0, 0 if work.kind in ("plan", "phase") else 1, -work.seconds
+
+
+def _lane(work: Work, is_nested: bool, seconds: float) -> Lane:
+    return Lane(
+        label=work.name,
+        kind=work.kind,
+        state=work.state,
+        is_nested=is_nested,
+        bars=tuple(_bars(work, seconds)),
+        duration=duration_text(work.seconds),
+    )
+
+
+def _bars(work: Work, seconds: float) -> Iterator[Bar]:
+    """The whole of it, and on top of that its parts: those at its start, and those at its end."""
+    start = work.start or 0.0
+    bad = work.state in (model.FAILED, "timeout", "blocked", model.CANCELLED)
+    style = f"kind-{work.kind}" + (" bad" if bad else "")
+    yield _bar(start, work.seconds, seconds, style, f"{work.name}: {work.state}")
+    now, end = start, start + work.seconds
+    for part, took in _parts_in_order(work.parts.items()):
+        took = min(took, end - now)
+        if took > 0:
+            yield _bar(now, took, seconds, f"part-{part}", f"{work.name}, {part}")
+            now += took
+
+
+def _parts_in_order(parts: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
+    order = ("pre", "apply", "wait", "post", "narrow")
+    return sorted(
+        ((name, took) for name, took in parts if name in order), key=lambda part: order.index(part[0])
+    )
+
+
+def _bar(start: float, took: float, seconds: float, style: str, title: str) -> Bar:
+    return Bar(
+        percent(start, seconds), percent(took, seconds), style, f"{title}, {duration_text(took)}", took
+    )

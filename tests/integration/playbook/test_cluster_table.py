@@ -1,0 +1,255 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several clusters end in one table, whatever has become of each; it says the same as ``kyma_result``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.accounts import deployer_of
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Outcome
+from tests.support.result_schema import check_result
+from tests.support.small_release import SmallRelease, config_map
+
+pytestmark = pytest.mark.control_plane
+
+WHY = "ValueError: the moon is full"
+NOWHERE = "https://127.0.0.1:1"
+FAILING = """
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    GLOBAL, Context, Migration, Phase, Verdict, needed, not_needed,
+)
+
+
+class Fail(Migration):
+    '''It fails on the clusters that the test names.'''
+
+    component = GLOBAL
+    phase = Phase.PRE
+    keep = "it is for a test"
+
+    def check(self, ctx: Context) -> Verdict:
+        if not ctx.variables.get("failing") or ctx.cluster.get("v1", "ConfigMap", "fixed", "default"):
+            return not_needed("it is not to fail")
+        return needed("it is to fail")
+
+    def run(self, ctx: Context) -> None:
+        if not ctx.rehearsal:
+            raise ValueError("the moon is full")
+        name = {"name": "fixed", "namespace": "default"}
+        ctx.cluster.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": name})
+"""
+BOOK = """
+- hosts: all
+  gather_facts: false
+  connection: local
+  strategy: ansible.builtin.host_pinned
+  serial: 1
+  tasks:
+    - block:
+        - ansible.builtin.include_role: {name: kyma.lifecycle.kyma, rolespec_validate: false}
+      rescue:
+        - ansible.builtin.debug: {msg: "{{ kyma_result.state }}: {{ kyma_result.failures[0] }}"}
+
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - ansible.builtin.debug:
+        msg: "{{ groups.all | map('extract', hostvars, 'kyma_result') | list }}"
+"""
+HOLDING = """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - kyma.lifecycle.hold: {state: "{{ state }}", reason: the auditors are here}
+"""
+READING = """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - kyma.lifecycle.run_info: {run: "{{ run }}"}
+"""
+
+
+class Fleet:
+    """``gone`` leads nowhere, ``failing`` has a migration that fails, and all others lead to one cluster."""
+
+    def __init__(self, cluster: OwnCluster, folder: Path) -> None:
+        self.cluster = cluster
+        self.folder = folder
+        (folder / "migrations").mkdir()
+        (folder / "migrations" / "fail.py").write_text(FAILING)
+        (folder / "here").mkdir()
+        self.playbook = deployer_of(cluster, folder / "here", "here")
+        self.kubeconfig = folder / "here" / "kubeconfig"
+        gone = yaml.safe_load(self.kubeconfig.read_text())
+        for one in gone["clusters"]:
+            one["cluster"]["server"] = NOWHERE
+        (folder / "nowhere").write_text(yaml.safe_dump(gone))
+
+    def inventory(self, *hosts: str) -> list[str]:
+        """Arguments that name these hosts, in this order."""
+        file = self.folder / "fleet.ini"
+        lines = [f"{host} kyma_kubeconfig={self._kubeconfig(host)}\n" for host in hosts]
+        file.write_text("".join(lines))
+        return ["-i", str(file)]
+
+    def options(self, **more: object) -> dict[str, object]:
+        """Options of the role, by their names without ``kyma_``."""
+        return {
+            "migration_paths": [str(self.folder / "migrations")],
+            "migration_variables": {"failing": "{{ inventory_hostname == 'failing' }}"},
+            **more,
+        }
+
+    def deploy(self, release: SmallRelease, *hosts: str, **more: object) -> Outcome:
+        """Run the shipped playbook."""
+        return self.playbook.deploy(release.folder, *self.inventory(*hosts), **self.options(**more))
+
+    def play(self, release: SmallRelease, *hosts: str, check: bool = False) -> tuple[dict[str, Any], str]:
+        """Run a playbook with the role and a rescue, for a program.
+
+        Returns:
+            What was registered for each cluster, and what was printed beside the document.
+        """
+        (self.playbook.folder / "book.yml").write_text(BOOK)
+        options = self.options(release=str(release.folder))
+        done = subprocess.run(
+            [
+                str(Path(sys.executable).with_name("ansible-playbook")),
+                "book.yml",
+                *self.inventory(*hosts),
+                *("-e", json.dumps({f"kyma_{name}": value for name, value in options.items()})),
+                *(["--check"] if check else []),
+            ],
+            env={**self.playbook.environment, "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json"},
+            cwd=self.playbook.folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        document = json.loads(done.stdout)
+        registered = document["plays"][-1]["tasks"][-1]["hosts"]["localhost"]["msg"]
+        return {one["cluster"]: one for one in registered}, done.stderr
+
+    def _kubeconfig(self, host: str) -> Path:
+        return self.folder / "nowhere" if host == "gone" else self.kubeconfig
+
+
+def table_of(text: str) -> dict[str, list[str]]:
+    """The rows of the table, by cluster, as words; the last one is that of the sums."""
+    lines = text[text.index("CLUSTERS") :].splitlines()
+    assert lines[1].split()[:5] == ["cluster", "from", "to", "state", "seconds"]
+    end = next(number for number, line in enumerate(lines) if " clusters: " in line)
+    return {line.split()[0]: line.split() for line in lines[2:end]} | {"": [lines[end]]}
+
+
+@pytest.fixture(scope="module")
+def fleet(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Fleet:
+    """Four hosts."""
+    return Fleet(own_cluster, tmp_path_factory.mktemp("fleet"))
+
+
+@pytest.fixture(scope="module")
+def release(small: SmallRelease) -> SmallRelease:
+    """A release of one component."""
+    small.component("one", config_map("one", v="0"))
+    return small
+
+
+@pytest.fixture(autouse=True)
+def deployed(fleet: Fleet, release: SmallRelease) -> None:
+    """The cluster has the release, whatever an earlier test has left."""
+    fleet.deploy(release, "here").succeeded()
+
+
+def states_of(outcome: Outcome) -> dict[str, str]:
+    """The states of the table, by cluster; a state is one word or ``not started``."""
+    rows = table_of(outcome.text)
+    return {host: " ".join(row[3:5]) if row[3] == "not" else row[3] for host, row in rows.items() if host}
+
+
+def test_each_cluster_has_its_state_and_its_first_reason(fleet: Fleet, release: SmallRelease) -> None:
+    outcome = fleet.deploy(release, "here", "failing", "gone", serial=2).failed()
+    rows = table_of(outcome.text)
+    assert states_of(outcome) == {"here": "unchanged", "failing": "failed", "gone": "unreachable"}
+    assert rows["here"][1:3] == ["1.0", "1.0"]
+    assert float(rows["failing"][4]) > 0
+    assert f"migration global/fail: {WHY}" in " ".join(rows["failing"])
+    assert " ".join(rows["gone"][5:]).startswith(f"no answer from {NOWHERE}")
+    assert rows[""] == ["3 clusters: 1 unchanged, 1 failed, 1 unreachable"]
+    # It is the last that is printed, after Ansible's own recap.
+    assert outcome.text.index("PLAY RECAP") < outcome.text.index("CLUSTERS")
+
+
+def test_rings_that_never_began_are_not_started(fleet: Fleet, release: SmallRelease) -> None:
+    # All of the first ring have failed, so Ansible begins no other one, and no task runs on any host.
+    outcome = fleet.deploy(release, "gone", "here", "later", serial=1).failed()
+    assert states_of(outcome) == {"gone": "unreachable", "here": "not started", "later": "not started"}
+
+
+def test_rings_that_were_refused_are_not_started(fleet: Fleet, release: SmallRelease) -> None:
+    hosts = ("here", "gone", "later", "last")
+    outcome = fleet.deploy(release, *hosts, serial=2, max_fail_percentage=0).failed()
+    expected = ["unchanged", "unreachable", "not started", "not started"]
+    assert list(states_of(outcome).values()) == expected
+    assert "1 of 2 clusters of an earlier batch failed (gone)" in " ".join(table_of(outcome.text)["last"])
+
+
+def test_a_cluster_alone_needs_no_table(fleet: Fleet, release: SmallRelease) -> None:
+    outcome = fleet.deploy(release, "here").succeeded()
+    assert "CLUSTERS" not in outcome.text
+    # With nothing to do the plan is the only task.
+    assert len(outcome.results) == 1
+    check_result(outcome.results[0])
+    assert outcome.results[0]["state"] == "unchanged"
+
+
+def test_a_held_cluster_has_not_failed(fleet: Fleet, release: SmallRelease) -> None:
+    release.write("one", config_map("one", v="new"))
+    try:
+        fleet.playbook.play(HOLDING, state="present").succeeded()
+        outcome = fleet.deploy(release, "here", "gone").failed()
+        assert states_of(outcome) == {"here": "held", "gone": "unreachable"}
+        assert "the auditors are here" in " ".join(table_of(outcome.text)["here"])
+        held = next(one for one in outcome.results if one["cluster"] == "here")
+        check_result(held)
+    finally:
+        fleet.playbook.play(HOLDING, state="absent").succeeded()
+
+
+def test_every_cluster_has_a_result_of_the_same_form(fleet: Fleet, release: SmallRelease) -> None:
+    release.write("one", config_map("one", v="newer"))
+    (release.folder / "release.yaml").write_text("version: '1.1'\n")
+    planned, _printed = fleet.play(release, "here", "gone", check=True)
+    found, printed = fleet.play(release, "here", "later", "failing", "gone")
+    for one in (*planned.values(), *found.values()):
+        check_result(one)
+    assert {host: one["state"] for host, one in planned.items()} == {"here": "planned", "gone": "unreachable"}
+    assert {host: one["state"] for host, one in found.items()} == {
+        "here": "succeeded",
+        "later": "unchanged",
+        "failing": "failed",
+        "gone": "unreachable",
+    }
+    here = found["here"]
+    assert (here["previous"], here["version"]) == ("1.0", "1.1")
+    assert planned["here"]["changes"]["change"] == here["changes"]["change"] == 1
+    steps = [row["name"] for row in here["durations"] if row["kind"] in ("plan", "phase")]
+    assert (steps[:3], steps[-2:]) == (["plan", "lease", "begin"], ["end", "other"])
+    assert found["failing"]["failures"][0].startswith(f"migration global/fail: {WHY}")
+    assert found["failing"]["run"] != ""
+    # What is printed is a valid document; the table is for people, beside it.
+    assert "4 clusters: 1 succeeded, 1 unchanged, 1 failed, 1 unreachable" in printed
+    read = fleet.playbook.play(READING, run=here["run"]).results[-1]["runs"][0]
+    assert read["durations"] == here["durations"]

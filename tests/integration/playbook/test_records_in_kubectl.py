@@ -1,0 +1,146 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The records as ``kubectl`` shows and awaits them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from functools import partial
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
+    DEFINITION as ERRAND_DEFINITION,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
+    DEFINITIONS as JOB_DEFINITIONS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
+
+from tests.cluster.paths import BIN
+from tests.support.eventually import eventually
+from tests.support.kubectl import kubectl
+from tests.support.own_cluster import OwnCluster
+from tests.support.playbook_run import Playbook
+from tests.support.small_release import SmallRelease, config_map, deployment
+
+pytestmark = pytest.mark.control_plane
+
+WIDTH = 100
+LONG = "It waits for a Deployment whose image can't be pulled. " * 10
+TIME = "2026-11-21T13:18:54Z"
+READY = [{"type": "Ready", "status": "Unknown"}]
+RAN = {"number": 12, "outcome": {"reason": "BackoffLimitExceeded", "finished": TIME}}
+SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "kyin": (
+        "kyma",
+        {},
+        {
+            "version": "2.10.2",
+            "target": "2.11.0",
+            "profile": "production",
+            "lastRun": "20261121-131854-a1b2c3",
+            "conditions": [{"type": "Deployed", "status": "False"}],
+        },
+    ),
+    "kyrun": (
+        "20261121-131854-a1b2c3",
+        {"action": "modules", "version": "2.11.0", "startedBy": "jane@bastion"},
+        {"state": "succeeded", "seconds": 1234.567, "message": LONG},
+    ),
+    "kyinv": (
+        "application-connectivity-validator.1",
+        {
+            "owner": "application-connectivity-validator",
+            "ownerKind": "component",
+            "details": {"version": "2.11.0"},
+        },
+        {},
+    ),
+    "kymod": (
+        "application-connector",
+        {"state": "unmanaged", "channel": "experimental", "policy": "create_and_delete"},
+        {"state": "NotInstalled", "version": "1.53.0-experimental", "message": LONG},
+    ),
+    "kyje": (
+        "20261121-131854-a1b2c3-1f-a1b2",
+        {"migration": "logging/grow-loki-volume", "verb": "delete", "kind": "StatefulSet", "undoneAt": TIME},
+        {},
+    ),
+    "kyerr": (
+        "rotate-the-certificates",
+        {"trigger": {"strategy": "manual"}, "template": {}},
+        {"phase": "Succeeded", "run": RAN, "message": LONG},
+    ),
+    "ooj": (
+        "rotate-the-certificates",
+        {"image": "x" * 80},
+        {"run": 12, "history": [{"succeeded": False}], "reason": "Running", "conditions": READY},
+    ),
+    "scj": (
+        "rotate-the-certificates",
+        {"image": "x" * 80, "schedule": "*/15 8-18 * * 1-5", "suspend": False},
+        {"reason": "Running", "conditions": READY},
+    ),
+    "coj": (
+        "rotate-the-certificates",
+        {"image": "x" * 80, "replicas": 3, "port": 8080},
+        {"reason": "Running", "conditions": READY},
+    ),
+    "kyjc": ("jobs", {"onlyInKubernetes": 12, "onlyInStorage": 3}, {}),
+    "kyjs": ("jobs", {"sourceOfTruth": "kubernetes", "unknownJobs": "ignore"}, {}),
+}
+"""Records with long usual values, by the short name of their kind: name, spec, status."""
+
+
+def apply(cluster: OwnCluster, record: dict[str, Any], *words: str) -> bool:
+    command = [str(BIN / "kubectl"), "--kubeconfig", str(cluster.kubeconfig), "apply", "--server-side"]
+    command += ["--force-conflicts", "--field-manager=test", *words, "-f", "-"]
+    done = subprocess.run(command, input=json.dumps(record), capture_output=True, text=True, check=False)
+    return done.returncode == 0
+
+
+def test_a_run_is_awaited_by_its_condition(
+    playbook: Playbook, small: SmallRelease, own_cluster: OwnCluster
+) -> None:
+    small.component("shop", config_map("shop"))
+    run = playbook.deploy(small.folder).succeeded().run["run"]
+    kubectl(own_cluster.kubeconfig, "wait", "--for=condition=Succeeded", f"kyrun/{run}", "--timeout=5s")
+    kubectl(own_cluster.kubeconfig, "wait", "--for=condition=Deployed", "kyin/kyma", "--timeout=5s")
+    small.component("broken", deployment("broken", image="broken.invalid/x", progressDeadlineSeconds=2))
+    run = playbook.deploy(small.folder, component_timeout=20).failed().run["run"]
+    kubectl(own_cluster.kubeconfig, "wait", "--for=condition=Succeeded=False", f"kyrun/{run}", "--timeout=5s")
+    shown = kubectl(
+        own_cluster.kubeconfig, "get", "kyrun", run, "-o", "jsonpath={.status.conditions[0].message}"
+    )
+    assert "component broken:" in shown
+
+
+def test_each_kind_fits_a_terminal_and_has_its_long_texts_in_the_wide_form(own_cluster: OwnCluster) -> None:
+    definitions = (*RECORD_KINDS.definitions, ERRAND_DEFINITION, *JOB_DEFINITIONS)
+    by_short_name = {one["spec"]["names"]["shortNames"][0]: one for one in definitions}
+    assert {*by_short_name} == {*SAMPLES}
+    for short, definition in by_short_name.items():
+        own_cluster.api.apply(definition, force=True)
+        name, spec, status = SAMPLES[short]
+        record = {
+            "apiVersion": API_VERSION,
+            "kind": definition["spec"]["names"]["kind"],
+            "metadata": {"name": name},
+            "spec": spec,
+            **({"status": status} if status else {}),
+        }
+        # The API server serves a new kind after a moment.
+        eventually(partial(apply, own_cluster, record))
+        if "subresources" in definition["spec"]["versions"][0]:
+            assert apply(own_cluster, record, "--subresource=status")
+        lines = kubectl(own_cluster.kubeconfig, "get", short).splitlines()
+        assert name in "".join(lines)
+        assert max(map(len, lines)) <= WIDTH, "\n".join(lines)
+        wide = kubectl(own_cluster.kubeconfig, "get", short, "-o", "wide")
+        assert (LONG.strip() in wide) is ("message" in status)
+        # The order of columns and the age are what kubectl's users know.
+        assert lines[0].split()[0] == "NAME"

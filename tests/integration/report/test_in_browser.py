@@ -1,0 +1,147 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report in a browser: what a person sees of it, in light and dark, on a wide screen and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model import ClusterReport
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.page import render_report
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.records import read_cluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.timeline import (
+    Timeline,
+    fleet_timeline,
+    run_timeline,
+)
+
+from tests.cluster import packages
+from tests.support.browser import ARGUMENTS, PROGRAM, why_no_browser
+from tests.support.needs import skip
+from tests.support.report_samples import LONG_NAME, LONG_TEXT, large_run, recorded, small_run
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = (1280, 390)
+MODES = ("light", "dark")
+LEAST_CONTRAST = 4.5
+CLUSTERS = (
+    read_cluster("live-eu", [recorded(large_run(), version="2.10", target="2.11")]),
+    read_cluster(f"staging-{LONG_NAME}.{LONG_NAME}", [recorded({**large_run(exact=False), "name": "older"})]),
+    read_cluster("canary", [recorded(small_run(5, "running"))]),
+    read_cluster("far", [{"unreachable": True, "msg": LONG_TEXT}]),
+    read_cluster("quiet", [recorded()]),
+)
+
+MEASURE = Path(__file__).with_name("measure.js").read_text()
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page as a browser has drawn it.
+
+    Attributes:
+        width: of the screen, in pixels.
+        found: what measure.js measured.
+        requests: the addresses that the browser asked for.
+    """
+
+    width: int
+    found: dict[str, Any]
+    requests: tuple[str, ...]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium."""
+    if reason := why_no_browser():
+        skip(reason)
+    driver = pytest.importorskip("playwright.sync_api")
+    with driver.sync_playwright() as running:
+        program = str(packages.find(PROGRAM))
+        started = running.chromium.launch(executable_path=program, args=list(ARGUMENTS))
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report on clusters that ended in every way."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(render_report(CLUSTERS))
+    return path
+
+
+@pytest.fixture(scope="module", params=[(width, mode) for width in WIDTHS for mode in MODES], ids=str)
+def page(request: pytest.FixtureRequest, browser: Any, file: Path) -> Iterator[Page]:
+    """The report, drawn at one width in one mode."""
+    width, mode = request.param
+    drawn = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=mode)
+    asked: list[str] = []
+    drawn.on("request", lambda one: asked.append(one.url))
+    drawn.goto(file.as_uri())
+    drawn.wait_for_load_state("networkidle")
+    # Also what a person has to unfold.
+    drawn.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    yield Page(width, drawn.evaluate(MEASURE), tuple(asked))
+    drawn.close()
+
+
+def test_no_request_leaves_the_file(page: Page, file: Path) -> None:
+    assert [address for address in page.requests if not address.startswith("data:")] == [file.as_uri()]
+
+
+def test_nothing_overflows(page: Page) -> None:
+    assert page.found["pageWidth"] == page.width
+    assert page.found["overflowing"] == []
+
+
+def test_no_labels_overlap(page: Page) -> None:
+    assert page.found["texts"] > 300
+    assert page.found["overlapping"] == []
+
+
+def test_all_text_can_be_read(page: Page) -> None:
+    assert len(page.found["contrasts"]) > 10
+    assert [one for one in page.found["contrasts"] if one["contrast"] < LEAST_CONTRAST] == []
+
+
+def timelines(clusters: tuple[ClusterReport, ...]) -> list[Timeline]:
+    return [fleet_timeline(clusters), *(run_timeline(run) for one in clusters for run in one.runs)]
+
+
+def test_bars_are_in_proportion(page: Page) -> None:
+    expected = [
+        (bar.seconds, timeline.seconds)
+        for timeline in timelines(CLUSTERS)
+        for lane in timeline.lanes
+        for bar in lane.bars
+    ]
+    drawn = page.found["bars"]
+    assert len(drawn) == len(expected) > 200
+    for bar, (seconds, whole) in zip(drawn, expected, strict=True):
+        assert bar["width"] == pytest.approx(seconds / whole * bar["axis"], abs=1.0)
+        assert -0.5 <= bar["left"] <= bar["left"] + bar["width"] <= bar["axis"] + 0.5
+        # What took no time can be seen all the same.
+        assert bar["width"] >= 1 or bar["isPart"] or bar["isMarked"]
+
+
+def test_bars_that_start_together_are_drawn_so(page: Page) -> None:
+    bars = [bar for bar in page.found["bars"] if bar["title"].startswith("component-1") and not bar["isPart"]]
+    starts = {bar["title"].partition(":")[0]: bar["left"] for bar in bars[:10]}
+    assert starts["component-10"] == pytest.approx(starts["component-11"], abs=1.0)
+    assert starts["component-12"] > starts["component-11"] + 5
+
+
+def test_the_text_of_every_failure_is_there(page: Page) -> None:
+    failures = [failure for one in CLUSTERS for run in one.runs for failure in run.failures]
+    assert len(failures) >= 8
+    for failure in failures:
+        assert failure.text in page.found["visible"]
+        assert all(subject in page.found["visible"] for subject in failure.subjects)
+    assert all(one.reason in page.found["visible"] for one in CLUSTERS)

@@ -1,0 +1,173 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Results of `run_info` for tests of the report: runs of any size, which end in any way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+START = datetime(2026, 11, 21, 13, 18, 54, tzinfo=UTC)
+LONG_NAME = "a-component-with-a-name-of-sixty-three-characters-as-labels-allow"
+LONG_TEXT = (
+    (
+        "Deployment kyma-system/checkout is not healthy after 600 s: 1 of 2 replicas updated;"
+        " Pod checkout-7d9c5b6f8-x2k9p: Unschedulable: 0/12 nodes are available: 3 node(s) had untolerated"
+        " taint {node.kubernetes.io/unreachable: }, 9 node(s) didn't match Pod's node affinity/selector. "
+    )
+    * 3
+    + "https://registry.example.com/"
+    + "very-long-path/" * 12
+    + " <script>alert('no')</script>"
+)
+
+
+def moment(seconds: float) -> str:
+    """A moment after the start of the samples, as rows of durations have it."""
+    return (START + timedelta(seconds=seconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def row(
+    kind: str, name: str, start: float | None, seconds: float, state: str = "succeeded"
+) -> dict[str, Any]:
+    """A row of durations; without a start it is one as older records have it."""
+    found = {"kind": kind, "name": name, "state": state, "seconds": seconds, "slow": False, "component": ""}
+    if start is None:
+        return found
+    return {**found, "started_at": moment(start), "finished_at": moment(start + seconds)}
+
+
+def component(name: str, seconds: float, state: str = "succeeded", error: str = "") -> dict[str, Any]:
+    """What came of a component."""
+    parts = {"pre": 0.1 * seconds, "apply": 0.2 * seconds, "wait": 0.6 * seconds, "post": 0.1 * seconds}
+    return {
+        "name": name,
+        "kind": "component",
+        "component_version": "1.4.0",
+        "state": state,
+        "error": error,
+        "seconds": seconds,
+        "phases": {} if state == "not started" else parts,
+        "objects": 21,
+        "created": 1,
+        "changed": 2,
+        "replaced": 0,
+        "deleted": 0,
+        "warnings": [],
+    }
+
+
+def migration(identity: str, of: str, phase: str = "pre", state: str = "done", **more: Any) -> dict[str, Any]:
+    """What came of a migration."""
+    told = {"verdict": "needed", "evidence": "PersistentVolumeClaim kyma-system/storage-loki-0 has 5Gi"}
+    return {"id": identity, "component": of, "phase": phase, "state": state, "seconds": 0.4, **told, **more}
+
+
+def run(
+    *,
+    seconds: float,
+    state: str = "succeeded",
+    start: float = 0.0,
+    components: Sequence[dict[str, Any]] = (),
+    migrations: Sequence[dict[str, Any]] = (),
+    durations: Sequence[dict[str, Any]] = (),
+    failures: Sequence[str] = (),
+    **more: Any,
+) -> dict[str, Any]:
+    """A run as `run_info` returns it."""
+    ended = state != "running"
+    return {
+        "name": "20261121-131854-a1b2c3",
+        "action": "deploy",
+        "version": "2.11",
+        "previous": "2.10",
+        "profile": "production",
+        "started_by": "ci@runner-3",
+        "started_at": moment(start),
+        "finished_at": moment(start + seconds) if ended else "",
+        "written_at": moment(start + seconds),
+        "note": "" if ended else "the run has not ended",
+        "cancelled": "",
+        "message": "",
+        "state": state,
+        "seconds": seconds if ended else 0.0,
+        "components": list(components),
+        "failures": list(failures),
+        "migrations": list(migrations),
+        "durations": list(durations),
+        "undone": [],
+        **more,
+    }
+
+
+def recorded(*runs: dict[str, Any], version: str = "2.11", target: str = "2.11") -> dict[str, Any]:
+    """The result of `run_info`."""
+    installation = {"version": version, "target": target, "profile": "production", "hold": None}
+    return {"changed": False, "installation": installation, "runs": list(runs)}
+
+
+def large_run(exact: bool = True) -> dict[str, Any]:
+    """A run of 40 components, of which two failed and five did not start."""
+    names = [f"component-{number:02}" for number in range(39)] + [LONG_NAME]
+    found, rows, now = [], [row("phase", "global pre", 0.0 if exact else None, 1.5)], 1.5
+    for number, name in enumerate(names):
+        if number in range(30, 35):
+            found.append(component(name, 0.0, "not started", "component-12 failed, which it needs"))
+            rows.append(row("component", name, now if exact else None, 0.0, "not started"))
+            continue
+        bad = number in (12, 39)
+        seconds = 0.0 if number % 9 == 4 else 2.0 + number * 0.7
+        state = "failed" if bad else "succeeded"
+        found.append(component(name, seconds, state, f"{number}: {LONG_TEXT}" if bad else ""))
+        rows.append(row("component", name, now if exact else None, seconds, state))
+        now += seconds if number % 4 == 3 else 0.0
+    migrations = [
+        migration("logging/grow-loki-volume", "component-03", seconds=1.2, wrote=True),
+        migration("global/" + LONG_NAME, "global", state="failed", error=LONG_TEXT, seconds=1.5, wrote=True),
+        *(
+            migration(
+                f"component-{n:02}/adopt", f"component-{n:02}", state="not_needed", verdict="not_needed"
+            )
+            for n in range(8)
+        ),
+    ]
+    rows.append(row("migration", "logging/grow-loki-volume", 3.0 if exact else None, 1.2, "done"))
+    rows.append(row("migration", "global/" + LONG_NAME, 0.0 if exact else None, 1.5, "failed"))
+    rows += [
+        row("migration", f"component-{n:02}/adopt", 2.0 if exact else None, 0.02, "not_needed")
+        for n in range(8)
+    ]
+    end = max([now, *(1.5 + one["seconds"] for one in rows)]) + 30.0
+    rows.append(row("phase", "prune", end - 0.2 if exact else None, 0.2))
+    failures = [
+        f"migration global/{LONG_NAME}: {LONG_TEXT}",
+        *(f"component {one['name']}: {one['error']}" for one in found if one["state"] == "failed"),
+        *(
+            f"component {one['name']}: not started, {one['error']}"
+            for one in found
+            if one["state"] == "not started"
+        ),
+    ]
+    return run(
+        seconds=end,
+        state="failed",
+        components=found,
+        migrations=migrations,
+        durations=rows,
+        failures=failures,
+    )
+
+
+def small_run(start: float = 0.0, state: str = "succeeded") -> dict[str, Any]:
+    """A run of two components."""
+    rows = [
+        row("phase", "global pre", start, 0.0),
+        row("component", "logging", start + 1, 12.0),
+        row("component", "monitoring", start + 1, 30.25),
+        row("module", "docker-registry", start + 32, 4.0),
+        row("errand", "shop/backup", start + 20, 9.0),
+    ]
+    found = [component("logging", 12.0), component("monitoring", 30.25)]
+    return run(seconds=40.0, start=start, state=state, components=found, durations=rows)

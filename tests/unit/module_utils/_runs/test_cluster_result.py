@@ -1,0 +1,70 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_result import (
+    complete_result,
+    state_of_error,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import ClusterHeld
+
+from tests.support.result_schema import schema_problems
+
+TOOK = {
+    "seconds": 0.5,
+    "started_at": "2026-11-21T13:18:54.000Z",
+    "finished_at": "2026-11-21T13:18:54.500Z",
+}
+PLAN = {"version": "2.10", "previous": "2.9", "needed": True, "duration": TOOK}
+
+
+@pytest.mark.parametrize(
+    ("result", "plan", "state"),
+    [
+        ({"changed": True, "plan": PLAN}, {}, "planned"),
+        ({"changed": False, "plan": {**PLAN, "needed": False}}, {}, "unchanged"),
+        ({"changed": True, "state": "running", "run": "r"}, PLAN, "running"),
+        ({"changed": False, "run": "", "outdated": True}, PLAN, "planned"),
+        ({"changed": False, "failed": True, "msg": "no such option"}, {}, "failed"),
+        ({"changed": False, "failed": True, "msg": "held", "state": "held"}, PLAN, "held"),
+        ({"changed": False, "unreachable": True, "msg": "ssh"}, {}, "unreachable"),
+        ({"changed": False, "failed": True}, {}, "failed"),
+    ],
+)
+def test_every_result_has_the_schema(result: dict[str, Any], plan: dict[str, Any], state: str) -> None:
+    completed = complete_result(result, "staging", plan)
+    assert schema_problems(completed) == []
+    assert (completed["cluster"], completed["state"]) == ("staging", state)
+
+
+def test_what_carries_a_plan_out_has_its_release_and_its_duration() -> None:
+    completed = complete_result(
+        {"changed": False, "failed": True, "msg": "no answer"}, "staging", PLAN, "r-1"
+    )
+    assert (completed["previous"], completed["version"], completed["run"]) == ("2.9", "2.10", "r-1")
+    assert [(row["kind"], row["seconds"]) for row in completed["durations"]] == [("plan", 0.5)]
+    assert completed["failures"] == ["no answer"]
+
+
+def test_what_a_task_says_itself_is_left_as_it_is() -> None:
+    own = {"changed": True, "plan": PLAN, "seconds": 7.0, "state": "succeeded", "summary": ["a line"]}
+    completed = complete_result(own, "staging", {})
+    assert (completed["seconds"], completed["state"], completed["summary"]) == (7.0, "succeeded", ["a line"])
+
+
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [
+        (Unreachable("no answer"), "unreachable"),
+        (ClusterHeld("by alice"), "held"),
+        (LifecycleError("no such release"), "failed"),
+    ],
+)
+def test_held_and_unreachable_are_not_the_same_as_failed(error: LifecycleError, state: str) -> None:
+    assert state_of_error(error) == state

@@ -1,0 +1,88 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What failed is said with the causes first, and what was not started in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
+    CANCELLED,
+    FAILED,
+    NOT_STARTED,
+    SUCCEEDED,
+    ComponentOutcome,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.run_failures import (
+    failures_in_short,
+    outcome_problems,
+    run_problems,
+)
+
+
+def record(**components: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "spec": {"components": [*components, "late"]},
+        "status": {"components": components, "migrations": {"global/a": {"component": "global"}}},
+    }
+
+
+RECORD = record(
+    frontend={"state": NOT_STARTED, "error": "it needs checkout, which is failed"},
+    checkout={"state": FAILED, "error": "no such image"},
+    cart={"state": SUCCEEDED, "error": ""},
+    backend={"state": NOT_STARTED, "error": "it needs frontend, which is not started"},
+)
+
+
+def test_of_a_task() -> None:
+    outcomes = [
+        ComponentOutcome("frontend", NOT_STARTED, error="it needs checkout, which is failed"),
+        ComponentOutcome("checkout", FAILED, error="no such image"),
+        ComponentOutcome("cart", SUCCEEDED),
+        ComponentOutcome("backend", NOT_STARTED, error="it needs frontend, which is not started"),
+    ]
+    assert outcome_problems(outcomes) == [
+        "component checkout failed: no such image",
+        "never started: frontend, backend (it needs checkout, which is failed)",
+    ]
+    assert outcome_problems(outcomes[2:3]) == []
+
+
+def test_of_a_run() -> None:
+    assert run_problems(RECORD) == [
+        "component checkout: no such image",
+        "never started: frontend, backend, late (it needs checkout, which is failed)",
+    ]
+
+
+def test_in_short_without_the_reasons() -> None:
+    assert failures_in_short(RECORD) == [
+        "component checkout failed: its task says why",
+        "never started: frontend, backend, late",
+    ]
+
+
+def test_in_short_all_other_kinds_of_failure() -> None:
+    status = {
+        "cancelled": "alice: a fire drill",
+        "components": {"one": {"state": CANCELLED, "error": "x", "kind": "module"}},
+        "migrations": {
+            "global/a": {"component": "global", "fatal": True, "error": "no"},
+            "one/b": {"component": "one", "fatal": True, "error": "its component says so"},
+            "one/c": {"component": "one", "state": "running"},
+            "global/d": {"component": "global", "fatal": True, "state": "skipped", "error": "not started"},
+        },
+    }
+    assert failures_in_short({"spec": {"components": ["two"]}, "status": status}) == [
+        "cancelled by alice: a fire drill",
+        "migration global/a failed: its task says why",
+        "module one was cancelled: its task says why",
+        "migration one/c: its process ended in the middle of it",
+        "never started: two, global/d",
+    ]
+    assert run_problems({"spec": {"components": ["two"]}, "status": status})[-2:] == [
+        "migration one/c: its process ended in the middle of it",
+        "never started: two, global/d",
+    ]

@@ -1,0 +1,147 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What tasks returned becomes a cluster's state, its failures, and what to do next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.advice import next_steps
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.records import parse_time, read_cluster
+
+from tests.support.report_samples import (
+    component,
+    large_run,
+    migration,
+    moment,
+    recorded,
+    row,
+    run,
+    small_run,
+)
+
+HELD = {**recorded(), "installation": {"version": "2.10", "hold": {"by": "alice", "reason": "a fire drill"}}}
+REFUSED = {"failed": True, "msg": "the plan refuses: logging has no Loki"}
+
+
+@pytest.mark.parametrize(
+    ("results", "state", "reason"),
+    [
+        ([recorded(small_run())], "succeeded", ""),
+        ([recorded(small_run(state="failed"))], "failed", ""),
+        ([recorded(small_run(), run(seconds=1.0, state="failed", name="other"))], "failed", ""),
+        ([recorded(small_run(state="running"))], "running", ""),
+        ([recorded(small_run(state="cancelled"))], "cancelled", ""),
+        ([recorded()], "unchanged", ""),
+        ([{}, recorded()], "unchanged", ""),
+        ([recorded(), REFUSED], "failed", "the plan refuses: logging has no Loki"),
+        ([HELD], "held", "The cluster is held by alice: a fire drill"),
+        ([HELD, {"failed": True, "msg": "the cluster is held"}], "held", "the cluster is held"),
+        ([{"unreachable": True, "msg": "no route to host"}], "unreachable", "no route to host"),
+        ([{"changed": False, "failed": False, "msg": "the API server does not answer"}], "failed", "the API"),
+        ([], "pending", "Its tasks have not ended."),
+    ],
+)
+def test_the_state_of_a_cluster(results: list[dict[str, Any]], state: str, reason: str) -> None:
+    cluster = read_cluster("live", results)
+    assert cluster.state == state
+    assert cluster.reason.startswith(reason)
+    assert bool(cluster.reason) == bool(reason)
+
+
+def test_a_host_that_has_left_without_a_result_is_unreachable() -> None:
+    assert read_cluster("live", [], has_left=True).state == "unreachable"
+
+
+def test_failures_begin_with_the_causes_and_what_did_not_start_is_one_entry() -> None:
+    (shown,) = read_cluster("live", [recorded(large_run())]).runs
+    states = [failure.state for failure in shown.failures]
+    assert states == ["failed", "failed", "failed", "not started"]
+    assert shown.failures[0].subjects == ("component component-12",)
+    assert shown.failures[2].text.startswith("migration global/")
+    assert shown.failures[3].subjects == tuple(f"component component-{number}" for number in range(30, 35))
+
+
+@pytest.mark.parametrize("key", ["message", "failures"])
+def test_a_failure_that_no_component_has_is_there(key: str) -> None:
+    told: Any = "no lease" if key == "message" else ["no lease"]
+    (shown,) = read_cluster("live", [recorded({**run(seconds=1.0, state="failed"), key: told})]).runs
+    assert [(failure.subjects, failure.text) for failure in shown.failures] == [((), "no lease")]
+
+
+def test_a_failed_run_that_says_nothing_has_a_failure() -> None:
+    (shown,) = read_cluster("live", [recorded(run(seconds=1.0, state="failed"))]).runs
+    assert [failure.text for failure in shown.failures] == ["The run is failed, and no reason is recorded."]
+
+
+def test_starts_are_seconds_from_the_start_of_the_run() -> None:
+    rows = [row("component", "logging", 12.125, 3.0), row("component", "old", None, 3.0)]
+    (shown,) = read_cluster("live", [recorded(run(seconds=20.0, durations=rows, start=10.0))]).runs
+    assert [work.start for work in shown.work] == [2.125, None]
+
+
+def test_the_component_of_a_migration_is_found_in_the_record_of_the_run() -> None:
+    rows = [row("migration", "logging/grow", 1.0, 0.4, "done")]
+    told = run(seconds=5.0, durations=rows, migrations=[migration("logging/grow", "logging")])
+    (shown,) = read_cluster("live", [recorded(told)]).runs
+    assert shown.work[0].component == "logging"
+
+
+def test_a_run_that_has_not_ended_has_taken_until_it_was_written_to() -> None:
+    (shown,) = read_cluster("live", [recorded(run(seconds=33.0, state="running"))]).runs
+    assert shown.seconds == 33.0
+
+
+def test_only_runs_since_a_moment_and_the_run_that_a_result_names() -> None:
+    runs = [{**small_run(start), "name": f"run-{start}"} for start in (0, 100, 200)]
+    since = parse_time(moment(150))
+    names = [one.name for one in read_cluster("live", [recorded(*runs), {"run": "run-0"}], since=since).runs]
+    assert names == ["run-0", "run-200"]
+
+
+def test_a_result_with_durations_counts_where_no_record_can_be_read() -> None:
+    result = {
+        "run": "r1",
+        "state": "failed",
+        "failures": ["x"],
+        "durations": [row("phase", "prune", 1.0, 2.0)],
+    }
+    (shown,) = read_cluster("live", [{"msg": "no answer"}, result]).runs
+    assert (shown.name, shown.state, shown.seconds) == ("r1", "failed", 2.0)
+    (known,) = read_cluster("live", [recorded({**small_run(), "name": "r1"}), result]).runs
+    assert known.seconds == 40.0
+
+
+def test_control_characters_do_not_reach_the_page() -> None:
+    broken = component("logging", 1.0, "failed", "red\x1b[31m\u202e text")
+    (shown,) = read_cluster("live", [recorded(run(seconds=1.0, state="failed", components=[broken]))]).runs
+    assert shown.failures[0].text == "red?[31m? text"
+
+
+def test_next_steps_name_the_run_the_migrations_and_the_cluster() -> None:
+    steps = next_steps(read_cluster("live", [recorded(large_run())]), is_fleet=True)
+    commands = [step.command for step in steps if step.command]
+    assert commands[0] == "kubectl get runs.lifecycle.kyma-project.io 20261121-131854-a1b2c3 -o yaml"
+    assert commands[1].startswith(
+        "ansible-playbook kyma.lifecycle.migrations --limit 'live' -e '{\"kyma_migration"
+    )
+    assert commands[2].endswith("undo_migrations --limit 'live' -e kyma_undo_run=20261121-131854-a1b2c3")
+    assert "--limit" not in next_steps(read_cluster("a", [recorded(large_run())]), is_fleet=False)[2].command
+
+
+@pytest.mark.parametrize(
+    ("results", "count"),
+    [
+        ([recorded(small_run())], 0),
+        ([recorded()], 0),
+        ([recorded(small_run(state="cancelled"))], 1),
+        ([recorded(small_run(state="running"))], 2),
+        ([REFUSED], 1),
+        ([HELD], 1),
+        ([{"unreachable": True}], 1),
+    ],
+)
+def test_there_is_a_next_step_where_one_is_needed(results: list[dict[str, Any]], count: int) -> None:
+    assert len(next_steps(read_cluster("live", results), is_fleet=False)) == count
