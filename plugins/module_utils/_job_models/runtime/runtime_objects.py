@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Object
-from ..._jobs.loose_json import mapping_of
+from ..._loose_json import mapping_of
 from ..command_lines import shell_line
 from ..core_job import CoreJob, HealthCheck, JobType
 from ..job_fields import core_job, fields_of
