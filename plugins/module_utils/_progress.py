@@ -11,6 +11,8 @@ from typing import Protocol
 
 DUE_SECONDS = 10.0
 """Seconds that a step may take before a person wants to know why."""
+REASON_SECONDS = 5.0
+"""Seconds after which the reason of a step is looked for, so that it is known by then."""
 QUICK_SECONDS, QUICK_PAUSE = 2.0, 5.0
 """The same of a step of a plan, for which people wait, and the seconds until a new number is printed."""
 

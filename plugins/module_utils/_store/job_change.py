@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,8 +17,9 @@ from .._errors import LifecycleError
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job, fields_of
 from .._job_models.runtime.run_identity import run_identity
-from .._job_models.runtime.runtime_objects import STORE
+from .._job_models.runtime.runtime_objects import JOB, STORE
 from .._job_models.storage.definition import StoredDefinition
+from .._job_models.storage.stored_status import RUN, KnownObject
 from .._progress import Progress, no_progress
 from .._text import one_line
 from .changes.change_report import Action, ChangeReport, OnFailure
@@ -229,10 +230,10 @@ class JobChanger:
                     ) from None
                 taken = str(error) if error.refused else ""
             time.sleep(random.uniform(0, 0.02 * attempt))
-            ended, definition = change.view.ended, change.view.definition
-            change.view = view_of(self._fresh_snapshot(change.key), change.key)
-            if _is_same(definition, change.view.definition):
-                change.view = replace(change.view, ended=ended)
+            before, change.view = change.view, view_of(self._fresh_snapshot(change.key), change.key)
+            if _is_same(before.definition, change.view.definition):
+                vanished = _vanished_run(before, change.view, change.created)
+                change.view = replace(change.view, ended=before.ended, vanished=vanished)
 
     def _take(self, change: _Change, decide: Callable[[JobView], Step | None]) -> None:
         while step := decide(change.view):
@@ -240,8 +241,10 @@ class JobChanger:
                 change.base = change.view
             before, change.view = change.view, self._writer.write(change.view, step)
             is_repeated = isinstance(step, WriteRuntime) and change.view.written is before.written
-            if isinstance(step, WriteRuntime) and step.live is None and not is_repeated:
-                change.created.add(change.view.written[step.meant["kind"]].uid)
+            if isinstance(step, WriteRuntime) and not is_repeated:
+                uid = change.view.written[step.meant["kind"]].uid
+                # One that can't be changed in place was deleted and created again.
+                change.created |= {uid} - {step.live["metadata"]["uid"] if step.live else ""}
             if not is_repeated and not isinstance(step, WriteStatus):
                 change.is_changed = True
                 change.notes.append(step_note(step))
@@ -351,6 +354,15 @@ class JobChanger:
 def _is_same(one: StoredDefinition | None, other: StoredDefinition | None) -> bool:
     """Whether two definitions are one object, as it was read at two times."""
     return bool(one and other and one.obj["metadata"].get("uid") == other.obj["metadata"].get("uid"))
+
+
+def _vanished_run(before: JobView, now: JobView, created: Collection[str]) -> KnownObject | None:
+    """The Job of a run that a change has started and that is gone, such as by its time to live."""
+    started = before.vanished or before.written.get(JOB)
+    if started is None or started.uid not in created or JobType.ONE_OFF in now.runtime:
+        return None
+    noted = now.definition.status.known(RUN) if now.definition else None
+    return None if noted and noted.uid == started.uid else started
 
 
 def _goal_as_it_is(view: JobView) -> Goal:

@@ -152,7 +152,11 @@ def run_outcome(runtime: RuntimeJob) -> JobOutcome | None:
 
 
 def with_runs(
-    status: StoredStatus, runtime: RuntimeJob | None, ended: JobOutcome | None = None
+    status: StoredStatus,
+    runtime: RuntimeJob | None,
+    ended: JobOutcome | None = None,
+    *,
+    has_vanished: bool = False,
 ) -> StoredStatus:
     """The status with the run that is in the cluster, if it is another one, and with the ends of runs.
 
@@ -160,11 +164,14 @@ def with_runs(
         status: so far.
         runtime: what runs of the job, if anything.
         ended: how the last run ended whose Job was deleted since.
+        has_vanished: whether another run has begun whose Job is gone. How it ended is not known.
     """
     run, history = status.run, status.history
     if ended:
         run = max(run, 1)
         history = (*with_run(history, history_entry(run, ended)),)
+    if has_vanished:
+        run += 1
     if runtime and _has_started(runtime):
         known = status.known(RUN)
         if not run or (known and known.uid != runtime.uid):

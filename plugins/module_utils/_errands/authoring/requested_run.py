@@ -20,7 +20,7 @@ from ..._errors import LifecycleError
 from ..._objects.health.diagnosis import diagnose
 from ..._objects.health.status import assess_health
 from ..._objects.health.wait import UnhealthyObject
-from ..._progress import DUE_SECONDS, Progress, Step
+from ..._progress import DUE_SECONDS, REASON_SECONDS, Progress, Step
 from ..due_run import triggered_run
 from ..errand import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, Phase, errand_from
 from ..holding_container import DEFAULT_IMAGE
@@ -116,7 +116,8 @@ class RunWait:
         self._reader = OneErrandReader(cluster, key)
         self._reconciler = Reconciler(cluster, self._reader.index, holder_image=options.holder_image)
         self._reported = ("", "", "")
-        self._begun = self._explained_at = time.monotonic()
+        self._begun = time.monotonic()
+        self._explain_at = self._begun + REASON_SECONDS
         self._explained = ""
         self._recheck: float | None = None
 
@@ -213,9 +214,9 @@ class RunWait:
     def _cause(self, errand: Errand) -> str:
         """Why the Job of a run that is under way is not complete; read only once that takes long."""
         run, now = errand.status.run, time.monotonic()
-        if run is None or not run.is_open or not run.job or now - self._explained_at < DUE_SECONDS:
+        if run is None or not run.is_open or not run.job or now < self._explain_at:
             return self._explained
-        self._explained_at, self._explained = now, ""
+        self._explain_at, self._explained = now + DUE_SECONDS, ""
         with suppress(ClusterError):
             job = self._cluster.get(*JOB, run.job, self._key.namespace)
             if job is not None:

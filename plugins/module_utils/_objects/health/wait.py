@@ -16,6 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from ..._cluster.cluster import Cluster, Object, Pages, Ref, ref_of
+from ..._progress import REASON_SECONDS
 from .finished_jobs import end_of
 from .platform_rules import waits_for_consumer
 from .result import current, failed, progressing
@@ -34,7 +35,7 @@ from .watcher import (
 NOTICE_SECONDS = 0.25
 """How long a cancellation may go unnoticed."""
 LOOK_SECONDS = 10.0
-"""How often causes are looked into while objects are waited for; not before it has taken that long."""
+"""How often causes are looked into while objects are waited for, after the first look."""
 MISSING = "Missing"
 MISSING_FAILS_AFTER = 5.0
 """Seconds that an object may be away: what replaces objects deletes and creates them."""
@@ -108,7 +109,8 @@ def wait_until_healthy(
         cancelled: whether to give up; noticed within half a second.
         on_change: told, on the caller's thread, how each object that was not current at first stands,
             and each change of that.
-        look_into: called every ten seconds, on the caller's thread, with what is still not current.
+        look_into: called after five seconds and every ten seconds from then on, on the caller's thread, with
+            what is still not current.
         objects: the answers of the applies. An object that is current in its answer is not read again.
         pages: what was listed before the applies, whole: it is not listed again, but watched from there on
             for as long as anything is waited for.
@@ -318,7 +320,7 @@ def _wait(
     for ward in wards.values():
         if ward.health.state != CURRENT:
             tell(ward.ref, ward.health)
-    look_at = time.monotonic() + LOOK_SECONDS
+    look_at = time.monotonic() + REASON_SECONDS
     try:
         followed: set[WatchScope] | None = None
         while True:

@@ -37,6 +37,7 @@ class JobView:
         adoption_problem: why the job that runs without a definition can't become one; empty if it can.
         written: the runtime objects that were written since the view was read, by kind.
         ended: how the last run ended whose Job was deleted since, until the status has it.
+        vanished: the Job of a run that the change has started and that is gone, until the status has it.
     """
 
     key: JobKey
@@ -50,9 +51,12 @@ class JobView:
     adoption_problem: str = ""
     written: Mapping[str, KnownObject] = field(default_factory=dict)
     ended: JobOutcome | None = None
+    vanished: KnownObject | None = None
 
     def known(self, kind: str) -> KnownObject | None:
         """What is known of the object of a kind that was written last."""
+        if self.vanished and self.vanished.kind == kind:
+            return self.vanished
         if kind in self.written:
             return self.written[kind]
         return self.definition.status.known(kind) if self.definition else None

@@ -46,7 +46,8 @@ def rolled_out_status(view: JobView, meant: list[Object], release: int = CURRENT
         if now and known and _without_version(known) == _without_version(now):
             now = view.written.get(obj["kind"], known)
         objects += [now] if now else []
-    runs = with_runs(definition.status, view.runtime.get(definition.type), view.ended)
+    runtime, has_vanished = view.runtime.get(definition.type), view.vanished is not None
+    runs = with_runs(definition.status, runtime, view.ended, has_vanished=has_vanished)
     status = replace(runs, defaults=release)
     if status.run and objects:
         main, digest = objects[0], run_identity(definition.job, release)

@@ -145,7 +145,7 @@ class StepWriter:
         # What the API server answers may be in another order, or without empty fields.
         definition = replace(definition, status=step.status)
         # The status has it now.
-        return replace(view, definition=definition, ended=None)
+        return replace(view, definition=definition, ended=None, vanished=None)
 
     def _delete_runtime(self, view: JobView, step: DeleteRuntime) -> JobView:
         runtime = view.runtime[step.type]

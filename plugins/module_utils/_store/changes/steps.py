@@ -208,7 +208,7 @@ def orphan_step(view: JobView, created: Collection[str]) -> DeleteRuntime | None
 def ended_run_step(view: JobView) -> Step | None:
     """Record how a run ended whose Job was deleted, before another one begins."""
     definition = view.definition
-    if definition is None or view.ended is None or definition.type in view.runtime:
+    if definition is None or view.ended is None or view.vanished or definition.type in view.runtime:
         return None
     return WriteStatus(definition, with_runs(definition.status, None, view.ended))
 
@@ -285,6 +285,8 @@ def _runtime_step(view: JobView, definition: StoredDefinition, goal: Goal) -> St
 
 def _is_run_due(view: JobView, definition: StoredDefinition, goal: Goal) -> bool:
     """Whether a one-off job runs, or runs again if it already has."""
+    if view.vanished:
+        return False
     if not definition.status.run:
         return True
     known = view.known(RUN)
@@ -295,11 +297,13 @@ def _is_run_due(view: JobView, definition: StoredDefinition, goal: Goal) -> bool
 
 def meant_objects(view: JobView, definition: StoredDefinition, goal: Goal) -> list[Object]:
     """The objects that run a job. A one-off job that has run keeps the defaults with which it ran."""
-    release = goal.release
-    if definition.type is JobType.ONE_OFF and not _is_run_due(view, definition, goal):
-        release = rolled_out_release(view)
-    job = definition.job
+    job, release = definition.job, _release(view, definition, goal)
     return runtime_objects(core_job(job.key, job.type, fields_of(job), release))
+
+
+def _release(view: JobView, definition: StoredDefinition, goal: Goal) -> int:
+    has_run = definition.type is JobType.ONE_OFF and not _is_run_due(view, definition, goal)
+    return rolled_out_release(view) if has_run and not view.vanished else goal.release
 
 
 def _with_run(meant: Object, live: Object) -> Object:
@@ -310,8 +314,5 @@ def _with_run(meant: Object, live: Object) -> Object:
 
 def _status_step(view: JobView, definition: StoredDefinition, goal: Goal) -> Step | None:
     meant = meant_objects(view, definition, goal)
-    release = goal.release
-    if definition.type is JobType.ONE_OFF and not _is_run_due(view, definition, goal):
-        release = rolled_out_release(view)
-    status = rolled_out_status(view, meant, release)
+    status = rolled_out_status(view, meant, _release(view, definition, goal))
     return WriteStatus(definition, status) if status != definition.status else None

@@ -126,6 +126,39 @@ def test_a_run_that_has_ended_stays_in_the_history_if_others_write_meanwhile(clu
     assert (status.run, [one["run"] for one in status.history]) == (2, [1])
 
 
+@pytest.mark.parametrize(
+    ("change", "runs"),
+    [
+        pytest.param(lambda one: one.present(job_of("web", ONE_OFF)), 1, id="first"),
+        pytest.param(lambda one: one.present(job_of("web", ONE_OFF, command="other")), 2, id="other command"),
+        pytest.param(lambda one: one.restarted(WEB), 2, id="restarted"),
+    ],
+)
+def test_a_job_that_is_gone_before_its_run_is_noted_does_not_run_twice(
+    cluster: MemoryCluster, change: Callable[[JobChanger], ChangeReport], runs: int
+) -> None:
+    job, kind = job_of("web", ONE_OFF), DEFINITION_KINDS[ONE_OFF]
+    if runs > 1:
+        changer(cluster, cluster).present(job)
+    note = {"metadata": {"annotations": {"note": "mine"}}}
+    created: list[str] = []
+
+    def let_go(_number: int, call: Call) -> None:
+        """Its time to live ends, and somebody writes the definition, so that the note is refused."""
+        if (call.verb, call.kind) == ("create", "Job"):
+            created.append(call.kind)
+        elif (call.verb, call.kind) == ("patch", kind[1]) and created == ["Job"]:
+            created.append("gone")
+            delete_runtime(cluster, job)
+            cluster.patch(*kind, *reversed(WEB), note)
+
+    assert change(changer(HookedCluster(cluster, before=let_go), cluster)).changed
+    assert created == ["Job", "gone"]
+    noted = read_snapshot(cluster).definitions[WEB]
+    assert (noted.status.run, cluster.get("batch/v1", "Job", *reversed(WEB))) == (runs, None)
+    assert changer(cluster, cluster).present(noted.job).action is Action.UNCHANGED
+
+
 def test_a_rollback_says_that_others_have_deleted_the_definition(cluster: MemoryCluster) -> None:
     changer(cluster, cluster).present(job_of("web"))
 

@@ -1175,7 +1175,7 @@ def _pod_of(name: str, uid: str, **status: Any) -> Object:
 def test_a_pod_that_can_not_start_is_named_while_it_is_waited_for(
     status: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wait, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(wait, "REASON_SECONDS", 0.1)
     someone = deployer(release("2.9", {"a": [deployment("slow")]}), cluster=MemoryCluster(), timeout=1)
     memory(someone).seed(_pod_of("slow", "uid", **status))
     someone.deploy()
