@@ -86,8 +86,10 @@ def running_collector() -> Iterator[Collector]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         collector.endpoint = f"http://127.0.0.1:{server.server_port}"
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield collector
-        server.shutdown()
+        try:
+            yield collector
+        finally:
+            server.shutdown()
 
 
 def _spans_in(body: bytes) -> Iterator[ReceivedSpan]:

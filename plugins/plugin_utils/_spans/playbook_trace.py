@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The trace of a playbook: begun with it, sent to a collector at its end.
 
-Only this file imports the OpenTelemetry libraries, which are optional: import it where spans are wanted.
+Only this file imports the OpenTelemetry libraries, which are optional. Import it only where spans are wanted,
+as they take their time.
 """
 
 from __future__ import annotations
@@ -14,15 +15,21 @@ from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import LONGEST_FOREIGN_ERROR, one_line
-from opentelemetry import trace
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from .span_tree import Span
+
+try:
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
+    from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+except ImportError as error:
+    _MISSING: ImportError | None = error
+else:
+    _MISSING = None
 
 SECONDS_TO_SEND = 5.0
 """Seconds that the end of a playbook waits for the collector at most."""
@@ -43,9 +50,14 @@ class PlaybookTrace:
 
     Args:
         environ: the environment of the playbook.
+
+    Raises:
+        ImportError: Python lacks the libraries.
     """
 
     def __init__(self, environ: MutableMapping[str, str]) -> None:
+        if _MISSING:
+            raise _MISSING
         self._finished = InMemorySpanExporter()
         # It neither registers itself nor starts a thread: Ansible forks its workers later.
         provider = TracerProvider(resource=_resource(), shutdown_on_exit=False)

@@ -117,23 +117,23 @@ def timelines(clusters: tuple[ClusterReport, ...]) -> list[Timeline]:
 
 def test_bars_are_in_proportion(page: Page) -> None:
     expected = [
-        (bar.seconds, timeline.seconds)
+        (one.seconds, timeline.seconds)
         for timeline in timelines(CLUSTERS)
         for lane in timeline.lanes
-        for bar in lane.bars
+        for one in lane.bars
     ]
     drawn = page.found["bars"]
     assert len(drawn) == len(expected) > 200
-    for bar, (seconds, whole) in zip(drawn, expected, strict=True):
-        assert bar["width"] == pytest.approx(seconds / whole * bar["axis"], abs=1.0)
-        assert -0.5 <= bar["left"] <= bar["left"] + bar["width"] <= bar["axis"] + 0.5
+    for one, (seconds, whole) in zip(drawn, expected, strict=True):
+        assert one["width"] == pytest.approx(seconds / whole * one["axis"], abs=1.0)
+        assert -0.5 <= one["left"] <= one["left"] + one["width"] <= one["axis"] + 0.5
         # What took no time can be seen all the same.
-        assert bar["width"] >= 1 or bar["isPart"] or bar["isMarked"]
+        assert one["width"] >= 1 or one["isPart"] or one["isMarked"]
 
 
 def test_bars_that_start_together_are_drawn_so(page: Page) -> None:
-    bars = [bar for bar in page.found["bars"] if bar["title"].startswith("component-1") and not bar["isPart"]]
-    starts = {bar["title"].partition(":")[0]: bar["left"] for bar in bars[:10]}
+    bars = [one for one in page.found["bars"] if one["title"].startswith("component-1") and not one["isPart"]]
+    starts = {one["title"].partition(":")[0]: one["left"] for one in bars[:10]}
     assert starts["component-10"] == pytest.approx(starts["component-11"], abs=1.0)
     assert starts["component-12"] > starts["component-11"] + 5
 

@@ -198,7 +198,7 @@ def test_without_a_wish_nothing_is_sent_or_changed(
     playbooks: Playbooks, collector: Collector, variable: str
 ) -> None:
     if variable:
-        name, _, value = variable.partition("=")
+        name, value = variable.split("=")
         playbooks.environment[name] = value
     else:
         del playbooks.environment["OTEL_EXPORTER_OTLP_ENDPOINT"]

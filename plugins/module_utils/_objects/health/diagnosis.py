@@ -25,7 +25,7 @@ WORKLOADS = frozenset(
 )
 
 
-Lists: TypeAlias = "RecentLists | DirectLists"
+Lists: TypeAlias = RecentLists | DirectLists
 
 
 def diagnose(cluster: Cluster, unhealthy: UnhealthyObject) -> str:

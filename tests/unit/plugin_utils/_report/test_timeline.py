@@ -49,14 +49,14 @@ def test_lanes_are_in_the_order_of_the_run_with_migrations_below_their_component
 
 def test_bars_are_in_proportion_and_parts_follow_each_other() -> None:
     lanes = {lane.label: lane for lane in run_timeline(RUN).lanes}
-    assert [(bar.style, bar.x, bar.width) for bar in lanes["logging"].bars] == [
+    assert [(one.style, one.x, one.width) for one in lanes["logging"].bars] == [
         ("kind-component", 25.0, 50.0),
         ("part-pre", 25.0, 5.0),
         ("part-apply", 30.0, 15.0),
         ("part-wait", 45.0, 25.0),
         ("part-post", 70.0, 5.0),
     ]
-    assert [(bar.style, bar.x, bar.width) for bar in lanes["broken"].bars] == [
+    assert [(one.style, one.x, one.width) for one in lanes["broken"].bars] == [
         ("kind-component bad", 40.0, 0.0)
     ]
 
@@ -65,7 +65,7 @@ def test_parts_never_leave_the_bar_of_their_component() -> None:
     long = Work("component", "logging", "succeeded", 4.0, 0.0, parts=PARTS)
     (lane,) = run_timeline(RunReport(seconds=4.0, work=(long,))).lanes
     whole, *parts = lane.bars
-    assert sum(bar.width for bar in parts) == pytest.approx(whole.width)
+    assert sum(one.width for one in parts) == pytest.approx(whole.width)
 
 
 def test_the_time_between_tasks_begins_nowhere_and_all_else_is_still_exact() -> None:
@@ -94,15 +94,15 @@ def test_without_recorded_starts_phases_are_in_their_order_and_the_timeline_says
 @pytest.mark.parametrize("exact", [True, False])
 def test_no_bar_leaves_the_axis(exact: bool) -> None:
     cluster = read_cluster("live", [recorded(large_run(exact))])
-    bars = [bar for lane in run_timeline(cluster.runs[0]).lanes for bar in lane.bars]
+    bars = [one for lane in run_timeline(cluster.runs[0]).lanes for one in lane.bars]
     assert len(bars) > 100
-    assert all(bar.x >= 0 and bar.x + bar.width <= 100.001 for bar in bars)
+    assert all(one.x >= 0 and one.x + one.width <= 100.001 for one in bars)
 
 
 def test_a_run_that_took_no_time_has_a_timeline() -> None:
     empty = RunReport(work=(Work("phase", "global pre", "succeeded", 0.0, 0.0),))
     (lane,) = run_timeline(empty).lanes
-    assert [(bar.x, bar.width) for bar in lane.bars] == [(0.0, 0.0)]
+    assert [(one.x, one.width) for one in lane.bars] == [(0.0, 0.0)]
     assert run_timeline(RunReport()).lanes == ()
 
 
