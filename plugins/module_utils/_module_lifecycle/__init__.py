@@ -1,8 +1,8 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The life of a module on a cluster: installed, upgraded, adopted, given up and deleted.
+"""The lifecycle of a module on a cluster: install, upgrade, adopt, release and delete.
 
-From outside: `module_run` (manage modules) and `module_report` (what is there), for the tasks. What a catalog
-offers is in `catalog/`; catalogs and manifests are read from files and URLs by `plugin_utils/_modules`.
+Entry points: `module_run` (manage modules) and `module_report` (report modules), for the tasks. `catalog/`
+has the model of a catalog; `plugin_utils/_modules` reads catalogs and manifests from files and URLs.
 """

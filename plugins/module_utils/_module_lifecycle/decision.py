@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decides what happens to one module, by what is wanted, recorded, running and allowed."""
+"""Decides what happens to one module, from what is wanted, recorded, running and allowed."""
 
 from __future__ import annotations
 
@@ -28,30 +28,32 @@ INSTALL, UPGRADE, ADOPT, KEEP = "install", "upgrade", "adopt", "keep"
 REFUSE, WAIT, UNMANAGE, DELETE, LEAVE = "refuse", "wait", "unmanage", "delete", "leave"
 """What can happen to a module."""
 LOOKED_AFTER = (INSTALL, UPGRADE, ADOPT, KEEP, WAIT)
-"""What happens to modules whose objects are compared with their manifest, and applied where they differ."""
+"""Actions for modules whose objects are compared with their manifest, and applied if they differ."""
 
 
 @dataclass(frozen=True)
 class ModuleFacts:
-    """What is known of a module when it is decided on.
+    """The facts about a module for its decision.
 
     Attributes:
         name: of the module.
-        wanted: ``managed``, ``unmanaged`` or ``absent``; empty where neither the user nor the catalog says.
-        policy: what becomes of it when it is absent.
-        target: the version that the catalog has for what is wanted; empty where it has none.
+        wanted: ``managed``, ``unmanaged`` or ``absent``; empty if neither the user nor the catalog says.
+        policy: what happens to it when it is absent.
+        target: the version of the catalog for what is wanted; empty if it has none.
         target_problem: why it has none, in a sentence.
-        record: what the cluster remembers; None where it has no record.
+        record: the recorded state; None if the cluster has no record.
         has_inventory: whether the objects of the module are recorded.
         is_running: whether a manager of the module exists.
-        running: the version that counts: of the manager, else as it is recorded. Empty where neither says.
-        running_problem: why the version of a manager that exists is not known, in a sentence.
-        is_older: whether the target is older than what counts; None where the two can't be compared.
+        running: the version that counts: of the manager, else the recorded version. Empty if both are
+            unknown.
+        running_problem: why the version of an existing manager is not known, in a sentence.
+        is_older: whether the target is older than the version that counts; None if they can't be compared.
         is_same: whether both are the same version.
         other_owner: another tool that manages the module, in words; mostly empty.
         restriction: why the module is not for this cluster; mostly empty.
-        window: the next maintenance window, where the upgrade has to wait for it; else empty.
-        ignoring_deletes: whether the policy ``ignore`` deletes the module once nothing lives of its kinds.
+        window: the next maintenance window if the upgrade has to wait for it; else empty.
+        ignoring_deletes: whether the policy ``ignore`` deletes the module once no resource of its kinds
+            exists.
     """
 
     name: str
@@ -74,14 +76,14 @@ class ModuleFacts:
 
 @dataclass(frozen=True)
 class Decision:
-    """What happens to a module.
+    """The action for a module, and its report.
 
     Attributes:
         action: one of the actions above.
-        state: what is reported of the module where its manager has no say in it.
-        message: why, and what to do, in a sentence; empty where nothing needs to be said.
-        version: of the manifest that its objects are compared with; empty where they are left alone.
-        takes_back: whether a deletion that has begun is taken back.
+        state: the reported state of the module if its manager does not decide it.
+        message: why, and what to do, in a sentence; empty if nothing needs to be said.
+        version: of the manifest that its objects are compared with; empty if they are left unchanged.
+        takes_back: whether a deletion that has begun is cancelled.
     """
 
     action: str
@@ -92,7 +94,7 @@ class Decision:
 
     @property
     def is_failure(self) -> bool:
-        """Whether the host fails for it."""
+        """Whether it makes the host fail."""
         return self.action == REFUSE
 
 
@@ -192,9 +194,9 @@ def _decide_absent(facts: ModuleFacts) -> Decision:
 
 
 def _version_while_deleting(facts: ModuleFacts, record: ModuleRecord) -> str:
-    """The version that the operator has while something blocks the deletion; empty where it is left alone.
+    """The operator's version while something blocks the deletion; empty if it is left unchanged.
 
-    It may need what a newer version mends. One that somebody else has changed is not taken back.
+    It may need a fix in a newer version. An operator that somebody else has changed is not changed back.
     """
     if facts.running_problem or facts.restriction:
         return ""

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Creates the default configuration of a module, once.
 
-A run notes that it is about to create it, creates it, and notes its uid. A run that was killed in between has
-left an object that our own field manager created: the next run finds it by that.
+A run records that it is about to create it, creates it, and records its uid. A run that was killed in between
+has left an object that our own field manager created: the next run finds it by that.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from .._cluster.errors import (
 from .denial import PREFIX
 
 CONFIGURATION_MANAGER = manager_of("default-configuration")
-"""The field manager by which default configurations are created, and nothing else is written."""
+"""The field manager that creates default configurations, and writes nothing else."""
 RETRY_SECONDS = 1.0
 
 
 class Creation(StrEnum):
-    """How far the creation of a module's default configuration has come."""
+    """The progress of the creation of a module's default configuration."""
 
     REQUESTED = "requested"
-    """It is about to be created, or was created by a run that could not note it."""
+    """It is about to be created, or was created by a run that could not record it."""
     CREATED = "created"
     DECLINED = "declined"
-    """None is created: the cluster has instances of the user's."""
+    """None is created: the cluster has the user's own instances."""
 
 
 def create_configuration(
@@ -43,18 +43,19 @@ def create_configuration(
 ) -> str:
     """Create the default configuration, or find the one that an interrupted run has created.
 
-    An operator that starts may not serve its webhooks or its kinds yet, one with the same name may still be
-    being deleted, and a denial that was lifted just now is in force for about a second: that is tried again.
+    Three states are temporary, so the creation is retried. An operator that starts may not serve its webhooks
+    or its kinds yet. An object with the same name may still be being deleted. A denial that was just lifted
+    stays in force for about a second.
 
     Args:
         cluster: the live one.
-        obj: the template's configuration, or the user's in its place, with its namespace. The note that it is
-            requested must have been made.
+        obj: the template's configuration, or the user's replacement, with its namespace. The record that it
+            is requested must have been written.
         deadline: when to give up, on the clock of ``time.monotonic()``.
         cancelled: whether to give up.
 
     Returns:
-        Its uid; empty if there is one of that name that somebody else created.
+        Its uid; empty if somebody else created an object of that name.
 
     Raises:
         ClusterError: the server refuses it, or could not create it before the deadline.
@@ -94,7 +95,7 @@ def _find(cluster: Cluster, obj: Object) -> Object | None:
 
 
 def _is_created_by_us(live: Object) -> bool:
-    """Whether our field manager has written an object. Of one without any field there are no managers."""
+    """Whether our field manager has written an object. An object without any field has no managers."""
     managers = live["metadata"].get("managedFields") or ()
     return not managers or any(one.get("manager") == CONFIGURATION_MANAGER for one in managers)
 

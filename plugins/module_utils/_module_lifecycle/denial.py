@@ -4,9 +4,9 @@
 """Denies creating objects of a module's kinds while the module is being deleted.
 
 A ValidatingAdmissionPolicy without parameters denies them (KEP-3488, Kubernetes 1.30). Updates and deletions
-pass. The policy denies one ConfigMap too, which is only ever created in a dry run: whether the server refuses
-that one shows whether the policy is in force. An object of the module's own kinds could not show it, as the
-server refuses one that lacks a required field at any time.
+pass. The policy also denies one ConfigMap, which is only ever created in a dry run: if the server refuses it,
+the policy is in force. An object of the module's own kinds could not show that, because the server always
+refuses an object that lacks a required field.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ POLICY = "ValidatingAdmissionPolicy"
 BINDING = "ValidatingAdmissionPolicyBinding"
 PREFIX = "kyma-lifecycle-deleting-"
 PROBE_NAMESPACE = "default"
-"""Where the ConfigMap would be: this namespace can't be deleted. RBAC can't grant a creation by name, and to
-create any ConfigMap in kube-system would be a larger right."""
+"""The namespace of the ConfigMap: it can't be deleted. RBAC can't grant a creation by name, and the right to
+create any ConfigMap in kube-system would be too large."""
 REFUSALS = 4
 REFUSAL_PAUSE_SECONDS = 0.4
 """How often in a row the ConfigMap has to be refused, and the pause in between.
 
-One refusal shows that one API server has the policy. Each one reads its policies again once a second
-(policyRefreshInterval in k8s.io/apiserver, pkg/admission/plugin/policy/generic): a second after the first
-refusal, the others have had their turn, and some of the requests may have reached them.
+One refusal shows that one API server has the policy. Each server reads its policies again once a second
+(policyRefreshInterval in k8s.io/apiserver, pkg/admission/plugin/policy/generic). A second after the first
+refusal, the others have read it too, and some of the requests may have reached them.
 """
 
 
 @dataclass(frozen=True)
 class Denial:
-    """What may not be created while a module is being deleted.
+    """The kinds of objects that may not be created while a module is being deleted.
 
     Attributes:
         module: its name.
         since: when its deletion began, RFC 3339.
-        kinds: group and plural of each of its kinds, in whatever version.
-        exempt: objects that may be created all the same: those that the manifest itself brings.
+        kinds: group and plural of each of its kinds, in any version.
+        exempt: objects that may still be created: those of the manifest itself.
     """
 
     module: str
@@ -87,12 +87,12 @@ def denial_objects(denial: Denial) -> list[Object]:
     spec: Object = {
         "failurePolicy": "Fail",
         "matchConstraints": {"resourceRules": [*rules, probed]},
-        # Without a reason the server answers 422, as it does of an invalid object.
+        # Without a reason the server answers 422, as it does for an invalid object.
         "validations": [{"expression": "false", "message": message, "reason": "Forbidden"}],
     }
     if denial.exempt:
         exempt = json.dumps(sorted(map(list, denial.exempt)))
-        # An object that the server is to name has no name yet; a cluster-scoped one has no namespace.
+        # An object whose name the server generates has no name yet; a cluster-scoped object has no namespace.
         created = (
             "[request.kind.group, request.kind.kind,"
             ' string(object.metadata.?namespace.orValue("")), string(object.metadata.?name.orValue(""))]'
@@ -118,7 +118,7 @@ def _probe_name(denial: Denial) -> str:
 def impose(
     cluster: Cluster, denial: Denial, *, deadline: float, cancelled: Callable[[], bool] = lambda: False
 ) -> None:
-    """Deny it, and return once the API server does. A denial of the same module is brought up to date.
+    """Deny it, and return once the API server does. An older denial of the same module is updated.
 
     Args:
         cluster: the live one.
@@ -189,7 +189,7 @@ def _not_in_force(cluster: Cluster, denial: Denial) -> str:
 
 
 def lift(cluster: Cluster, module: str) -> bool:
-    """Deny it no longer; whether there was a denial. The API server follows within about a second."""
+    """End the denial; whether there was one. The API server follows within about a second."""
     name = PREFIX + module
     try:
         had_binding = cluster.delete(API_VERSION, BINDING, name)
@@ -199,7 +199,7 @@ def lift(cluster: Cluster, module: str) -> bool:
 
 
 def rights_to_deny() -> set[Right]:
-    """What imposing, lifting and listing denials takes. Only the ConfigMap's namespace can be given."""
+    """The rights to impose, lift and list denials. Only the ConfigMap's namespace can be given."""
     of_policies = ("get", "list", "create", "patch", "delete")
     of_bindings = ("create", "patch", "delete")
     found = {Right(verb, GROUP, "validatingadmissionpolicies") for verb in of_policies}

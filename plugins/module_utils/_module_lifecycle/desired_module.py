@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a module consists of: a version of it with its manifest, complete for this cluster."""
+"""The desired objects of a module: a version of it with its manifest, complete for this cluster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .catalog.image_rewriting import rewrite_images
 from .catalog.module_version import ModuleVersion
 
 DEFAULT_NAMESPACE = "kyma-system"
-"""Where objects go that name no namespace, if the manager has none either."""
+"""The namespace of objects that name none, if the manager has none either."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ class ManifestTerms:
 def desired_module(
     version: ModuleVersion, manifest: Sequence[Object], source: str, terms: ManifestTerms
 ) -> DesiredComponent:
-    """A version of a module as it is to be.
+    """A desired version of a module.
 
-    A namespace that the manifest only refers to is created with it, where the cluster lacks it.
+    A namespace that the manifest only refers to is created with the module, if the cluster lacks it.
 
     Args:
         version: of the module.
-        manifest: its objects as they stand there.
-        source: what identifies the manifest.
+        manifest: its objects, unmodified.
+        source: identifies the manifest.
         terms: how they become objects of this cluster.
     """
     namespace = (version.manager.namespace if version.manager else "") or DEFAULT_NAMESPACE
@@ -81,7 +81,7 @@ def desired_module(
 def unchanged_module(
     version: ModuleVersion, inventory: Inventory, source: str, objects: LazyObjects
 ) -> DesiredComponent:
-    """A module that is as it was deployed; its manifest is read only on first access."""
+    """A module that is unchanged since its deployment; its manifest is read only on first access."""
     return DesiredComponent(
         name=version.module,
         namespace=inventory.namespace,

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The policy files of Kyma's lifecycle manager, with all that is wrong with one: pure.
+"""The policy files of Kyma's lifecycle manager, with all errors of each. Pure.
 
-A field that it doesn't know would never match, and a window shorter than 20 minutes never be used. Both are
-refused, as nobody would notice until an upgrade doesn't happen.
+An unknown field would never match, and a window shorter than 20 minutes would never be used. Both are
+refused, because the mistake would stay unnoticed until an upgrade doesn't happen.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ Moment = TypeVar("Moment", datetime, time)
 
 
 class MaintenancePolicyError(ReleaseError):
-    """A maintenance policy that can't be used, with everything that is wrong with it."""
+    """A maintenance policy that can't be used, with all of its errors."""
 
     heading = "the maintenance policy can't be used for {count} reasons:"
 
 
 def parse_policy(policy: Any, origin: str) -> MaintenancePolicy:
-    """The policy that a decoded file holds.
+    """The policy in a decoded file.
 
     Args:
         policy: of JSON's types.
         origin: the file, for messages.
 
     Raises:
-        MaintenancePolicyError: everything that is wrong with it.
+        MaintenancePolicyError: all of its errors.
     """
     reader = _Reader(origin)
     found = reader.policy(policy)
@@ -54,7 +54,7 @@ def parse_policy(policy: Any, origin: str) -> MaintenancePolicy:
 
 
 class _Reader:
-    """Reads the parts of a policy, and gathers what is wrong with them."""
+    """Reads the parts of a policy, and collects its errors."""
 
     def __init__(self, origin: str) -> None:
         self.problems: list[Problem] = []
@@ -156,7 +156,7 @@ class _Reader:
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """A regular expression of Go; what Python would take for something else is refused."""
+    """A regular expression of Go; one that Python would understand differently is refused."""
     if "[[:" in pattern:
         raise re.error("classes like [[:alpha:]] are unknown here")
     return re.compile(pattern, re.ASCII)

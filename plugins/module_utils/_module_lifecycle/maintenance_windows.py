@@ -1,10 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When an upgrade that needs downtime may happen: pure.
+"""When an upgrade that needs downtime may happen. Pure.
 
-The rules are those of Kyma's lifecycle manager (its package ``maintenancewindows/resolver``), but for two of
-them: of several windows of a rule the earliest counts, and one that began yesterday may still be open.
+The rules are those of Kyma's lifecycle manager (its package ``maintenancewindows/resolver``), with two
+exceptions. If a rule has several windows, the earliest counts, and a window that began yesterday may still be
+open.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, TypeAlias
 from .._cluster.timestamp import timestamp
 
 SHORTEST = timedelta(minutes=20)
-"""What must be left of a window for an upgrade to begin in it."""
+"""The time that must be left of a window for an upgrade to begin in it."""
 LABELS_OF_FIELDS = {
     "globalAccountID": "kyma-project.io/global-account-id",
     "plan": "kyma-project.io/broker-plan-name",
@@ -28,12 +29,12 @@ LABELS_OF_FIELDS = {
 """Fields that a rule can match, and the labels with which Kyma marks a cluster."""
 
 _LONGEST_IN_DAYS = 3
-"""Begin and end may be written in time zones that are 26 hours apart."""
+"""Begin and end may be in time zones that are 26 hours apart."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """A time in which upgrades may happen.
+    """A time span in which upgrades may happen.
 
     Attributes:
         begin: with a time zone.
@@ -74,7 +75,7 @@ class WeeklyWindow:
                 yield self.on(day)
 
     def on(self, day: date) -> Window:
-        """The window that begins on a day, whatever day of the week that is."""
+        """The window that begins on a date, regardless of the day of the week."""
         begin, end = datetime.combine(day, self.begin), datetime.combine(day, self.end)
         return Window(begin, end if end > begin else end + timedelta(days=1))
 
@@ -87,8 +88,8 @@ class PolicyRule:
     """Windows of some clusters.
 
     Attributes:
-        match: a regular expression for each field that is looked at. One that matches will do.
-        windows: any of them will do.
+        match: a regular expression for each field that is checked. One match is enough.
+        windows: upgrades may happen in any of them.
     """
 
     match: Mapping[str, re.Pattern[str]]
@@ -101,7 +102,7 @@ class MaintenancePolicy:
 
     Attributes:
         rules: the first one that matches a cluster counts.
-        default: the window if no rule matches, or the one that does has no window ahead; None for never.
+        default: the window if no rule matches, or the matching rule has no window ahead; None for never.
     """
 
     rules: tuple[PolicyRule, ...] = ()

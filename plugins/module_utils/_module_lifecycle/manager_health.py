@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a module is ready, by its manager, and whether its manager was scaled to nothing: pure.
+"""Whether a module is ready, by its manager, and whether its manager was scaled to zero. Pure.
 
-A module's state comes from its manager, or from all of its manifest where the template names none. The status
-of its configuration says nothing about it.
+A module's state is that of its manager, or of its whole manifest if the template names none. The status of
+its configuration does not affect it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class ManagerHealth(NamedTuple):
     """Whether a module is ready.
 
     Attributes:
-        is_ready: whether all that it is judged by is healthy.
+        is_ready: whether all objects that decide it are healthy.
         reason: what is not healthy and why, for a person; empty if the module is ready.
     """
 
@@ -36,8 +36,8 @@ def manager_health(
 
     Args:
         manager: what the template names.
-        live: the manager as it is; None if there is none.
-        autoscaled: what the cluster's autoscalers target, which may be scaled to nothing.
+        live: the current manager; None if there is none.
+        autoscaled: the targets of the cluster's autoscalers, which may be scaled to zero.
     """
     if live is not None and _replicas(live) == 0 and not is_scaled(live, autoscaled):
         return ManagerHealth(False, f"{manager}: it is scaled to 0 replicas")
@@ -48,7 +48,7 @@ def manifest_health(objects: Mapping[Ref, Object | None]) -> ManagerHealth:
     """The health of a module without a manager, by all objects of its manifest.
 
     Args:
-        objects: as they are; None for those that do not exist.
+        objects: in their current state; None for those that do not exist.
     """
     problems = [problem for ref, live in sorted(objects.items()) if (problem := _problem(ref, live))]
     if not problems:
@@ -65,31 +65,31 @@ def _problem(ref: Ref, live: Object | None) -> str:
 
 
 def needs_scaling_back(live: Object, desired: Object, autoscaled: Container[Target] = frozenset()) -> bool:
-    """Whether a manager was scaled to nothing, which its manifest does not want.
+    """Whether a manager was scaled to zero against its manifest.
 
-    An apply does not always mend it. The server notes no owner of ``replicas`` that the subresource ``scale``
-    set to 0: if the manifest lacks the field, even its metadata looks as before. And what a controller has
-    set is left to it.
+    An apply does not always correct it. The server records no owner of ``replicas`` that the subresource
+    ``scale`` set to 0: if the manifest lacks the field, even its metadata does not change. And a value that a
+    controller has set is left to that controller.
 
     Args:
-        live: the manager as it is.
-        desired: as its manifest has it.
-        autoscaled: what the cluster's autoscalers target.
+        live: the current manager.
+        desired: the manager in its manifest.
+        autoscaled: the targets of the cluster's autoscalers.
     """
     return _replicas(live) == 0 and _replicas(desired) != 0 and not is_scaled(live, autoscaled)
 
 
 def scaling_patch(live: Object, desired: Object) -> dict[str, Any]:
-    """The merge patch that scales a manager back, to one replica where its manifest says nothing.
+    """The merge patch that scales a manager back, to one replica if its manifest has no number.
 
     It is for the object itself, not for its subresource ``scale``, so that the next apply takes ``replicas``
-    over, or gives it up where the manifest lacks it. It holds for this very object only.
+    over, or releases it if the manifest lacks it. It applies to this very object only.
     """
     return {"metadata": {"uid": live["metadata"]["uid"]}, "spec": {"replicas": _replicas(desired)}}
 
 
 def _replicas(obj: Object) -> int:
-    """How many replicas are wanted: one if nothing is said, as for the kinds that scale."""
+    """The number of wanted replicas: one if there is none in the manifest, as for the kinds that scale."""
     spec = obj.get("spec")
     replicas = spec.get("replicas") if isinstance(spec, dict) else None
     return replicas if isinstance(replicas, int) else 1

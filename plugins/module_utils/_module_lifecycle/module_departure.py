@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deletes one module: nothing of its operator goes while anything lives that it manages."""
+"""Deletes one module: its operator stays while any resource that it manages exists."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ DENIAL_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class DepartureTerms:
-    """On what terms modules are deleted.
+    """The terms of the deletion of modules.
 
     Attributes:
         cluster: live or an overlay.
-        is_rehearsal: whether it is an overlay, on which nothing can be denied or waited for.
-        timeout: seconds that a module may take to go.
+        is_rehearsal: whether it is an overlay, on which denials and waits are impossible.
+        timeout: seconds that the deletion of a module may take.
         cancelled: whether to stop.
         progress: where to report.
         others: the objects of other owners.
@@ -57,12 +57,12 @@ class DepartureTerms:
 
 @dataclass(frozen=True)
 class DepartingModule:
-    """A module that is to go.
+    """A module to delete.
 
     Attributes:
         name: of the module.
-        inventory: what it consists of; None where nothing is left of it.
-        associated: kinds (group, kind) that it manages beside those that it defines.
+        inventory: its objects; None if nothing is left of it.
+        associated: kinds (group, kind) that it manages besides those that it defines.
         configuration_uid: of the default configuration, if this collection has created it; else empty.
         since: when the deletion began, RFC 3339.
         deletes_resources: whether the resources of users are deleted, too.
@@ -78,14 +78,14 @@ class DepartingModule:
 
 @dataclass(frozen=True)
 class Departure:
-    """What came of the deletion of a module.
+    """The outcome of the deletion of a module.
 
     Attributes:
         is_over: whether nothing is left of it.
-        deleted: how many objects went.
-        blockers: what blocks it, line by line.
+        deleted: how many objects were deleted.
+        blockers: the blockers of the deletion, line by line.
         error: why it is not over, in a sentence.
-        warnings: what a person should know.
+        warnings: for a person.
     """
 
     is_over: bool
@@ -111,8 +111,8 @@ class ManagedKinds:
 def managed_kinds(cluster: Cluster, module: DepartingModule) -> ManagedKinds:
     """The kinds that a module manages: those that it defines, and those that are associated with it.
 
-    It takes one request for all definitions, as a module may bring many. Kinds of Kubernetes itself that a
-    template associates are passed over: no module manages all Secrets of a cluster.
+    It takes one request for all definitions, because a module may bring many. Kinds of Kubernetes itself that
+    a template associates are skipped: no module manages all Secrets of a cluster.
 
     Raises:
         ClusterError: they can't be read.
@@ -136,8 +136,8 @@ def managed_kinds(cluster: Cluster, module: DepartingModule) -> ManagedKinds:
 class ModuleDeparture:
     """The deletion of one module, step by step.
 
-    Each step looks at the cluster for itself, so that a deletion that was cut off anywhere goes on with the
-    next run.
+    Each step reads the cluster itself, so that the next run can continue a deletion that was cut off
+    anywhere.
     """
 
     def __init__(self, terms: DepartureTerms, module: DepartingModule) -> None:
@@ -148,10 +148,10 @@ class ModuleDeparture:
         self._deleted = 0
 
     def blockers(self) -> list[Object]:
-        """The metadata of what lives of the module's kinds, its own resources included.
+        """The metadata of existing objects of the module's kinds, its own resources included.
 
         Raises:
-            LifecycleError: it can't be asked, so nothing may be deleted.
+            LifecycleError: they can't be read, so nothing may be deleted.
         """
         found = living_resources(self._terms.cluster, self._kinds.kinds)
         errors = [str(one) for one in found.values() if isinstance(one, ClusterError)]
@@ -164,7 +164,7 @@ class ModuleDeparture:
         return [obj for one in found.values() if isinstance(one, list) for obj in one]
 
     def depart(self) -> Departure:
-        """Delete the module as far as it may go now; never raises for what a cluster gets wrong."""
+        """Delete the module as far as possible now; never raises for errors of the cluster."""
         try:
             return self._depart()
         except LifecycleError as error:
@@ -173,7 +173,7 @@ class ModuleDeparture:
     def _depart(self) -> Departure:
         terms, module = self._terms, self._module
         if module.inventory is None:
-            # All of it is gone, and what a run that was cut off has left over.
+            # Everything is deleted, including leftovers of a run that was cut off.
             return self._remove_rest()
         kinds = self._kinds
         self._own = self._own_instances(kinds)
@@ -210,7 +210,7 @@ class ModuleDeparture:
         return frozenset(ref for ref in refs if ref[:2] in kinds.kinds)
 
     def _is_own(self, obj: Object) -> bool:
-        """Whether a living resource is the module's own to delete."""
+        """Whether an existing resource is the module's own to delete."""
         module = self._module
         is_default = bool(module.configuration_uid) and obj["metadata"].get("uid") == module.configuration_uid
         return is_default or ref_of(obj) in self._own
@@ -236,7 +236,7 @@ class ModuleDeparture:
                 obj["apiVersion"], ref.kind, ref.name, ref.namespace or None, uid=meta["uid"]
             )
         except (Conflict, NotFound):
-            # Another one of this name is none of ours; the look that follows sees it.
+            # Another object of this name is not ours; the check that follows sees it.
             return
         self._deleted += 1
 
@@ -262,7 +262,7 @@ class ModuleDeparture:
         )
 
     def _remove_rest(self) -> Departure:
-        """Remove what is left of the module, its definitions at the end."""
+        """Remove the rest of the module, its definitions last."""
         terms, module = self._terms, self._module
         warnings: tuple[str, ...] = ()
         if module.inventory is not None:
@@ -312,10 +312,10 @@ class ModuleDeparture:
 
 
 class _LastLook:
-    """The last look for resources of a module, when all is gone but its definitions and namespaces.
+    """The last check for resources of a module, when only its definitions and namespaces are left.
 
     Attributes:
-        left: the metadata of what lives then.
+        left: the metadata of the resources that exist then.
     """
 
     def __init__(self, blockers: Callable[[], list[Object]], removal: ComponentRemoval) -> None:
@@ -325,7 +325,7 @@ class _LastLook:
         self._rounds = 0
 
     def after_round(self, _name: str) -> None:
-        """Stop the removal before its last round if anything lives, or if it can't be asked."""
+        """Stop the removal before its last round if any resource exists, or if this can't be checked."""
         self._rounds += 1
         if self._rounds != OPERATORS_ROUND + 1 or self._removal.is_over:
             return
@@ -339,10 +339,9 @@ class _LastLook:
 
 
 def _as_it_is(entry: InventoryEntry, live: Mapping[Ref, Object]) -> InventoryEntry:
-    """The entry as the object is now, if it is still that very object.
+    """The entry with the object's current state, if it is still that very object.
 
-    Of an adopted module nothing need ever have been written by this collection: its uid alone says that an
-    object belongs to it.
+    This collection may never have written an adopted module: only the uid says that an object belongs to it.
     """
     found = live.get(entry.ref)
     if found is None or not entry.uid or found["metadata"].get("uid") != entry.uid:

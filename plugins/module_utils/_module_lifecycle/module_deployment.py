@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Applies the objects of one module: what must be gone goes before, and what it drops goes after."""
+"""Applies the objects of one module: removes what must not exist before, and what it drops after."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .module_plan import PlannedModule, module_migrations
 from .work_terms import WorkTerms
 
 WORKLOADS = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet")})
-"""Kinds of which an old manager is gone before a new one starts, as an operator need not elect a leader."""
+"""Kinds of which the old manager is deleted before the new one starts, as an operator may elect no leader."""
 KEPT_KINDS = frozenset({("", "PersistentVolumeClaim")})
 """Kinds with data, which an upgrade never deletes."""
 
@@ -44,9 +44,9 @@ class ModuleDeployment:
     """The deployment of one module.
 
     Args:
-        terms: what it takes.
-        planned: what is to be done.
-        component: what the module is to consist of.
+        terms: the context of the work.
+        planned: the plan for the module.
+        component: the desired objects of the module.
     """
 
     terms: WorkTerms
@@ -81,7 +81,7 @@ class ModuleDeployment:
         return self._prune(outcome) if outcome.state == SUCCEEDED else outcome
 
     def _scale_back(self) -> None:
-        """Scale a manager back that was scaled to nothing; what is applied then takes the field over."""
+        """Scale a manager back that was scaled to zero; the apply that follows takes the field over."""
         scaling = self.planned.scaling
         if scaling is None:
             return
@@ -89,11 +89,11 @@ class ModuleDeployment:
         self.terms.progress(self.planned.name, "scaling", f"{ref} was scaled to 0 replicas")
         api_version = scaling.manager["apiVersion"]
         with suppress(NotFound, Conflict):
-            # Another one of that name is applied as its manifest has it.
+            # Another manager of that name is applied from its manifest.
             self.terms.cluster.patch(api_version, ref.kind, ref.name, ref.namespace or None, scaling.patch)
 
     def _migrate(self, component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
-        """Run the migrations of a phase; after those before, make way for what is applied."""
+        """Run the migrations of a phase; after those before, remove the objects in the way."""
         outcomes = module_migrations(self.terms.migrations, self.planned).run(component, phase)
         if phase == Phase.PRE and not any(one["fatal"] for one in outcomes) and not self.terms.cancelled():
             self._wait_for_leaving_definitions()
@@ -110,7 +110,7 @@ class ModuleDeployment:
         self._wait_until_gone(leaving, "it is still being deleted, and is applied only once it is gone")
 
     def _remove_old_managers(self) -> None:
-        """Remove managers that the version has no more, before the new one starts."""
+        """Remove managers that the version no longer has, before the new one starts."""
         planned = self.planned
         entries = {
             entry.ref: entry
@@ -137,7 +137,7 @@ class ModuleDeployment:
         return entry._replace(resource_version=live["metadata"]["resourceVersion"])
 
     def _prune(self, outcome: ComponentOutcome) -> ComponentOutcome:
-        """Remove what the module has dropped, once all that it has is healthy."""
+        """Remove what the module has dropped, once all of its objects are healthy."""
         name, cluster = self.planned.name, self.terms.cluster
         inventory = read_inventories(cluster, [name], owner_kind=MODULE).get(name)
         taken = {entry.ref for entry in self.terms.entries_of_others(name)}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is known of one module, put together for its decision from what was read."""
+"""The facts about one module, collected for its decision from what was read."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from .running_version import RecordedManager, RunningVersion, manager_candidates
 NEVER = "never, as the policy has no window ahead for this cluster"
 KLM_LABEL = ("operator.kyma-project.io/managed-by", "kyma")
 KLM_APPLIER = "declarative.kyma-project.io/applier"
-"""By which Kyma's own lifecycle manager marks what it manages."""
+"""The mark of Kyma's own lifecycle manager on its objects."""
 
 
 class ModuleOutlook(NamedTuple):
     """A module before its decision.
 
     Attributes:
-        facts: what is decided by.
-        target: the version that is wanted; None where the catalog has none.
-        running: the version that runs, and by which manager.
-        managers: all managers that live.
+        facts: the input of the decision.
+        target: the wanted version; None if the catalog has none.
+        running: the running version, and its manager.
+        managers: all managers that exist.
     """
 
     facts: ModuleFacts
@@ -43,7 +43,7 @@ class ModuleOutlook(NamedTuple):
 
 
 def considered_names(request: ModulesRequest, observed: ObservedModules) -> tuple[str, ...]:
-    """The modules to decide on: those of the list, and with a whole list all that it leaves out."""
+    """The modules to decide on: those of the list, and for a whole list also all others that are managed."""
     named = tuple(one.name for one in request.modules)
     if not request.is_whole_list:
         return named
@@ -59,13 +59,13 @@ def gather_facts(
     windows: MaintenancePolicy | None,
     now: datetime,
 ) -> ModuleOutlook:
-    """What is known of one module.
+    """The facts about one module.
 
     Args:
         name: of the module.
-        request: what the user asks for.
+        request: the user's request.
         observed: what was read.
-        windows: when upgrades that require downtime may be made; None for at any time.
+        windows: when upgrades that require downtime may happen; None for at any time.
         now: the time, with its zone.
     """
     asked = next((one for one in request.modules if one.name == name), None)
@@ -104,7 +104,7 @@ def gather_facts(
 def running_version_now(
     cluster: Cluster, name: str, request: ModulesRequest, observed: ObservedModules
 ) -> RunningVersion:
-    """The version of a module that runs now, some time after all was observed.
+    """The version of a module that runs now, some time after the observation.
 
     Raises:
         ClusterError: it can't be read.
@@ -127,7 +127,7 @@ def _wanted_state(
         return MANAGED
     if record is None or not record.is_managed:
         return ""
-    # A catalog that lacks a mandatory module may be there in part only.
+    # A catalog without a mandatory module may be incomplete.
     is_unknown = record.is_mandatory and module is None and not record.deletion_since
     return "" if is_unknown else ABSENT
 
@@ -139,7 +139,7 @@ def _target(
     record: ModuleRecord | None,
     observed: ObservedModules,
 ) -> tuple[ModuleVersion | None, str]:
-    """The version that is wanted, or why there is none."""
+    """The wanted version, or why there is none."""
     if wanted not in (MANAGED, ABSENT):
         return None, ""
     channel, version = (asked.channel, asked.version) if asked else ("", "")
@@ -198,7 +198,7 @@ def _is_managed_by_klm(obj: Object) -> bool:
 def _window(
     target: ModuleVersion | None, windows: MaintenancePolicy | None, request: ModulesRequest, now: datetime
 ) -> str:
-    """When the window begins that an upgrade has to wait for; empty where it need not."""
+    """When the window begins that an upgrade has to wait for; empty if there is no wait."""
     if target is None or not target.requires_downtime or windows is None:
         return ""
     window = find_window(windows, request.labels, now)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a module is well, by its manager: never by its configuration."""
+"""Whether a module is healthy, by its manager: never by its configuration."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def module_health(
     inventory: Inventory | None,
     autoscaled: Callable[[], Collection[Target]],
 ) -> ManagerHealth:
-    """Whether a module is well: by its manager, or by all of its objects if it has none.
+    """Whether a module is healthy: by its manager, or by all of its objects if it has none.
 
     Args:
         cluster: read only if the module was not ready, or has changed since.
-        version: of the module, as it is to run now; None for the one in its record.
+        version: of the module, as it is to run now; None for the recorded version.
         outlook: of the module, with its managers.
         inventory: of the module.
-        autoscaled: reads what autoscalers target.
+        autoscaled: reads the targets of autoscalers.
 
     Raises:
         ClusterError: it can't be read.
@@ -57,7 +57,7 @@ def module_health(
 
 
 def _objects_with_health(cluster: Cluster, inventory: Inventory) -> dict[Ref, Object | None]:
-    """The objects of a module that can be unwell; None for those that do not exist."""
+    """The objects of a module that have a health; None for those that do not exist."""
     live, _pages = read_live(cluster, [inventory], lambda *kind: not is_always_current(*kind))
     return {
         entry.ref: live.get(entry.ref)

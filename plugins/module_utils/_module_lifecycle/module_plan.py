@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans what a run does with each module: its decision, and what would change of its objects."""
+"""Plans what a run does with each module: its decision, and the changes of its objects."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ from .observed_modules import ObservedModules
 
 
 class MissingManifests(LifecycleError):
-    """Manifests that the task needs, and that were not sent along.
+    """Manifests that the task needs and that were not sent to the host.
 
     Attributes:
-        links: what names them.
+        links: identify them.
     """
 
     def __init__(self, links: Sequence[str]) -> None:
@@ -66,7 +66,7 @@ class MissingManifests(LifecycleError):
 
 
 class ManagerScaling(NamedTuple):
-    """A manager that was scaled to nothing, and the merge patch that scales it back."""
+    """A manager that was scaled to zero, and the merge patch that scales it back."""
 
     manager: Object
     patch: Mapping[str, Any]
@@ -74,19 +74,20 @@ class ManagerScaling(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannedModule:
-    """What a run does with one module.
+    """The plan for one module.
 
     Attributes:
-        outlook: what is known of it.
+        outlook: the facts about it.
         decision: what happens to it.
-        request: what the user asks of it; None where the user's list leaves it out.
-        version: of the manifest that its objects are compared with; None where that is not known.
-        component: what its objects are compared with; None where they are left alone.
-        before: the inventory that its objects are compared by; None where nothing is known of them.
-        plan: what would change of its objects; None where they are left alone.
+        request: the user's request for it; None if the user's list lacks it.
+        version: of the manifest that its objects are compared with; None if it is not known.
+        component: the desired objects for the comparison; None if they are left unchanged.
+        before: the inventory for the comparison; None if nothing is known of them.
+        plan: the changes of its objects; None if they are left unchanged.
         configuration: the default configuration that is still to be created, complete; mostly None.
-        declined_configuration: the one that is never created, as the user has instances; mostly None.
-        scaling: the patch that scales its manager back, which was scaled to nothing; mostly None.
+        declined_configuration: the configuration that is never created, because the user has instances;
+            mostly None.
+        scaling: the patch that scales its manager back from zero; mostly None.
         problem: why nothing of it may be written, in a sentence; mostly empty.
     """
 
@@ -108,7 +109,7 @@ class PlannedModule:
 
     @property
     def changes(self) -> tuple[ObjectChange, ...]:
-        """What would change: of its objects, and its default configuration that would be created."""
+        """The changes of its objects, and the creation of its default configuration."""
         changes = self.plan.changes if self.plan else ()
         created = self.configuration
         return (*changes, ObjectChange(ref_of(created), None, created)) if created else changes
@@ -123,7 +124,7 @@ class PlannedModule:
         if self.decision.action == ADOPT:
             return bool(self.plan.changes)
         if self.decision.action == DELETE:
-            # Instances that the manifest brings are deleted first, and not put back.
+            # Instances in the manifest are deleted first, and not created again.
             return any(change.ref not in self._own_instances for change in self.plan.changes)
         return self.plan.takes_part
 
@@ -135,7 +136,7 @@ class PlannedModule:
 
     @property
     def is_adopted_as_it_is(self) -> bool:
-        """Whether it is taken over without one object being written."""
+        """Whether it is adopted without a write to any object."""
         is_compared = self.plan is not None and not self.problem
         return self.decision.action == ADOPT and is_compared and not self.changes_objects
 
@@ -144,8 +145,8 @@ class ModulePlanner:
     """Plans a run.
 
     Args:
-        task: whose run it is.
-        request: what the user asks for.
+        task: of the run.
+        request: the user's request.
         observed: what was read.
         runner: the migrations.
 
@@ -171,7 +172,7 @@ class ModulePlanner:
         """What the run does with each module.
 
         Raises:
-            MissingManifests: it can't be planned without some manifests.
+            MissingManifests: the plan needs manifests that are missing.
             LifecycleError: the cluster does not answer.
         """
         now = datetime.now(UTC)
@@ -197,13 +198,13 @@ class ModulePlanner:
             self._missing.append(missing.link)
         except LifecycleError as error:
             if planned.decision.action == DELETE:
-                # What is there can be deleted without its manifest.
+                # Existing objects can be deleted without the manifest.
                 return planned
             return replace(planned, problem=str(error))
         return planned
 
     def _compared(self, planned: PlannedModule) -> PlannedModule:
-        """The module with what would change of its objects."""
+        """The module with the changes of its objects."""
         version = self._version(planned)
         if version is None:
             return planned
@@ -238,7 +239,7 @@ class ModulePlanner:
         return self._with_configuration(planned, component)
 
     def _scaling(self, outlook: ModuleOutlook, component: DesiredComponent) -> ManagerScaling | None:
-        """How to scale the manager back, if it was scaled to nothing."""
+        """How to scale the manager back, if it was scaled to zero."""
         for manager in outlook.managers:
             live = manager.object
             if not manager.is_as_left and (live.get("spec") or {}).get("replicas") == 0:
@@ -267,10 +268,10 @@ class ModulePlanner:
         return replace(planned, configuration=complete)
 
     def _lives(self, kind: tuple[str, str]) -> bool:
-        """Whether an object of a kind lives in any namespace.
+        """Whether any namespace has an object of a kind.
 
         Raises:
-            ClusterError: it can't be asked.
+            ClusterError: this can't be read.
         """
         found = living_resources(self._task.cluster, [kind])[kind]
         if isinstance(found, ClusterError):
@@ -318,7 +319,7 @@ class ModulePlanner:
         return asked.manifest if asked is not None and asked.manifest else version.manifest
 
     def _source(self, link: str) -> str:
-        """What identifies a manifest as it is applied."""
+        """The identity of a manifest in its applied form."""
         request = self._request
         content = self._task.materials.modules.digest(link) or link
         rewriting = [dict(request.image_prefixes), request.pull_secret]
@@ -332,13 +333,13 @@ class ModulePlanner:
         return frozenset(obj["metadata"]["name"] for obj in found)
 
     def _with_adopted_inventory(self, planned: PlannedModule, version: ModuleVersion) -> PlannedModule:
-        """The module with an inventory of what runs, which this collection has not installed."""
+        """The module with an inventory of its running objects, which this collection has not installed."""
         module = self._observed.catalog.modules[planned.name]
         running = module.versions.get(planned.outlook.facts.running)
         if planned.decision.action == ADOPT:
             running = version
         if running is None:
-            # What the version that runs consists of is not known; its manager goes, see module_deployment.
+            # The objects of the running version are unknown; its manager is removed, see module_deployment.
             return planned
         link = self._link(running, None if running.version != version.version else planned.request)
         component = self._read(running, link, planned)
@@ -361,12 +362,12 @@ class ModulePlanner:
 
     @cached_property
     def autoscaled(self) -> frozenset[tuple[str, str, str]]:
-        """What autoscalers of the cluster target."""
+        """The targets of the cluster's autoscalers."""
         return read_autoscaled(self._task.cluster)
 
 
 def module_migrations(runner: MigrationRunner, planned: PlannedModule) -> MigrationRunner:
-    """The migrations, for a module as it is to be."""
+    """The migrations, for a desired module."""
     action = {INSTALL: "new", UPGRADE: "upgraded"}.get(planned.decision.action, "unchanged")
     namespace = planned.before.namespace if planned.before else ""
     objects: Sequence[Object] = planned.component.objects if planned.component else ()
@@ -380,9 +381,9 @@ def _as_inventory(component: DesiredComponent) -> Inventory:
 
 
 def adopted_inventory(component: DesiredComponent, live: Mapping[Ref, Object]) -> Inventory:
-    """The inventory of a module that was installed by other means: what there is of its manifest.
+    """The inventory of a module that was installed by other means: the existing objects of its manifest.
 
-    It has no digest, as not all of it need be there as the manifest has it.
+    It has no digest, because the objects may differ from the manifest.
     """
     entries = tuple(
         current_entry(InventoryEntry(obj["apiVersion"], ref, intent=intent_of(obj)), live[ref], ((), ()))

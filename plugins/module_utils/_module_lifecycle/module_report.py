@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cluster has of modules, and what its catalog offers, for people and programs."""
+"""The modules of a cluster, and those of its catalog, for people and programs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def report_modules(task: Task, request: ModulesRequest, names: Collection[str]) 
     """The catalog, and each module with its state; a summary over all.
 
     Args:
-        task: that asks.
+        task: of the report.
         request: the catalog and the labels of the cluster.
         names: the modules to report; all that are installed or recorded if there are none.
 
@@ -93,7 +93,7 @@ def _module(
 
 
 def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) -> str:
-    """The state in the record, unless the manager is not well; without a record what is installed."""
+    """The recorded state, unless the manager is not healthy; without a record, what is installed."""
     record = outlook.facts.record
     if record is None:
         return INSTALLED if outlook.managers else NOT_INSTALLED
@@ -105,7 +105,7 @@ def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) 
 
 
 def _is_supported(catalog: Catalog, name: str, running: str) -> bool:
-    """Whether the version that runs is in a channel of the catalog, or mandatory."""
+    """Whether the running version is in a channel of the catalog, or mandatory."""
     module = catalog.modules.get(name)
     return bool(running and module) and running in {
         *(module.channels.values() if module else ()),
@@ -114,7 +114,7 @@ def _is_supported(catalog: Catalog, name: str, running: str) -> bool:
 
 
 def _configuration(cluster: Cluster, known: KnownObject | None) -> dict[str, Any] | None:
-    """The default configuration with its own state, which never enters the module's."""
+    """The default configuration with a separate state, which never affects the module's."""
     if known is None:
         return None
     ref = known.ref

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a user asks of the modules of a cluster."""
+"""The user's request for the modules of a cluster."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ HOUR = 3600.0
 
 @dataclass(frozen=True)
 class ModuleRequest:
-    """What a user asks of one module.
+    """The user's request for one module.
 
     Attributes:
         name: of the module.
         state: ``managed``, ``unmanaged`` or ``absent``.
-        channel: whose version is wanted; empty with a version.
-        version: the version that is wanted, or empty.
-        policy: what becomes of the module when it is absent; empty for what its record says.
-        configuration: what is created in place of the template's default configuration, or None.
-        manifest: what takes the place of the template's manifest: a path or a link, or empty.
+        channel: the channel of the wanted version; empty with a version.
+        version: the wanted version, or empty.
+        policy: what happens to the module when it is absent; empty for the recorded policy.
+        configuration: replaces the template's default configuration, or None.
+        manifest: replaces the template's manifest: a path or a link, or empty.
         needs: the modules that must be healthy before this one is installed or upgraded.
         is_default: whether it is one of the cluster's default modules.
         delete_resources: whether a deletion deletes the resources that block it, while the operator runs.
-        running_version: the version that runs, where the cluster does not say it; or empty.
+        running_version: the running version, if the cluster does not say it; or empty.
     """
 
     name: str
@@ -52,21 +52,21 @@ class ModuleRequest:
 
 @dataclass(frozen=True)
 class ModulesRequest:
-    """What a user asks of the modules of a cluster.
+    """The user's request for the modules of a cluster.
 
     Attributes:
-        modules: what is asked of each.
-        is_whole_list: whether managed modules that are not among them are removed, and mandatory ones added.
+        modules: the request for each.
+        is_whole_list: whether other managed modules are removed, and mandatory ones added.
         reads_cluster_catalog: whether the cluster's own ModuleTemplates belong to the catalog.
-        labels: of the cluster, which decide on beta and restricted modules and on maintenance windows.
-        maintenance_policy: when upgrades that require downtime may be made; None for at any time.
-        image_prefixes: what the prefixes of images become, for air-gapped clusters.
+        labels: of the cluster, which decide about beta and restricted modules and maintenance windows.
+        maintenance_policy: when upgrades that require downtime may happen; None for at any time.
+        image_prefixes: the replacement of each image prefix, for air-gapped clusters.
         pull_secret: the name of a Secret that pods pull their images with, or empty.
-        policy: on what terms objects are written.
-        migrations: what the user says of migrations.
+        policy: the terms for writing objects.
+        migrations: the options for migrations.
         timeout: seconds that each module may take.
         workers: how many modules are worked on at once.
-        grace: seconds that what is in flight gets after a cancellation.
+        grace: seconds that work in flight gets after a cancellation.
         deadline: seconds after which the run stops; 0 means never.
         patience: seconds for which a blocked deletion is *Deleting*, and *Warning* from then on.
         wait: whether a blocked deletion fails the host.
@@ -93,7 +93,7 @@ class ModulesRequest:
 
 
 def request_problems(modules: Sequence[ModuleRequest]) -> list[str]:
-    """What is wrong with a list of modules, each in a sentence."""
+    """The errors in a list of modules, each in a sentence."""
     names = [one.name for one in modules]
     problems = [
         f"module {name} is in the list {names.count(name)} times; leave one of them"
@@ -114,10 +114,10 @@ def request_problems(modules: Sequence[ModuleRequest]) -> list[str]:
 
 
 def ordered_waves(needs: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
-    """The modules in waves, each after what it needs.
+    """The modules in waves, each after those that it needs.
 
     Args:
-        needs: by module, without circles; those that are no keys are passed over.
+        needs: by module, without cycles; needs that are no keys are skipped.
     """
     sorter = TopologicalSorter(
         {name: [one for one in needed if one in needs] for name, needed in needs.items()}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the task says of modules: a row for each, and a summary in lines."""
+"""The task's result about modules: a row for each, and a summary in lines."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def run_result(
     """The result of the task.
 
     Args:
-        task: whose result it is.
-        ended: every module, with what came of it.
+        task: of the result.
+        ended: every module, with its outcome.
         run: the run, if there was one.
-        warnings: what a person should know of the run as a whole.
+        warnings: about the run as a whole.
         changes: what has changed, or would change, for the diff.
     """
     rows = [module_row(one, done.record, is_changed=done.is_changed) for one, done in ended]
@@ -74,18 +74,18 @@ def run_result(
         result["diff"] = [diff_of(change.before, change.after) for change in changes]
     if failed:
         result["failed"] = True
-        # Errors of the catalog name their module themselves.
+        # Errors of the catalog contain the names of their modules.
         told = ((one.name, one.error.removeprefix(f"module {one.name}: ")) for one in failed)
         result["msg"] = "\n".join(f"module {name}: {error}" for name, error in told)
     return result
 
 
 def _module_warnings(ended: Sequence[tuple[PlannedModule, ModuleOutcome]]) -> list[str]:
-    """What a person should know of single modules, each once."""
+    """Warnings about single modules, each once."""
     found = [f"{done.outcome.name}: {text}" for _planned, done in ended for text in done.outcome.warnings]
     for planned, _done in ended:
         if planned.plan is not None:
-            # How an object differs from its manifest is no drift before it is ours.
+            # A difference between an object and its manifest is no drift before we own it.
             findings = () if planned.decision.action == ADOPT else planned.plan.findings
             told = (*planned.plan.warnings, *describe_findings(findings))
             found += [f"{planned.name}: {text}" for text in told]
@@ -93,11 +93,11 @@ def _module_warnings(ended: Sequence[tuple[PlannedModule, ModuleOutcome]]) -> li
 
 
 def module_row(planned: PlannedModule, record: ModuleRecord | None, *, is_changed: bool) -> dict[str, Any]:
-    """What a result says of a module.
+    """The row of a module in a result.
 
     Args:
-        planned: what was to be done.
-        record: what is remembered of it; None where nothing is.
+        planned: the plan for it.
+        record: of it; None if there is none.
         is_changed: whether anything was changed, or would be.
     """
     return {
@@ -115,7 +115,7 @@ def module_row(planned: PlannedModule, record: ModuleRecord | None, *, is_change
 
 
 def module_summary(rows: Sequence[Mapping[str, Any]], *, rehearsed: bool) -> list[str]:
-    """A line for each module that something happens to, or that is not well; what blocks it below that."""
+    """A line for each module with an action or a problem; its blockers follow."""
     lines: list[str] = []
     for row in rows:
         line = _line(row, rehearsed=rehearsed)
@@ -126,7 +126,7 @@ def module_summary(rows: Sequence[Mapping[str, Any]], *, rehearsed: bool) -> lis
 def _line(row: Mapping[str, Any], *, rehearsed: bool) -> str:
     words = _PLANNED if rehearsed else _DONE
     is_blocked = row["action"] == DELETE and row["state"] != NOT_INSTALLED
-    # What is adopted as it is has changed nothing.
+    # An unchanged adopted module has no changes.
     happens = row["changed"] or (row["action"] == ADOPT and row["state"] == READY)
     happened = words.get(row["action"], "") if happens and not is_blocked else ""
     if not happened and not row["message"]:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run over modules has to be allowed, as far as that is known before it begins."""
+"""The rights that a run over modules needs, as far as they are known before it begins."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def module_rights(
     kinds: RecordKinds,
     inventories: Collection[Inventory],
 ) -> set[Right]:
-    """What the run takes.
+    """The rights that the run needs.
 
     Args:
         cluster: whose discovery knows which kinds are namespaced. The namespaces of a module that the run
             deletes are read from it.
         planned: the modules that it works on.
-        kinds: of the records that it keeps.
+        kinds: of the records that it writes.
         inventories: of all owners. The run does not delete an object that another owner has too.
 
     Raises:
@@ -59,7 +59,7 @@ def module_rights(
 
 
 def _applying(cluster: Cluster, component: DesiredComponent, plan: ComponentPlan) -> set[Right]:
-    """What applying a module takes, and removing what it drops."""
+    """The rights to apply a module, and to remove what it drops."""
     defined = defined_kinds(component.objects).values()
     own = {(known.group, known.resource.kind): known.resource for known in defined}
 
@@ -74,7 +74,7 @@ def _applying(cluster: Cluster, component: DesiredComponent, plan: ComponentPlan
 
 
 def _giving_up(cluster: Cluster, inventory: Inventory, action: str, shared: Collection[Ref]) -> set[Right]:
-    """What deleting a module takes (and seeing what its namespaces contain), or releasing its objects."""
+    """The rights to delete a module (and to list its namespaces), or to release its objects."""
     found: set[Right] = rights_to_deny()
     contained = ContainedObjects(cluster)
     for entry in inventory.entries:

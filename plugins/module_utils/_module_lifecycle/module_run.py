@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Manages the modules of a cluster: looks at all, and works on those that are not as they are wanted."""
+"""Manages the modules of a cluster: checks all, and works on those that differ from the request."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from .work_terms import WorkTerms
 
 
 def manage_modules(task: Task, request: ModulesRequest, kinds: RecordKinds) -> Result:
-    """Manage the modules that a user names; in check mode on an overlay, of which nothing is kept.
+    """Manage the modules that a user names; in check mode on an overlay that is discarded.
 
     Raises:
-        LifecycleError: the request makes no sense, or the cluster does not answer.
+        LifecycleError: the request is invalid, or the cluster does not answer.
     """
     problems = request_problems(request.modules)
     if problems:
@@ -92,12 +92,12 @@ class _ModuleRun:
 
     @cached_property
     def rights(self) -> set[Right]:
-        """What the run takes, once it is planned."""
+        """The rights that the run needs, once it is planned."""
         inventories = [*self._observed.inventories.values(), *self._observed.others]
         return module_rights(self._task.cluster, self._working, self._kinds, inventories)
 
     def work(self) -> Result:
-        """Plan, and carry the plan out; the result of the task."""
+        """Plan, and apply the plan; the result of the task."""
         held = hold_problem(self._observed.installation.hold, datetime.now(UTC))
         planned = self._planner.plan()
         self._working = [one for one in planned if _needs_work(one)]
@@ -156,7 +156,7 @@ class _ModuleRun:
         for wave in self._waves():
             self._work_on_wave(wave, terms, run)
         with suppress(LifecycleError):
-            # Without these notes the next run reads more; this one is done.
+            # Without these records the next run reads more; this run is done.
             self._note_observations()
         return run
 
@@ -222,7 +222,7 @@ class _ModuleRun:
         return done is not None and (done.record is None or not done.record.is_managed)
 
     def _rehearse(self) -> None:
-        """Say what would come of the modules that a run would work on; deletions on the overlay."""
+        """The outcome of the modules that a run would work on; deletions are rehearsed on the overlay."""
         terms = WorkTerms(
             cluster=self._planner.overlay,
             request=self._request,
@@ -239,7 +239,7 @@ class _ModuleRun:
             self._outcomes[planned.name] = ModuleWork(terms, planned).rehearse()
 
     def _report(self, planned: PlannedModule) -> ModuleOutcome:
-        """Report the state of a module that is left as it is, where its record says otherwise."""
+        """Report the state of an unchanged module, if its record differs."""
         facts = planned.outlook.facts
         state, message = self._state_of(planned)
         outcome = ComponentOutcome(
@@ -254,7 +254,7 @@ class _ModuleRun:
         if facts.wanted == MANAGED:
             record = wanted_record(record or ModuleRecord(planned.name), planned)
         if record is None:
-            # Of what is neither wanted nor managed there is nothing to remember.
+            # A module that is neither wanted nor managed needs no record.
             return ModuleOutcome(outcome, ModuleRecord(planned.name, status=status))
         record = replace(record, status=status)
         if not self._task.check_mode and record != facts.record:
@@ -263,7 +263,7 @@ class _ModuleRun:
         return ModuleOutcome(outcome, record)
 
     def _state_of(self, planned: PlannedModule) -> tuple[str, str]:
-        """What is reported of a module that is left as it is, and why."""
+        """The reported state of an unchanged module, and why."""
         decision = planned.decision
         if planned.problem:
             return ERROR, planned.problem

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Works on one module: installs, upgrades, adopts, repairs, gives it up, or deletes it."""
+"""Works on one module: installs, upgrades, adopts, repairs, releases or deletes it."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ from .work_terms import WorkTerms
 
 @dataclass(frozen=True)
 class ModuleOutcome:
-    """What came of one module.
+    """The outcome of one module.
 
     Attributes:
-        outcome: as it stands in the record of the run.
-        record: what is remembered from now on; None where nothing is.
-        is_changed: whether anything of the cluster was changed, but for our own records.
+        outcome: as the record of the run has it.
+        record: the new record; None if there is none.
+        is_changed: whether anything in the cluster was changed, except for our own records.
     """
 
     outcome: ComponentOutcome
@@ -68,8 +68,8 @@ class ModuleWork:
     """The work on one module.
 
     Args:
-        terms: what it takes.
-        planned: what is to be done.
+        terms: the context of the work.
+        planned: the plan for the module.
     """
 
     terms: WorkTerms
@@ -80,7 +80,7 @@ class ModuleWork:
         self._record = self.planned.outlook.facts.record or ModuleRecord(self.planned.name)
 
     def run(self) -> ModuleOutcome:
-        """Work on the module to its end; never raises for what a manifest or a cluster gets wrong."""
+        """Work on the module to its end; never raises for errors of a manifest or a cluster."""
         started = time.monotonic()
         action = self.planned.decision.action
         work = {UNMANAGE: self._give_up, DELETE: self._delete}.get(action, self._look_after)
@@ -95,7 +95,7 @@ class ModuleWork:
         return replace(done, outcome=outcome)
 
     def _check_running_version(self) -> None:
-        """Raise if another version runs than when all was planned, which may be some time ago."""
+        """Raise if the running version has changed since the plan, which may be some time ago."""
         name, planned = self.planned.name, self.planned.outlook.running
         if self.terms.running_version is None or self.planned.component is None:
             return
@@ -141,7 +141,7 @@ class ModuleWork:
         return is_planned or bool(outcome.created + outcome.changed + outcome.replaced + outcome.deleted)
 
     def _judged(self, outcome: ComponentOutcome) -> ComponentOutcome:
-        """The outcome, failed if the module is not well: nothing need have been applied of it."""
+        """The outcome, failed if the module is not healthy: even if nothing was applied."""
         planned, terms = self.planned, self.terms
         inventory = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE).get(planned.name)
         outlook = planned.outlook._replace(managers=())
@@ -149,7 +149,7 @@ class ModuleWork:
         return outcome if health.is_ready else replace(outcome, state=FAILED, error=health.reason)
 
     def _installed_record(self) -> ModuleRecord:
-        """What is remembered of the version that is installed."""
+        """The record of the installed version."""
         planned, cluster = self.planned, self.terms.cluster
         version = planned.outlook.target
         if version is None or version.version != planned.decision.version:
@@ -170,7 +170,7 @@ class ModuleWork:
         )
 
     def _adopt(self) -> None:
-        """Remember the objects of a module that was installed by other means, without writing any."""
+        """Record the objects of a module that was installed by other means, without a write to any."""
         component = self._component()
         before = self.planned.before or Inventory(component.name, owner_kind=MODULE)
         deployed = replace(component.listed, source=component.source)
@@ -185,7 +185,7 @@ class ModuleWork:
     # The default configuration
 
     def _with_configuration_taken_back(self, record: ModuleRecord) -> ModuleRecord:
-        """The record after a deletion was taken back: a configuration that was asked to go is forgotten."""
+        """The record after a deletion was cancelled: without a configuration whose deletion was requested."""
         if not record.deletes_configuration:
             return record
         live = self._live_configuration(record.configuration)
@@ -194,7 +194,7 @@ class ModuleWork:
         return replace(record, deletes_configuration=False, configuration=None, configuration_creation="")
 
     def _live_configuration(self, known: KnownObject | None) -> Object | None:
-        """The default configuration, if this collection has created it and it still lives."""
+        """The default configuration, if this collection has created it and it still exists."""
         if known is None or not known.uid:
             return None
         cluster, ref = self.terms.cluster, known.ref
@@ -234,10 +234,10 @@ class ModuleWork:
         )
         return bool(uid)
 
-    # Giving up and deleting
+    # Releasing and deleting
 
     def _give_up(self) -> ModuleOutcome:
-        """Leave the module as it is, in nobody's hands."""
+        """Stop managing the module, and leave it unchanged."""
         name, terms = self.planned.name, self.terms
         inventory = terms.inventories.get(name)
         lift(terms.cluster, name)
@@ -255,14 +255,14 @@ class ModuleWork:
         return replace(done, is_changed=True)
 
     def _created_configuration(self) -> list[InventoryEntry]:
-        """The default configuration, if it was created by this collection; it is in no inventory."""
+        """The default configuration, if this collection created it; it is in no inventory."""
         known = self._record.configuration
         if known is None or not known.uid:
             return []
         return [InventoryEntry(known.api_version, known.ref, known.uid)]
 
     def _delete(self) -> ModuleOutcome:
-        """Delete the module, as far as what lives of its kinds allows."""
+        """Delete the module, as far as the existing resources of its kinds allow."""
         planned, terms, record = self.planned, self.terms, self._record
         since = record.deletion_since or timestamp()
         is_ours = planned.outlook.facts.policy != IGNORE
@@ -279,7 +279,7 @@ class ModuleWork:
         departure = self._departure(terms.inventories.get(planned.name))
         upkeep = ComponentOutcome(planned.name, SUCCEEDED)
         if planned.changes_objects and not terms.is_rehearsal and departure.blockers():
-            # What has to let go of them may be gone, or need what a newer version mends.
+            # The controller that removes the finalizers may be deleted, or need a fix in a newer version.
             upkeep = ModuleDeployment(terms, planned, self._component()).deploy()
             if upkeep.state == SUCCEEDED:
                 self._record = self._installed_record()
@@ -289,7 +289,7 @@ class ModuleWork:
         return self._departed(self._with_operator_state(departed), upkeep)
 
     def _with_operator_state(self, departure: Departure) -> Departure:
-        """The departure with why the operator lets nothing go, if it does not run."""
+        """The departure, with the operator's problem as the reason if it does not run."""
         if not departure.blockers:
             return departure
         planned, terms = self.planned, self.terms
@@ -358,7 +358,7 @@ class ModuleWork:
     # The record
 
     def rehearse(self) -> ModuleOutcome:
-        """What would come of the module; a deletion is rehearsed on the overlay."""
+        """The predicted outcome of the module; a deletion is rehearsed on the overlay."""
         planned = self.planned
         if planned.decision.action == DELETE:
             return self.run()
@@ -371,7 +371,7 @@ class ModuleWork:
         return ModuleOutcome(outcome, record, is_changed=is_changed)
 
     def _write(self, record: ModuleRecord, *, is_written: bool = True) -> None:
-        """Keep a record; it is written unless more of it follows at once."""
+        """Update a record; it is written unless another update follows at once."""
         self._record = record
         if is_written and record != self.planned.outlook.facts.record:
             self._record = write_module_record(self.terms.cluster, record)
@@ -392,12 +392,12 @@ class ModuleWork:
 
 
 def _running_text(running: RunningVersion) -> str:
-    """A version that runs, for a message."""
+    """A running version, for a message."""
     return f"{running.manager} in version {running.version}" if running.version else running.reason
 
 
 def wanted_record(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
-    """The record of a managed module with what the user wants of it."""
+    """The record of a managed module with the user's request."""
     asked, facts = planned.request, planned.outlook.facts
     if asked is None:
         return replace(record, state=MANAGED, policy=facts.policy, is_mandatory=True)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cluster has of modules: records, inventories, managers, and its own catalog."""
+"""The state of modules in a cluster: records, inventories, managers, and its own catalog."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class LiveManager:
     """A manager of a module that exists.
 
     Attributes:
-        object: all of it; where it is as it was left, only its metadata.
-        is_as_left: whether nothing of it has changed since a run noted it.
+        object: all of it; only its metadata if it is unchanged.
+        is_as_left: whether it is unchanged since a run recorded it.
     """
 
     object: Object
@@ -41,16 +41,16 @@ class LiveManager:
 
 @dataclass(frozen=True)
 class ObservedModules:
-    """What was read.
+    """What was read of the modules of a cluster.
 
     Attributes:
-        installation: which release the cluster has.
+        installation: identifies the cluster's release.
         inventories: of modules, by name.
         others: inventories of owners of other kinds.
         records: of modules, by name.
-        catalog: what can be installed.
-        live: the metadata of what the inventories name.
-        managers: what lives of the managers of each module that was asked for.
+        catalog: the modules that can be installed.
+        live: the metadata of the objects in the inventories.
+        managers: the existing managers of each requested module.
     """
 
     installation: Installation
@@ -69,17 +69,16 @@ def observe_modules(
     reads_cluster_catalog: bool,
     names: Collection[str] | None,
 ) -> ObservedModules:
-    """Read what the cluster has of modules: one request per kind, and a handful.
+    """Read the state of modules in a cluster: one request per kind, and a few more.
 
     Args:
         cluster: live or an overlay.
-        documents: of the catalog, as the controller has them.
+        documents: of the catalog, from the controller.
         reads_cluster_catalog: whether the cluster's own documents belong to it.
-        names: the modules that the user names; None for all of the catalog. Those with a record are looked
-            at too.
+        names: the modules that the user names; None for all of the catalog. Those with a record are read too.
 
     Raises:
-        ClusterError: something can't be read, so that nothing may be decided.
+        ClusterError: something can't be read, so that no decision is possible.
     """
     own_documents = partial(_cluster_documents, cluster) if reads_cluster_catalog else list[SourcedDocument]
     installation, inventories, records, own, labelled = call_in_threads(
@@ -105,7 +104,7 @@ def observe_modules(
 
 
 def read_managers(cluster: Cluster, observed: ObservedModules, name: str) -> tuple[LiveManager, ...]:
-    """The managers of one module that live now, some time after all was observed.
+    """The managers of one module that exist now, some time after the observation.
 
     Raises:
         ClusterError: they can't be read.
@@ -116,7 +115,7 @@ def read_managers(cluster: Cluster, observed: ObservedModules, name: str) -> tup
 
 
 def _as_inventory(candidates: Mapping[str, Sequence[Manager]]) -> Inventory:
-    """What names the managers that may live, to read them by."""
+    """An inventory of the managers that may exist, to read them with."""
     named = (one for some in candidates.values() for one in some)
     return Inventory("", entries=tuple(InventoryEntry(one.api_version, one.ref) for one in named))
 
@@ -128,7 +127,7 @@ def _cluster_documents(cluster: Cluster) -> list[SourcedDocument]:
 
 
 def _labelled_managers(cluster: Cluster) -> list[Object]:
-    """The metadata of workloads that say which module they belong to."""
+    """The metadata of workloads with a label for the module that they belong to."""
 
     def read(kind: tuple[str, str]) -> list[Object]:
         return cluster.list(*kind, label_selector=MODULE_LABEL, metadata_only=True).items
@@ -137,7 +136,7 @@ def _labelled_managers(cluster: Cluster) -> list[Object]:
 
 
 def record_manager(record: ModuleRecord | None) -> Manager | None:
-    """The manager that a record names, or None."""
+    """The manager in a record, or None."""
     if record is None or record.manager is None:
         return None
     ref = record.manager.ref
@@ -159,7 +158,7 @@ def _live_managers(
     live: Mapping[Ref, Object],
     labelled: Iterable[Object],
 ) -> dict[str, tuple[LiveManager, ...]]:
-    """The managers that live, by module; those that have changed since they were noted are read in full."""
+    """The existing managers, by module; those that have changed since they were recorded are read in full."""
     found: dict[str, dict[Ref, Object]] = {
         name: {one.ref: live[one.ref] for one in some if one.ref in live} for name, some in candidates.items()
     }

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which version of a module runs, by what its managers say of themselves: pure.
+"""Which version of a module runs, according to its managers. Pure.
 
-A module may run that this collection has not installed, in a version that the catalog doesn't have, and
-twice: docker-registry 0.13 moved its manager to another namespace.
+This collection may not have installed a running module. Its version may be missing from the catalog. It may
+also run twice: docker-registry 0.13 moved its manager to another namespace.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .catalog.pod_templates import pod_template
 from .catalog.semantic_version import SemanticVersion, parse_version
 
 MODULE_LABEL = "kyma-project.io/module"
-"""What operators of Kyma, and what they make, have as a label: the module's name."""
+"""A label of Kyma's operators, and of the objects that they create: the module's name."""
 LABELLED_KINDS = (("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"))
-"""Kinds to search for managers by the label, beside those that templates name."""
+"""Kinds to search for managers by the label, besides those that templates name."""
 VERSION_LABEL = "app.kubernetes.io/version"
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 MANAGER_CONTAINER = "manager"
@@ -30,7 +30,7 @@ MANAGER_CONTAINER = "manager"
 
 @dataclass(frozen=True)
 class RecordedManager:
-    """The manager as it was when we last left it.
+    """The manager in its last recorded state.
 
     Attributes:
         version: of the module.
@@ -51,7 +51,7 @@ class RunningVersion:
 
     Attributes:
         version: a semantic version without a leading ``v``; empty if nothing runs or it is unknown.
-        manager: whose version it is, or whose version is unknown; None if nothing runs.
+        manager: the manager of that version, or of the unknown version; None if nothing runs.
         reason: why the version is unknown, or that nothing runs; else empty.
     """
 
@@ -61,12 +61,12 @@ class RunningVersion:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether something runs, and nothing tells in which version."""
+        """Whether a manager runs in an unknown version."""
         return self.manager is not None and not self.version
 
 
 def manager_candidates(module: CatalogModule, recorded: Manager | None = None) -> tuple[Manager, ...]:
-    """Where a manager of a module may be: by our record and by all templates, the newest first."""
+    """The possible managers of a module: from our record and all templates, the newest first."""
     managers = [version.manager for version in module.versions.values()]
     by_ref: dict[Ref, Manager] = {}
     for manager in (recorded, *reversed(managers)):
@@ -78,13 +78,13 @@ def manager_candidates(module: CatalogModule, recorded: Manager | None = None) -
 def running_version(
     managers: Iterable[Object], named: Collection[Ref], recorded: RecordedManager | None = None
 ) -> RunningVersion:
-    """The highest version of the managers that live.
+    """The highest version of the existing managers.
 
     Args:
-        managers: those of :func:`manager_candidates` that live, and what has the label of the module.
-        named: the references of the candidates. Of other objects only those with a manager's container count:
-            what an operator makes has the label, too, and the version of something else.
-        recorded: the manager as we left it. Its version counts if it is still that one.
+        managers: those of :func:`manager_candidates` that exist, and objects with the label of the module.
+        named: the references of the candidates. Other objects only count with a manager's container: objects
+            that an operator creates have the label, too, and their own versions.
+        recorded: the recorded manager. Its version counts if the manager is unchanged.
     """
     best: tuple[SemanticVersion, Ref] | None = None
     found = RunningVersion(reason="nothing of it runs")
@@ -107,7 +107,7 @@ def running_version(
 def manager_image(manager: Object) -> str:
     """The image of a manager's own container, or empty.
 
-    It is the container that the annotation of kubectl names, else the one called manager, else the only one.
+    It is the container that the annotation of kubectl names, else the one named manager, else the only one.
     """
     containers = _containers(manager)
     container = _manager_container(manager)
@@ -118,13 +118,13 @@ def manager_image(manager: Object) -> str:
 
 
 def image_tag(image: str) -> str:
-    """The tag of an image's name; empty without one. A digest and the port of a registry are none."""
+    """The tag of an image's name; empty without one. Digests and registry ports are no tags."""
     name = image.partition("@")[0].rpartition("/")[2]
     return name.partition(":")[2]
 
 
 def _version_texts(manager: Object) -> Iterator[str]:
-    """What may be a manager's version, what counts most first."""
+    """Texts that may be a manager's version, in order of precedence."""
     for labelled in (manager, pod_template(manager)):
         label = ((labelled.get("metadata") or {}).get("labels") or {}).get(VERSION_LABEL)
         if label:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What working on modules takes, whatever is done with each of them."""
+"""The context for the work on modules, for all actions."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from .running_version import RunningVersion
 
 @dataclass(frozen=True)
 class WorkTerms:
-    """What working on modules takes.
+    """The context for the work on modules.
 
     Attributes:
         cluster: the live one.
-        request: what the user asks for.
+        request: the user's request.
         migrations: those of the run.
         progress: where to report.
-        watcher: shared by all modules that are waited for.
+        watcher: shared by all waits for modules.
         cancelled: whether to stop.
-        out_of_grace: whether what was in flight then has had its time.
-        inventories: of modules, as they were when the run began.
+        out_of_grace: whether the grace period of work in flight has ended.
+        inventories: of modules, from the beginning of the run.
         others: the objects of owners of other kinds.
-        autoscaled: what autoscalers target.
+        autoscaled: the targets of autoscalers.
         running_version: reads which version of a module runs now; None in a rehearsal.
         is_rehearsal: whether the cluster is an overlay.
     """

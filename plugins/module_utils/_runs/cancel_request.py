@@ -24,7 +24,7 @@ from .records.record_writer import current_user
 from .records.runs import RUNNING, read_run
 
 ATTEMPTS = 10
-"""How often the wish is written anew, as the run itself writes to its record all the time."""
+"""How many times the request is written again after conflicts: the run itself often writes its record."""
 
 
 @dataclass(frozen=True)

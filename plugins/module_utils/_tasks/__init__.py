@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One file per Ansible module: options in, result out. Only here do capabilities meet.
+"""One file per Ansible module: options in, result out. Capabilities meet only here.
 
-`shared` has what several use. `complete_deletion` and `errand_watch` are parts of one module each.
+`shared` has what several files use. `complete_deletion` and `errand_watch` are parts of one module each.
 
-From outside: `DEFINITION` of each, for the module and its action plugin.
+Entry points: `DEFINITION` of each, for the module and its action plugin.
 """

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deletes all that was ever deployed: modules first, as their operators may need what a release has."""
+"""Deletes everything that was ever deployed: modules first, as their operators may need the release."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .shared.record_kinds import RECORD_KINDS
 
 
 def delete(task: Task, options: ComponentOptions) -> Result:
-    """Delete components; with all of them, the modules go before, each behind its gate."""
+    """Delete components; to delete them all, delete the modules first, each with its checks."""
     if EVERYTHING not in options.names:
         return delete_components(task, options, RECORD_KINDS)
     modules = _delete_modules(task, options)
@@ -37,7 +37,7 @@ def _delete_modules(task: Task, options: ComponentOptions) -> Result:
     """Delete all managed modules; an empty result if there are none."""
     if not any(record.is_managed for record in read_module_records(task.cluster).values()):
         return {}
-    # Imported here, as most clusters have none.
+    # Imported here, because most clusters have no modules.
     from .._module_lifecycle.module_request import ModulesRequest
     from .._module_lifecycle.module_run import manage_modules
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``component``: deploy components, with their migrations before and after; or delete of them."""
+"""The task ``component``: deploy, prune or delete components, with their migrations before and after."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .shared.shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPIN
 
 
 def component(task: Task) -> Result:
-    """Work on components; as part of a run, what fails is recorded, for ``run`` to fail the host then."""
+    """Work on components; as part of a run, failures are recorded, so that ``run`` fails the host later."""
     options = _options(task.params)
-    # Imported where they are needed: a deployment mostly needs neither.
+    # Imported only if needed: a deployment mostly needs neither.
     if task.params["state"] == "absent":
         return delete(task, options)
     if task.check_mode:
@@ -39,7 +39,7 @@ def component(task: Task) -> Result:
 
 
 def _options(params: Mapping[str, Any]) -> ComponentOptions:
-    """What the options of the task ``component`` say."""
+    """The options of the task ``component`` as values."""
     return ComponentOptions(
         names=tuple(params["names"]),
         run=params["run"] or "",

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``component_info``: what a cluster's components consist of, and how they are."""
+"""The task ``component_info``: the objects of a cluster's components, and their state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .._threads import map_in_threads
 
 
 def component_info(task: Task) -> Result:
-    """Read the inventories and the objects that they name: one request per kind."""
+    """Read the inventories and their objects: one request per kind."""
     installation = read_installation(task.cluster)
     names = task.params["names"]
     inventories = [

@@ -76,7 +76,7 @@ def _refuse(wanted: WantedErrand, problems: tuple[str, ...]) -> None:
 
 
 def _rehearsed_absent(key: ErrandKey, *, is_definition_installed: bool) -> Result:
-    """What a run would answer of an errand that is not there; an earlier task may only have rehearsed it."""
+    """The result of a run for an errand that does not exist; perhaps an earlier task only rehearsed it."""
     text = f"{key} does not exist, so its run could not be rehearsed. An earlier task has to create it"
     return {
         "changed": True,
@@ -111,7 +111,7 @@ def _absent(task: Task, wanted: WantedErrand) -> Result:
 
 @dataclass
 class _Changes:
-    """What was done so far, or would be."""
+    """The changes so far, or the predicted changes."""
 
     is_changed: bool = False
     warnings: list[str] = field(default_factory=list)
@@ -120,7 +120,7 @@ class _Changes:
 
 
 class _Present:
-    """One errand that shall be there."""
+    """One errand that is to exist."""
 
     def __init__(
         self, task: Task, wanted: WantedErrand, state: DefinitionState, *, is_declared: bool
@@ -142,7 +142,7 @@ class _Present:
 
     @property
     def _runs(self) -> bool:
-        """Whether what is wanted may run the errand."""
+        """Whether the request may run the errand."""
         return self._is_requested or self._wanted.errand.spec.strategy in (*_RUNS, *AUTOMATIC)
 
     def result(self) -> Result:
@@ -168,7 +168,7 @@ class _Present:
         return self._run(applied)
 
     def _runs_here(self) -> bool:
-        """Whether this task itself gets the errand on; a quick answer where it has run already."""
+        """Whether this task itself runs the errand; a quick answer if it has already run."""
         if not self._params["reconcile"] or not self._runs:
             return False
         return self._is_requested or self._wanted.errand.spec.strategy is not Strategy.DONE
@@ -211,7 +211,7 @@ class _Present:
         last = applied.status.run
         is_over = last is None or not last.is_open
         if not self._runs or not number or (is_over and last and last.number == number):
-            # Nothing runs for what is wanted: it has run already, or waits for somebody to ask.
+            # The request starts no run: the errand has run already, or waits for a manual start.
             return self._answer(applied, number if self._runs else 0)
         wait = RunWait(
             self._task.cluster,

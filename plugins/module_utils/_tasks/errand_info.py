@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``errand_info``: what errands are at, and what came of their runs."""
+"""The task ``errand_info``: the progress of errands, and the outcomes of their runs."""
 
 from __future__ import annotations
 

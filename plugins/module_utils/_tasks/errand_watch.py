@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The engine of errands as a task that goes on until it is told to end."""
+"""The engine of errands as a task that runs until it is stopped."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from .._runs.lease.lease import LIFECYCLE_NAMESPACE
 from .._text import one_line
 
 ENGINE = "errands engine"
-"""The subject of what the engine reports about itself."""
+"""The subject of the engine's reports about itself."""
 RETRY_SECONDS = 2.0
 POLL_SECONDS = 0.2
 ENDS = ("succeeded", "failed")
 
 
 def watch_errands(task: Task) -> Result:
-    """Run the engine until somebody stops it, or its time is up.
+    """Run the engine until a user stops it, or its time is up.
 
     Raises:
-        LifecycleError: the lease can't be had, for want of rights or of a login.
+        LifecycleError: the lease can't be acquired because rights or a login are missing.
     """
     reports = _Reports(task)
     with _heeding_sigterm(task.cancelled) as asked:
@@ -76,7 +76,7 @@ def _engine_options(task: Task) -> EngineOptions:
 
 
 class _Reports:
-    """Reports outcomes and what the engine is at, and counts outcomes. Usable from several threads."""
+    """Reports outcomes and the engine's activity, and counts outcomes. Usable from several threads."""
 
     def __init__(self, task: Task) -> None:
         self._progress = task.progress
@@ -94,7 +94,7 @@ class _Reports:
 
 
 def outcome_detail(outcome: Outcome) -> str:
-    """What to say of an outcome beside its state."""
+    """The details of an outcome besides its state."""
     parts = [f"run {outcome['run']}"] if outcome["state"] in ("started", *ENDS) else []
     if outcome["state"] in ENDS:
         if outcome["seconds"] is not None:
@@ -111,7 +111,10 @@ def outcome_detail(outcome: Outcome) -> str:
 def _updated_definition(
     task: Task, reports: _Reports, cancelled: Callable[[], bool]
 ) -> tuple[bool, tuple[str, ...]]:
-    """Install the definition if need be. The engine waits for a server that is away, and for a definition."""
+    """Install the definition if necessary.
+
+    The engine waits for a server that is away, and for a definition.
+    """
     trouble = ""
     while not cancelled():
         try:
@@ -144,9 +147,9 @@ def _or_after(cancelled: Callable[[], bool], seconds: int | None) -> Callable[[]
 
 @contextmanager
 def _heeding_sigterm(cancelled: Callable[[], bool]) -> Iterator[Callable[[], bool]]:
-    """Take SIGTERM for the wish to stop, too, unless somebody does so already.
+    """Treat SIGTERM as a request to stop, too, unless there is a handler already.
 
-    Nobody does in a module that Ansible has started with ``poll: 0``.
+    There is none in a module that Ansible has started with ``poll: 0``.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:

@@ -61,7 +61,7 @@ def _result(task: Task, before: Hold | None, after: Hold | None) -> Result:
 
 
 def _installation(held: Hold | None) -> Object:
-    """The Installation as far as this task writes it."""
+    """The fields of the Installation that this task writes."""
     spec = {"hold": {key: value for key, value in asdict(held).items() if value}} if held else {}
     return {
         "apiVersion": API_VERSION,

@@ -42,7 +42,7 @@ UNJOURNALED = (
 
 
 def migration(task: Task) -> Result:
-    """Run migrations; as part of a run, what fails is recorded too, for ``run`` to fail the host at its end.
+    """Run migrations; as part of a run, failures are recorded too, so that ``run`` fails the host at its end.
 
     Or undo what they have written.
     """
@@ -132,14 +132,14 @@ def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
 
 
 def _why_not(params: Mapping[str, Any], record: Mapping[str, Any], stopping: CancellationCheck) -> str:
-    """Why the migrations of a run may not start; empty where they may."""
+    """Why the migrations of a run may not start; empty if they may."""
     if not record:
         return ""
     if why := stopping.reason():
         return f"the run was cancelled by {why}"
     if (params["component"], params["phase"]) != (GLOBAL, Phase.POST.value):
         return ""
-    # Those after the whole deployment only run where all of it succeeded.
+    # The migrations after the whole deployment only run if all of it succeeded.
     failures = run_problems(record, before=global_phase(Phase.POST))
     return f"not everything before succeeded: {'; '.join(failures)}" if failures else ""
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``migration_info``: which migrations there are, and whether the cluster needs them."""
+"""The task ``migration_info``: the known migrations, and whether the cluster needs them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .shared.shared_options import MIGRATING_SPEC
 
 
 def migration_info(task: Task) -> Result:
-    """Ask migrations for their verdicts, and the runs when each last ran."""
+    """Get the migrations' verdicts, and from the records of runs when each last ran."""
     params = task.params
     runner = named_or_deployed_migrations(task, migration_options(params))
     wanted = select_migrations(runner, params["ids"], params["component"], params["phase"])
-    # What belongs to no component doesn't take part; its check may rely on what it would find.
+    # Migrations without a component don't take part; their checks may rely on objects that they would find.
     asked = [one for one in wanted if one.component in (GLOBAL, *runner.setting.components)]
     nobody = "the release" if task.materials.has_release else "the cluster"
     verdicts = {one.id: one for one in runner.check_migrations(asked, SharedReads(task.cluster))}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``module``: install, upgrade, adopt, give up and delete modules."""
+"""The task ``module``: install, upgrade, adopt, release and delete modules."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .shared.shared_options import LEASE_SPEC, MIGRATING_SPEC, POLICY_SPEC, STOP
 
 
 def module(task: Task) -> Result:
-    """Manage one module or some, side by side."""
+    """Manage one module or several, concurrently."""
     return manage_modules(task, _request(task.params), RECORD_KINDS)
 
 
 def _request(params: Mapping[str, Any]) -> ModulesRequest:
-    """What the options of the task say."""
+    """The options of the task as a request."""
     listed = params["modules"]
     if listed is None:
         listed = [{name: params[name] for name in ONE_MODULE}]
@@ -84,7 +84,7 @@ MODULE_SPEC: ArgumentSpec = {
     "running_version": {"type": "str"},
 }
 ONE_MODULE = ("name", *MODULE_SPEC)
-"""The options that say what is wanted of one module, where there is no list."""
+"""The options for one module, without a list."""
 
 DEFINITION = TaskDefinition(
     function=module,

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``module_info``: what the catalog of modules offers, and what is installed."""
+"""The task ``module_info``: the modules of the catalog, and the installed modules."""
 
 from __future__ import annotations
 

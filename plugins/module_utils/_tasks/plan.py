@@ -29,9 +29,9 @@ from .shared.shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPIN
 
 
 def plan(task: Task) -> Result:
-    """Plan a deployment; with a blocker the task fails, and nothing was written.
+    """Plan a deployment; a blocker fails the task, and nothing is written.
 
-    The result has what the schema of ``kyma_result`` says, also if the cluster can't be planned for.
+    The result follows the schema of ``kyma_result``, even if no plan for the cluster is possible.
     """
     started = time.monotonic()
     try:
@@ -87,7 +87,7 @@ def _plan(task: Task) -> Result:
         "warnings": list(made.warnings),
     }
     if task.diff:
-        # Imported here, as few tasks need it.
+        # Imported here, because few tasks need it.
         from .._deploy.plan.plan_diff import diff_of_plan
 
         result["diff"] = diff_of_plan(made)
@@ -101,12 +101,12 @@ def _holds_first(blockers: Sequence[Blocker]) -> list[Blocker]:
 
 
 def _completed(hops: Sequence[Mapping[str, str]], notes: ControllerNotes) -> list[dict[str, str]]:
-    """Each hop with the options that its tasks need: where the plan says nothing, what was requested."""
+    """Each hop with the options for its tasks: from the plan, or else from the request."""
     return [{**notes.requested, **hop} for hop in hops or [{}]]
 
 
 def deployment_options(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that say how to deploy."""
+    """The options for the deployment."""
     return {name: params[name] for name in sorted(set(DEFINITION.argument_spec) - UNBOUND_OPTIONS)}
 
 
@@ -127,9 +127,9 @@ RUN_SPEC: ArgumentSpec = {
     "lease_wait": LEASE_SPEC["lease_wait"],
     "lease_seconds": LEASE_SPEC["lease_seconds"],
 }
-"""Options of the run that is to follow, for the plan to refuse values with which it could not begin."""
+"""Options for the run that follows: the plan refuses values with which the run could not begin."""
 UNBOUND_OPTIONS = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *PLAN_FILE_SPEC, *WAY_SPEC, *RUN_SPEC})
-"""Options that say where things lie, which is part of a plan by itself, or that change nothing of it."""
+"""Options for the location of files, which a plan includes itself, or that do not affect a plan."""
 
 
 DEFINITION = TaskDefinition(

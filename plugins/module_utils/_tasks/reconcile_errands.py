@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``reconcile_errands``: does what can be done about all errands, once or all the time."""
+"""The task ``reconcile_errands``: makes all possible progress with all errands, once or continuously."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from .._text import one_line
 from .errand_watch import watch_errands
 
 RECONCILIATION, RUN = "reconciliation", "run"
-"""What fails the task."""
+"""The states that fail the task."""
 
 
 def reconcile_errands(task: Task) -> Result:
-    """Do what can be done now about the errands: once, or whenever something changes."""
+    """Make all progress that is possible now with the errands: once, or after every change."""
     if task.params["watch"] and task.params["fail_on"] == RUN:
         raise LifecycleError(
             "fail_on: run does not go with watch: true, as the engine goes on after a run that failed."

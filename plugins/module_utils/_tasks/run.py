@@ -18,7 +18,7 @@ from .shared.shared_options import LEASE_SPEC, POLICY_SPEC, WORK_SPEC
 
 
 def run(task: Task) -> Result:
-    """Begin, end or cancel a run, or note what a plan without a run has seen."""
+    """Begin, end or cancel a run, or record the observations of a plan without a run."""
     try:
         return _run(task)
     except LifecycleError as error:
@@ -53,7 +53,7 @@ def _run(task: Task) -> Result:
 
 
 def _rehearsed(state: str, name: str) -> Result:
-    """What check mode answers with: the same as else, so that the tasks after it can go on."""
+    """The result in check mode: the same keys as usual, so that later tasks can continue."""
     own: dict[str, Result] = {
         "started": {"outdated": False, "advisory": ""},
         "finished": {"state": "", "seconds": 0.0, "durations": [], "failures": [], "summary": []},

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``run_info``: which release a cluster has, and its last runs."""
+"""The task ``run_info``: the release of a cluster, and its last runs."""
 
 from __future__ import annotations
 

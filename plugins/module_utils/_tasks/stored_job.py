@@ -36,11 +36,11 @@ from .shared.requested_jobs import (
 )
 
 _Call: TypeAlias = "tuple[JobKey, Callable[[], ChangeReport]]"
-"""A job, and what changes it."""
+"""A job, and the function that changes it."""
 
 
 def stored_job(task: Task) -> Result:
-    """Manage one job or some, one after the other."""
+    """Manage one job or several, one after the other."""
     params = task.params
     requests = requested_jobs(params)
     cluster, warnings = cluster_to_write(task)
@@ -89,7 +89,7 @@ def _calls(changer: JobChanger, requests: Sequence[RequestedJob], state: str) ->
 
 
 def _surplus(snapshot: StoreSnapshot, requested: Sequence[JobKey]) -> tuple[list[JobKey], list[str]]:
-    """The stored jobs that nobody requests, and warnings about those that stay all the same."""
+    """The stored jobs that no option requests, and warnings about those that still stay."""
     surplus = sorted(snapshot.definitions.keys() - set(requested))
     read_only = [key for key in surplus if not snapshot.definitions[key].is_writable]
     unknown = sorted({one.key for one in unknown_jobs(snapshot)} - set(requested))
@@ -99,7 +99,7 @@ def _surplus(snapshot: StoreSnapshot, requested: Sequence[JobKey]) -> tuple[list
 
 
 def _reports(calls: Sequence[_Call], cancelled: Callable[[], bool]) -> list[ChangeReport]:
-    """Change the jobs. One that fails stops no other one, unless the cluster does not answer."""
+    """Change the jobs. A failed job stops no other job, unless the cluster does not answer."""
     reports: list[ChangeReport] = []
     for key, change in calls:
         if cancelled():
@@ -114,7 +114,7 @@ def _reports(calls: Sequence[_Call], cancelled: Callable[[], bool]) -> list[Chan
 
 
 def _with_quotas(reports: Sequence[ChangeReport], problems: Mapping[JobKey, str]) -> list[ChangeReport]:
-    """The reports, with a word about jobs whose pods a quota refuses."""
+    """The reports, with a note about jobs whose pods a quota refuses."""
     return [
         replace(one, reason=OUT_OF_QUOTA, message=f"{OUT_OF_QUOTA}: {problems[one.key]}")
         if one.key in problems and one.action is not Action.REFUSED

@@ -12,7 +12,7 @@ from .shared.job_store_access import cluster_to_write, counter_rows, read_jobs, 
 
 
 def stored_job_import(task: Task) -> Result:
-    """Create the definitions that are missing, and rewrite old ones if that is asked for."""
+    """Create the missing definitions, and rewrite old ones if requested."""
     params = task.params
     cluster, warnings = cluster_to_write(task)
     snapshot = read_jobs(cluster, params["namespaces"], params["label_selectors"])

@@ -21,7 +21,7 @@ from .._jobs.versioned_secrets import (
 )
 
 _COPIES_OF_OBJECTS = ("last-applied-configuration", "last-handled-configuration")
-"""Ends of the names of annotations in which tools keep the whole object, its values included."""
+"""Suffixes of the names of annotations in which tools store the whole object, its values included."""
 
 
 def versioned_secret_info(task: Task) -> Result:
@@ -56,7 +56,7 @@ def _version_as_result(version: SecretVersion, secret: Object) -> dict[str, Any]
     annotations = meta.get("annotations") or {}
 
     def shown(texts: dict[str, str], *hidden: str) -> dict[str, str]:
-        # A label or an annotation of others may repeat a value.
+        # A label or an annotation of another tool may repeat a value.
         return {name: redactor.clean(text) for name, text in texts.items() if not name.endswith(hidden)}
 
     return {

@@ -77,12 +77,12 @@ EXAMPLES = r"""
 
 NAME = "kyma.lifecycle.errands"
 COLLECTIONS = Path(__file__).absolute().parents[7]
-"""The folder that has `ansible_collections`, where the collection is installed."""
+"""The folder with `ansible_collections`, in which the collection is installed."""
 RETRY_SECONDS = 10.0
 CLOSE_SECONDS = 30.0
 """How long the engine may take to end and to release its lease."""
 MOST_WAITING = 10_000
-"""How many outcomes wait for rules that are slower; older ones are dropped."""
+"""How many outcomes wait for rules that are slower; older outcomes are dropped."""
 ENGINE_OPTIONS = ("namespaces", "holder_image", "workers", "metrics_file")
 UNREMARKABLE = frozenset({"watching"})
 """States of the engine that only `ansible-rulebook -v` prints."""
@@ -130,10 +130,10 @@ def take_signals_back() -> None:
 
 
 class Bridge:
-    """Hands outcomes from the threads of the engine to the event loop.
+    """Passes outcomes from the threads of the engine to the event loop.
 
     Attributes:
-        outcomes: that wait for the rules.
+        outcomes: waiting for the rules.
         cancelled: set when the engine has to end.
         ended: set when it has ended.
     """
@@ -181,7 +181,7 @@ class Bridge:
         try:
             self._loop.call_soon_threadsafe(call, *args)
         except RuntimeError:
-            # The loop is closed: nobody waits for it any more.
+            # The loop is closed: no receiver waits for the outcome any more.
             LOGGER.debug("%s: the event loop has ended", NAME)
 
 
@@ -192,7 +192,7 @@ def run_engine(
 
     Args:
         args: the options.
-        on_outcome: gets each outcome.
+        on_outcome: is called with each outcome.
         cancelled: whether it has to end.
 
     Raises:
@@ -254,7 +254,7 @@ def engine_option(name: str, value: object) -> object:
 
 
 def tell(state: str, text: str) -> None:
-    """Log what the engine wants a person to know."""
+    """Log a message of the engine for a person."""
     LOGGER.log(logging.INFO if state in UNREMARKABLE else logging.WARNING, "%s: %s: %s", NAME, state, text)
 
 

@@ -271,7 +271,7 @@ class _Deletion:
             self._task.progress("deletion", "starting", f"{objects} objects, in this order: {order}")
 
     def _delete_resources(self) -> None:
-        """Other people's resources of our kinds: while what takes their finalizers off still runs."""
+        """Delete other people's resources of our kinds while their finalizers' controllers run."""
         foreign = self._gate.foreign_resources()
         if foreign:
             self._delete({RESOURCES: list(map(entry_of, foreign))})
@@ -331,7 +331,7 @@ class _Deletion:
         return ""
 
     def _needs(self, other: str, name: str) -> bool:
-        """Whether a component has to stay as long as another one is there that goes before it."""
+        """Whether a component has to stay, because one that is deleted before it still exists."""
         known, inventory = self._inventories.get(other), self._inventories.get(name)
         needs = deployed_as(known).needs if known else (name,)
         return name in needs or (inventory is not None and deployed_as(inventory).prerequisite)

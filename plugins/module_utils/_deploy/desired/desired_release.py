@@ -165,7 +165,7 @@ class _Completion:
         return f"{ref} is part of both {' and '.join(both)}: leave it out of one of them"
 
     def _as_kept(self, entry: ComponentEntry) -> DesiredComponent:
-        """Without looking at its objects; who does look gets them as they were, in the release's order."""
+        """An unparsed component; its readers get the recorded objects, in the release's order."""
         inventory = self._kept[entry.name]
         return DesiredComponent(
             entry.name,

@@ -48,7 +48,7 @@ class ComponentStep:
 
 
 def steps_in_order(plan: Plan) -> Iterator[MigrationStep | ComponentStep]:
-    """The global migrations before, the components in their waves, what is pruned, and the global ones after.
+    """The global migrations before, the components in waves, the pruning, the global migrations after.
 
     A component is between its own migrations. Components without a wave follow the waves.
     """

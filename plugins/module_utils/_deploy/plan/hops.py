@@ -156,7 +156,7 @@ def find_hops(wanted: AnyStop, at_hand: Sequence[AnyStop], version: str, target:
 
 
 def _shortest(stops: Sequence[AnyStop], version: str) -> list[AnyStop] | None:
-    """The shortest way to the first of some stops, over those of the others that are listed first."""
+    """The shortest path to the first of some stops, preferably over earlier ones of the others."""
     ways: deque[tuple[str, list[AnyStop]]] = deque([(version, [])])
     seen: set[str] = set()
     while ways:

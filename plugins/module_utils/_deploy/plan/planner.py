@@ -59,7 +59,7 @@ def create_plan(
         shared = SharedReads(cluster, copied=False)
         results = deployed.check_migrations(asked, shared)
         if not shared.are_intact():
-            # One of the readings changed what it had read, so the others saw state that is out of date.
+            # A migration check has changed the objects that all checks share, so the others saw false state.
             results = deployed.check_migrations(asked, SharedReads(cluster))
         verdicts = [migration_plan(result) for result in results]
         cancelled = migrating.take_cancel_reasons()

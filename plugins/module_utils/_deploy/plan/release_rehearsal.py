@@ -390,7 +390,7 @@ def _refs_of(desired: DesiredRelease, inventories: Mapping[str, Inventory]) -> s
 
 
 def _bringers(desired: DesiredRelease) -> dict[tuple[str, str], str]:
-    """Which component defines a kind of the release's own (apiVersion, kind), but for what is kept."""
+    """The component that defines each of the release's kinds, except for unchanged components."""
     return {
         kind: component.name
         for component in desired.components.values()
@@ -400,7 +400,7 @@ def _bringers(desired: DesiredRelease) -> dict[tuple[str, str], str]:
 
 
 def _kinds_of(desired: DesiredRelease) -> dict[tuple[str, str], Resource]:
-    """The kinds that a release defines itself, by group and kind; those of what is kept are served."""
+    """The kinds that a release defines, by group and kind; unchanged components' are served."""
     return {
         (kind.group, kind.resource.kind): kind.resource
         for component in desired.components.values()

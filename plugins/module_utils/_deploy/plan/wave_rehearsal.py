@@ -151,7 +151,7 @@ class WaveRehearsal:
         )
 
     def _with_later_kinds(self, wave: Sequence[_Member]) -> list[_Member]:
-        """Find out what waits for definitions of components beside it, and for kinds that are installed."""
+        """Find the objects that wait for definitions of the same wave, and for kinds installed later."""
         names = {one.name for one in wave}
         brought, overlay = self._context.brought, self._context.components.overlay
 
@@ -197,8 +197,8 @@ class WaveRehearsal:
         self, member: _Member, applied: ApplyResult, changes: tuple[ObjectChange, ...]
     ) -> RehearsedComponent:
         found = self._component.end(member.start, applied, changes)
-        # If a migration that would remove the obstacle can't run, its object is refused: the advice to delete
-        # it would be wrong.
+        # An object that a blocked migration would have made way for is refused only because that migration
+        # can't run: advice to delete it would be wrong.
         refused = [
             one
             for one in applied.refused

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which modules there are, in which versions and channels, and the choice of one: pure."""
+"""The available modules, with their versions and channels, and the choice of one. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ("Catalog", "CatalogError", "CatalogModule", "SourcedDocument", "read_
 
 
 class CatalogError(LifecycleError):
-    """A module, channel or version that the catalog doesn't have, or has with faults."""
+    """A module, channel or version that the catalog doesn't have, or has with errors."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Catalog:
 
     Attributes:
         modules: by name.
-        problems: what is wrong with the documents of a module, by its name; those of no module have the
-            empty one. They concern no other module.
+        problems: the errors of a module's documents, by its name; errors without a module have the empty
+            name. They concern no other module.
     """
 
     modules: Mapping[str, CatalogModule] = field(default_factory=dict)
@@ -40,11 +40,12 @@ class Catalog:
 
         Args:
             module: its name.
-            channel: whose version is wanted.
-            version: counts more than a channel. Without either it is the mandatory version.
+            channel: the channel that the version is from.
+            version: has precedence over a channel. Without either it is the mandatory version.
 
         Raises:
-            CatalogError: there is no such thing; the message says what there is, and what is wrong with it.
+            CatalogError: the catalog lacks it; the message lists what the catalog has, and the errors of the
+                module.
         """
         found = self.modules.get(module)
         if found is None:
@@ -86,9 +87,9 @@ class Catalog:
 
 
 def read_catalog(documents: Iterable[SourcedDocument]) -> Catalog:
-    """The modules that some documents describe; documents of other kinds are passed over.
+    """The modules that some documents describe; documents of other kinds are skipped.
 
-    The same template in several places is one. Two templates of a version that differ are a problem of their
+    Equal templates in several places count as one. Two different templates of a version are an error of their
     module, and the catalog has neither.
     """
     by_module: dict[str, list[ReadDocument]] = {}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a catalog has of one module: pure."""
+"""One module of a catalog. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .restriction import UNRESTRICTED, Restriction, explain_restriction
 
 @dataclass(frozen=True)
 class CatalogModule:
-    """What a catalog has of a module.
+    """One module of a catalog.
 
     Attributes:
         name: the module's name.
-        versions: those with a template, the lowest first.
+        versions: the versions with a template, the lowest first.
         channels: the version of each, which may have no template.
         mandatory: the version that every cluster has to have, or empty.
         restriction: which clusters may have the module, in any version.

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""ModuleTemplate and ModuleReleaseMeta documents to models, with all that is wrong with each: pure.
+"""ModuleTemplate and ModuleReleaseMeta documents to models, with all errors of each. Pure.
 
 The fields are those of ``operator.kyma-project.io/v1beta2``. Older templates have the module's name in a
 label, its version in an annotation or in the component descriptor, and their channel in the spec.
@@ -31,12 +31,12 @@ TEMPLATE = "ModuleTemplate"
 RELEASE_META = "ModuleReleaseMeta"
 MODULE_NAME_LABEL = f"{GROUP}/module-name"
 MODULE_VERSION_LABEL = f"{GROUP}/module-version"
-"""An annotation in most of the templates that have it, in some a label."""
+"""An annotation in most templates that have it, in some a label."""
 RAW_MANIFEST = "rawManifest"
 
 
 class SourcedDocument(NamedTuple):
-    """A document, and where it was found, as people would find it."""
+    """A document, and its origin in a form that people understand."""
 
     origin: str
     document: Object
@@ -44,7 +44,7 @@ class SourcedDocument(NamedTuple):
 
 @dataclass(frozen=True)
 class Template:
-    """What a ModuleTemplate says.
+    """The content of a ModuleTemplate.
 
     Attributes:
         version: the version of the module.
@@ -59,13 +59,13 @@ class Template:
 
 @dataclass(frozen=True)
 class ReleaseMeta:
-    """What a ModuleReleaseMeta says.
+    """The content of a ModuleReleaseMeta.
 
     Attributes:
         channels: the version of each.
         mandatory: the version that every cluster has to have, or empty.
         restriction: which clusters may have the module.
-        origins: where it was found.
+        origins: the places where it was found.
     """
 
     channels: tuple[tuple[str, str], ...] = ()
@@ -80,8 +80,8 @@ class ReadDocument:
 
     Attributes:
         kind: ModuleTemplate or ModuleReleaseMeta.
-        module: whose it is, or empty.
-        content: None if it has faults.
+        module: the module that it belongs to, or empty.
+        content: None if it has errors.
         faults: sentences that name its origin.
     """
 
@@ -92,7 +92,7 @@ class ReadDocument:
 
 
 def read_document(sourced: SourcedDocument) -> ReadDocument | None:
-    """What a document says of a module; None if it is something else."""
+    """The content of a document about a module; None for other documents."""
     document = sourced.document
     kind, api_version = document.get("kind"), document.get("apiVersion")
     if kind not in (TEMPLATE, RELEASE_META) or group_of(str(api_version)) != GROUP:
@@ -106,7 +106,7 @@ def read_document(sourced: SourcedDocument) -> ReadDocument | None:
 
 
 class _Reader:
-    """Takes typed values out of one document, and gathers what is wrong with them."""
+    """Takes typed values out of one document, and collects its errors."""
 
     def __init__(self, sourced: SourcedDocument) -> None:
         self.faults: list[str] = []

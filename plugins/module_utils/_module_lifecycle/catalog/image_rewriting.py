@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A manifest for a cluster without access to the registries of its images: pure.
 
-An operator often takes the images of what it deploys from its environment variables. A variable is rewritten
-if its value begins with a prefix and has a slash; a bare name such as ``nginx`` may be anything.
+An operator often takes the images that it deploys from its environment variables. A variable is rewritten if
+its value begins with a prefix and has a slash; a bare name such as ``nginx`` may be anything.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _DEFAULT_REGISTRY = "docker.io"
 def rewrite_images(
     objects: Iterable[Object], prefixes: Mapping[str, str], pull_secret: str = ""
 ) -> list[Object]:
-    """The objects with other images, and with a Secret to pull them; what does not change is shared.
+    """The objects with other images, and with a Secret to pull them; unchanged parts are shared.
 
     Args:
         objects: of a manifest.
-        prefixes: what takes the place of a prefix of an image's name. A prefix ends where a part of the name
-            ends, and the longest one wins. An image without a registry counts as one of docker.io.
+        prefixes: the replacement of each prefix of image names. A prefix ends where a part of the name ends,
+            and the longest prefix wins. An image without a registry counts as one of docker.io.
         pull_secret: name of a Secret in the namespace of each workload, or empty.
     """
     return [_rewritten(obj, prefixes, pull_secret) for obj in objects]
 
 
 def rewrite_image(image: str, prefixes: Mapping[str, str]) -> str:
-    """The name of an image with its longest known prefix replaced; the same one if there is none."""
+    """The name of an image with its longest known prefix replaced; unchanged if there is none."""
     return _replaced((image, _with_registry(image)), prefixes) or image
 
 
@@ -48,7 +48,7 @@ def _replaced(names: tuple[str, ...], prefixes: Mapping[str, str]) -> str:
 
 
 def _ends_part(prefix: str, rest: str) -> bool:
-    # What follows a colon is a tag, or a registry's port if a slash comes after it.
+    # After a colon follows a tag, or a registry's port if a slash comes later.
     return prefix.endswith("/") or not rest or rest[0] in "/@" or (rest[0] == ":" and "/" not in rest)
 
 
@@ -74,7 +74,7 @@ def _rewritten(obj: Object, prefixes: Mapping[str, str], pull_secret: str) -> Ob
 def _changed(
     value: Any, path: tuple[str, ...], change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> Any:
-    """A value with what a path leads to changed; the value itself if nothing changes."""
+    """A value with a change at a path; the value itself if nothing changes."""
     if not isinstance(value, Mapping):
         return value
     if not path:

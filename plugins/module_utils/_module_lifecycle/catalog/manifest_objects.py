@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The text of a module's manifest to objects: pure."""
+"""The text of a module's manifest to objects. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..._release.release_error import Problem, ReleaseError
 
 
 class ManifestError(ReleaseError):
-    """A manifest that can't be used, with everything that is wrong with it."""
+    """A manifest that can't be used, with all of its errors."""
 
     heading = "the manifest can't be used for {count} reasons:"
 
 
 class ModuleManifest(NamedTuple):
-    """What a module's manifest consists of.
+    """The objects of a module's manifest.
 
-    Helm hooks are objects like others: ``kubectl apply``, for which the manifest was made, knows none.
+    Helm hooks are objects like others: ``kubectl apply``, for which the manifest is written, knows no hooks.
     """
 
     objects: tuple[Object, ...]
@@ -33,10 +33,10 @@ def read_manifest(text: str, name: str) -> ModuleManifest:
 
     Args:
         text: YAML, or JSON if the name ends so.
-        name: what messages call it: its link without login, or its path.
+        name: its name in messages: its link without login, or its path.
 
     Raises:
-        ManifestError: it has no object, or something in it is none.
+        ManifestError: it has no object, or an entry in it is no object.
     """
     collected = ManifestCollection(keeps_hooks=True)
     collected.add_text(text, name)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The documents of one module, put together, with all that is wrong with them: pure."""
+"""The documents of one module, combined, with all of their errors. Pure."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _FIELDS = {
     "requires_downtime": "requiresDowntime",
     "restriction": "labels",
 }
-"""Fields of a version, and how a template names them."""
+"""Fields of a version, and their names in a template."""
 
 
 class ModuleDocuments:
     """The documents of one module.
 
     Attributes:
-        problems: what is wrong with them.
+        problems: the errors in them.
     """
 
     def __init__(self, name: str, documents: Sequence[ReadDocument]) -> None:
@@ -41,7 +41,7 @@ class ModuleDocuments:
         self._has_faulty_meta = any(one.kind == RELEASE_META and one.content is None for one in documents)
 
     def module(self) -> CatalogModule:
-        """The module, with problems noted where documents don't fit together."""
+        """The module; contradictions between documents are recorded as problems."""
         versions = self._versions()
         meta = self._meta()
         channels = dict(meta.channels) if meta else self._channels_of_templates()
@@ -77,7 +77,10 @@ class ModuleDocuments:
         return found
 
     def _meta(self) -> ReleaseMeta | None:
-        """The ModuleReleaseMeta, or None without one. If it can't be used, no cluster may have the module."""
+        """The ModuleReleaseMeta, or None if there is none.
+
+        If it can't be used, no cluster may have the module.
+        """
         origins = _origins(meta.origins for meta in self._metas)
         if any(meta != self._metas[0] for meta in self._metas):
             self.problems.append(

@@ -15,7 +15,7 @@ from .restriction import UNRESTRICTED, Restriction
 class Manager(NamedTuple):
     """The object whose health is the module's: mostly the Deployment of its operator.
 
-    ``namespace`` is empty for what is cluster-scoped, and where the template doesn't name one.
+    ``namespace`` is empty for a cluster-scoped object, and if the template names no namespace.
     """
 
     api_version: str
@@ -36,13 +36,13 @@ class ModuleVersion:
     Attributes:
         module: the module's name.
         version: a semantic version without a leading ``v``.
-        manager: None if all of the manifest tells whether the module is well.
-        associated: group and kind of resources that have to be gone before the module is deleted.
+        manager: None if the health of the whole manifest is the module's.
+        associated: group and kind of resources that must not exist when the module is deleted.
         configuration: the default configuration, or None.
-        manifest: the link of the manifest; empty if it is in an OCI registry only.
+        manifest: the link of the manifest; empty if it is only in an OCI registry.
         requires_downtime: whether an upgrade to it waits for a maintenance window.
         restriction: by the labels of the template.
-        origins: where its templates were found, for messages.
+        origins: the places of its templates, for messages.
     """
 
     module: str

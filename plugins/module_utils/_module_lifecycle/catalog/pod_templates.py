@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the pod templates of Kubernetes' own workloads are: pure."""
+"""The paths to the pod templates of Kubernetes' own workloads. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POD_TEMPLATE_PATHS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
     ("batch", "Job"): ("spec", "template"),
 }
-"""The fields that lead to the pod template, by group and kind; a Pod is its own."""
+"""The fields that lead to the pod template, by group and kind; a Pod is its own template."""
 
 
 def pod_template_path(obj: Object) -> tuple[str, ...] | None:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which clusters may have a module: pure. Labels and rules are those of Kyma's lifecycle manager."""
+"""Which clusters may have a module. Pure. Labels and rules are those of Kyma's lifecycle manager."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 @dataclass(frozen=True)
 class Restriction:
-    """What a cluster's labels must say for a module to be allowed in it.
+    """The labels that a cluster must have for a module to be allowed in it.
 
     Attributes:
-        beta: only clusters that take beta modules.
+        beta: only clusters that accept beta modules.
         internal: only internal clusters.
-        selector: a label selector that has to match, or None. An empty one matches nothing.
-        is_unreadable: whether nothing can tell, so that no cluster may have the module.
+        selector: a label selector that has to match, or None. An empty selector matches nothing.
+        is_unreadable: whether the restriction cannot be read, so that no cluster may have the module.
     """
 
     beta: bool = False
@@ -39,7 +39,7 @@ def explain_restriction(restriction: Restriction, labels: Mapping[str, Any]) -> 
     """Why a cluster may not have a module, in words that follow its name; empty if it may.
 
     Args:
-        restriction: of the module; its selector has no fault.
+        restriction: of the module; its selector has no errors.
         labels: of the cluster. True and False count as the texts "true" and "false".
     """
     if restriction.is_unreadable:
@@ -61,12 +61,12 @@ def explain_restriction(restriction: Restriction, labels: Mapping[str, Any]) -> 
 
 
 def is_enabled(value: object) -> bool:
-    """Whether the value of a label switches something on, in upper or lower case."""
+    """Whether the value of a label enables something, in upper or lower case."""
     return _label_text(value).lower() == "true"
 
 
 def selector_faults(selector: Any) -> Iterator[str]:
-    """What keeps a value from being a label selector."""
+    """Why a value is not a label selector."""
     if not isinstance(selector, Mapping):
         yield "it is no mapping"
         return
@@ -102,7 +102,7 @@ def _requirements(selector: Mapping[str, Any]) -> Iterator[Requirement]:
 
 
 def _is_met(requirement: Requirement, labels: Mapping[str, str]) -> bool:
-    """As labels.Requirement of k8s.io/apimachinery decides."""
+    """Decides like labels.Requirement of k8s.io/apimachinery."""
     key, operator, values = requirement
     if operator in ("Exists", "DoesNotExist"):
         return (key in labels) == (operator == "Exists")

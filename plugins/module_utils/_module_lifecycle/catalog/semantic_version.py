@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Semantic Versioning 2.0.0: order, and what is a downgrade of a module: pure.
+"""Semantic Versioning 2.0.0: order, and the downgrades of a module. Pure.
 
 ``packaging`` reads PEP 440, which refuses versions that Kyma publishes: 1.53.0-experimental, 0.0.1-6cd5086.
 """
@@ -35,7 +35,7 @@ class SemanticVersion:
     Attributes:
         numbers: major, minor and patch.
         pre_release: the identifiers after the hyphen; none for a release.
-        build: what follows the plus sign, or empty.
+        build: the part after the plus sign, or empty.
     """
 
     numbers: tuple[int, int, int]
@@ -60,7 +60,7 @@ class SemanticVersion:
 
 
 def parse_version(text: str) -> SemanticVersion | None:
-    """The version that a text is, with or without a leading ``v``; None for any other text."""
+    """The version in a text, with or without a leading ``v``; None for any other text."""
     match = _VERSION.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
         return None
@@ -70,13 +70,13 @@ def parse_version(text: str) -> SemanticVersion | None:
 
 
 def is_downgrade(running: str, wanted: str, channels: Collection[str]) -> bool | None:
-    """Whether a module would go back to an earlier version; None if a text is no semantic version.
+    """Whether a module would return to an earlier version; None if a text is no semantic version.
 
     Args:
         running: the version that runs.
         wanted: the version to install.
-        channels: the catalog's. A suffix that names one, or a well-known one, marks a variant of a version
-            and not an earlier one: 1.53.0-experimental counts as 1.53.0.
+        channels: the catalog's. A suffix that names a channel, or a well-known channel, marks a variant of a
+            version and not an earlier one: 1.53.0-experimental counts as 1.53.0.
     """
     before, after = parse_version(running), parse_version(wanted)
     if before is None or after is None:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tasks of the job store share: whether it is installed, who may read it, its counters."""
+"""Shared by the tasks of the job store: whether it is installed, who may read it, its counters."""
 
 from __future__ import annotations
 
@@ -30,17 +30,20 @@ def is_installed(cluster: Cluster) -> bool:
 
 
 def store_cluster(task: Task) -> Cluster:
-    """Where a task reads and writes. In check mode that is a rehearsal, which the API server validates."""
+    """The cluster that a task reads and writes.
+
+    In check mode it is a rehearsal, which the API server validates.
+    """
     return DryRunCluster(task.cluster, DEFINITIONS) if task.check_mode else task.cluster
 
 
 def cluster_to_write(task: Task) -> tuple[Cluster, list[str]]:
-    """Where a task writes to an installed store, see :func:`store_cluster`; and warnings.
+    """The cluster for writes to an installed store, see :func:`store_cluster`; and warnings.
 
-    Where the store is missing, check mode rehearses its installation too: an earlier task may install it.
+    If the store is missing, check mode rehearses its installation too: an earlier task may install it.
 
     Raises:
-        LifecycleError: it is not installed, and not in check mode or not for the user to install.
+        LifecycleError: it is not installed, and this is not check mode or the user may not install it.
     """
     cluster = store_cluster(task)
     if is_installed(cluster):
@@ -60,10 +63,10 @@ def read_jobs(
     """All jobs of some namespaces, or of all.
 
     Args:
-        cluster: where to read.
+        cluster: to read from.
         namespaces: to read; empty for all.
         label_selectors: labels that jobs must have.
-        role: the ClusterRole that it takes, for the message.
+        role: the ClusterRole with the necessary rights, for the message.
 
     Raises:
         LifecycleError: the user may not read them, or the cluster does not answer.
@@ -79,7 +82,7 @@ def read_jobs(
 
 
 def counter_rows(counters: Mapping[str, JobCounter]) -> list[dict[str, Any]]:
-    """The counters as results have them, by namespace."""
+    """The counters in the form of results, by namespace."""
     return [
         {
             "namespace": namespace,
@@ -91,7 +94,7 @@ def counter_rows(counters: Mapping[str, JobCounter]) -> list[dict[str, Any]]:
 
 
 def write_metrics(path: str | None, counters: Mapping[str, JobCounter], *, check_mode: bool) -> list[str]:
-    """Write the counters to a file, if there is a path; warnings."""
+    """Write the counters to a file, if there is a path; returns warnings."""
     if not path or check_mode:
         return []
     try:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the options of tasks say, as values that the rooms below know."""
+"""The options of tasks, as the values that the lower packages use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..._progress import GRACE
 
 
 def policy_of(params: Mapping[str, Any]) -> Policy:
-    """What the options allow."""
+    """The policy in the options."""
     return Policy(
         replace_immutable=tuple(params["replace_immutable"]),
         force_conflicts=params["force_conflicts"],
@@ -27,7 +27,7 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
 
 
 def migration_options(params: Mapping[str, Any]) -> MigrationOptions:
-    """What the options say of migrations."""
+    """The options for migrations as a value."""
     return MigrationOptions(
         skip=frozenset(params["skip_migrations"]),
         variables=params["migration_variables"],

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The jobs that a task asks for, from its options: pure. All that is wrong with them is found at once."""
+"""The jobs that a task requests, from its options. Pure. All errors in them are found at once."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ PRESENT, ABSENT, RESTARTED, SUSPENDED = "present", "absent", "restarted", "suspe
 
 @dataclass(frozen=True)
 class RequestedJob:
-    """A job that a task asks for.
+    """A job that a task requests.
 
     Attributes:
-        key: what names it.
-        job: what it shall be; None where only its name counts.
+        key: identifies it.
+        job: the desired job; None if only its name counts.
     """
 
     key: JobKey
@@ -64,7 +64,7 @@ def requested_jobs(params: Mapping[str, Any]) -> list[RequestedJob]:
         params: plain options of the task ``stored_job``.
 
     Raises:
-        LifecycleError: something is wrong with them.
+        LifecycleError: they have errors.
     """
     _refuse_options(params)
     entries = params["jobs"]
