@@ -127,7 +127,7 @@ class Task:
 LEASE_SECONDS = 45
 """How long a lease lasts: the time that an API server gives a write (34 seconds), and a missed renewal."""
 SERVICE_ACCOUNT = "deployer"
-"""By which a run writes, unless the user names another one: of our namespace, with the deployer's role."""
+"""The ServiceAccount for a run's writes, unless the user names one: ours, with the deployer's role."""
 
 Result = dict[str, Any]
 """What Ansible shows of a task: ``changed``, ``failed``, ``msg``, ``warnings``, ``diff``, and our own keys"""

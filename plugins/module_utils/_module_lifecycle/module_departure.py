@@ -216,7 +216,7 @@ class ModuleDeparture:
         return is_default or ref_of(obj) in self._own
 
     def _delete_own(self, living: Sequence[Object]) -> None:
-        """Ask the default configuration to go, then the manifest's own instances, then users' resources."""
+        """Request deletion of the default configuration, then manifest instances, then users' resources."""
         module = self._module
         ranks = (
             [one for one in living if one["metadata"].get("uid") == module.configuration_uid],

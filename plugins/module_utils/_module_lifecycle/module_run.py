@@ -161,7 +161,7 @@ class _ModuleRun:
         return run
 
     def _note_observations(self) -> None:
-        """Note objects as controllers have left them, so that the next run need not look closely."""
+        """Record objects as controllers have left them, so that the next run compares less."""
         cluster, worked_on = self._task.cluster, [one.name for one in self._working]
         inventories = read_inventories(cluster, worked_on, owner_kind=MODULE).values()
         live = read_metadata(cluster, inventories)
@@ -171,7 +171,7 @@ class _ModuleRun:
                 write_inventory(cluster, now)
 
     def _waves(self) -> list[list[PlannedModule]]:
-        """The modules in their order: each after what it needs; those that leave come last, backwards."""
+        """The modules in order: each after those that it needs; deletions last, in reverse order."""
         kept = {one.name: one for one in self._working if one.decision.action in LOOKED_AFTER}
         leaving = {one.name: one for one in self._working if one.name not in kept}
         forwards = ordered_waves({name: _needs(one) for name, one in kept.items()})

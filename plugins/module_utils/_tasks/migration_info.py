@@ -66,7 +66,7 @@ def _of_nothing(migration: type[Migration], nobody: str) -> CheckResult:
 
 
 def _history(runs: Sequence[Object], migration: str) -> dict[str, Any]:
-    """What the records of the runs, the newest first, tell of a migration: when it wrote, what was undone."""
+    """A migration's history in the records of the runs, newest first: when it wrote, what was undone."""
     wrote = [run for run in runs if has_written(run, migration)]
     last: Object = wrote[0] if wrote else {"metadata": {"name": ""}, "spec": {}}
     outcome = last["status"]["migrations"][migration] if wrote else {}

@@ -176,7 +176,7 @@ def _shown(value: Any) -> str:
 
 
 def require_planned_release(task: Task, record: Mapping[str, Any]) -> None:
-    """Refuse work on another release than the planned one: nobody has seen what it would do.
+    """Refuse work on another release than the planned one: no user has seen what it would do.
 
     Args:
         task: a task of the run, which reads the release.

@@ -63,8 +63,7 @@ class ReleaseRehearsal:
         after: the rehearsal of the release before this one; it is assumed to be deployed.
 
     Attributes:
-        left: the predicted records of the cluster's components, without what the plan prunes once it is
-            created.
+        left: the predicted records of the components, without what the plan prunes; set once it is created.
     """
 
     def __init__(

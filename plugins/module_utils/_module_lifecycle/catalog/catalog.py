@@ -80,7 +80,7 @@ class Catalog:
         return _did_you_mean(module, self.modules) + f"There are {', '.join(sorted(self.modules))}."
 
     def _refusal(self, module: str, message: str) -> CatalogError:
-        """An error that lists the faults of the module's documents, or those of no module if it has none."""
+        """An error that lists the errors of the module's documents, or else those without a module."""
         problems = self.problems.get(module, () if module in self.modules else self.problems.get("", ()))
         faults = "".join(f"\n- {problem}" for problem in problems)
         return CatalogError(f"{message}\nFaults of the catalog:{faults}" if faults else message)

@@ -185,7 +185,7 @@ class Acquisition:
     def _lower(self) -> None:
         if self._raised:
             with suppress(ClusterError):
-                # A Secret that stays does no harm: nobody writes with its tokens.
+                # A Secret that stays does no harm: no process writes with its tokens.
                 lower_fence(self._cluster, self._raised.fence)
         self._raised = None
 

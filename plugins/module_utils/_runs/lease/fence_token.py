@@ -192,7 +192,7 @@ def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Rig
         why = f"the ServiceAccount {named} lacks rights that this run needs"
     if missing:
         with suppress(Forbidden):
-            # A Secret that stays does no harm: nobody has a token of it.
+            # A Secret that stays does no harm: no process has a token of it.
             lower_fence(cluster, fence)
         more = f", and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
         return advisory_fence(f"{why}: {'; '.join(missing[:MOST_TOLD])}{more}")
