@@ -73,7 +73,7 @@ def cancel_run(task: Task, request: CancelRequest) -> Result:
 
 
 def nothing_to_cancel(record: Object, *, ending: bool = False) -> str:
-    """Why the run cannot be asked to stop, or its record not be ended; empty if it can."""
+    """Why the run cannot be asked to stop, or its record cannot be ended; empty if it can."""
     name, status = record["metadata"]["name"], record.get("status") or {}
     state = status.get("state", RUNNING)
     if state != RUNNING:

@@ -59,7 +59,7 @@ def merge_rows(hosts: Iterable[str], rows: Iterable[ClusterRow]) -> list[Cluster
 
     Args:
         hosts: of all plays. A host without a row was never started.
-        rows: in the order in which they arrived. Rows of hosts without a deployment are left out.
+        rows: in the order in which they arrived. Rows of other clusters are left out.
     """
     attempts: dict[str, list[ClusterRow]] = {host: [] for host in hosts}
     for row in rows:

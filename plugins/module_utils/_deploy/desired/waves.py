@@ -46,7 +46,7 @@ def needs_problems(entries: Sequence[ComponentEntry]) -> list[str]:
 
 
 def _circles(needs: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
-    """The shortest circle of each need that is part of one, from its first name and back to it."""
+    """The shortest circle of each need that is part of one, from its first-listed name and back to it."""
     position = {name: number for number, name in enumerate(needs)}
     found: dict[tuple[str, ...], None] = {}
     for name, needed in needs.items():

@@ -28,7 +28,7 @@ Path = tuple[str, ...]
 _PASSING = ("changes", "drift", "warnings", "writes", "seconds", "slow", "requests", "name", "id")
 """Fields of components and migrations that differ between two equal plans, or are compared separately."""
 _LASTING = ("cluster", "options", "migration code")
-"""What binds every hop of a plan like the first one, besides its release."""
+"""What every hop of a plan is bound to like the first one, besides its release."""
 _FORETOLD = ("component", "migration")
 _MOST = 10
 """How many differences a message lists."""

@@ -64,7 +64,8 @@ def run_preflight(
         intended: what the deployment would do.
         observed: the records of the cluster.
         kinds: of the records that its run writes.
-        known: the blockers so far; those that only result from missing rights are reported with these.
+        known: the blockers so far; those that only result from missing rights are reported with the missing
+            rights.
     """
     now = datetime.now(UTC)
     held = hold_problem(observed.installation.hold, now)

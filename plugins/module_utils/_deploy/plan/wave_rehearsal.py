@@ -48,7 +48,7 @@ class ReleaseContext:
         providers: the components that install kinds when they run, by API group.
         is_ordered: whether the components' needs are valid, so that the order is known.
         is_settled: whether nothing that may affect other components has changed (see
-            :mod:`~.unchanged_components`), and fields of other owners are left to them.
+            :mod:`~.unchanged_components`), and what others own is left to them.
         may_go_back: whether a component may already be of a later release.
         alone: the components that are deployed alone; empty for the whole release.
     """

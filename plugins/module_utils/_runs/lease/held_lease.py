@@ -246,7 +246,7 @@ def lost_to(holder: str, epoch: int, lease: Lease, name: str) -> str:
         now = "another run held it meanwhile, and has released it"
     else:
         now = f"the Lease {LIFECYCLE_NAMESPACE}/{name} was deleted"
-    # An engine that lost another lease stands by for it again, without a person.
+    # The holder of another lease than that of runs stands by for it again, without a person.
     advice = "; run the playbook again" if is_of_runs else ""
     return (
         f"{run} has lost {what}, so it may write no more: {now}. It was silent too long,"
