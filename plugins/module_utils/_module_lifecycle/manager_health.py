@@ -82,8 +82,8 @@ def needs_scaling_back(live: Object, desired: Object, autoscaled: Container[Targ
 def scaling_patch(live: Object, desired: Object) -> dict[str, Any]:
     """The merge patch that scales a manager back, to one replica if its manifest has no number.
 
-    It is for the object itself, not for its subresource ``scale``, so that the next apply takes ``replicas``
-    over, or releases it if the manifest lacks it. It applies to this very object only.
+    It is for the object itself, not for its subresource ``scale``. So the next apply takes ``replicas`` over,
+    or releases it if the manifest lacks it. It applies to this very object only.
     """
     return {"metadata": {"uid": live["metadata"]["uid"]}, "spec": {"replicas": _replicas(desired)}}
 

@@ -43,7 +43,7 @@ class ModuleOutlook(NamedTuple):
 
 
 def considered_names(request: ModulesRequest, observed: ObservedModules) -> tuple[str, ...]:
-    """The modules to decide on: those of the list, and for a whole list also all others that are managed."""
+    """The modules to decide on: those of the list, and for a whole list mandatory and managed ones."""
     named = tuple(one.name for one in request.modules)
     if not request.is_whole_list:
         return named

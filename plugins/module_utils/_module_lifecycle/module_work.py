@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Works on one module: installs, upgrades, adopts, repairs, releases or deletes it."""
+"""Works on one module: installs, upgrades, adopts, repairs, gives up or deletes it."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ class ModuleWork:
         )
         return bool(uid)
 
-    # Releasing and deleting
+    # Giving up and deleting
 
     def _give_up(self) -> ModuleOutcome:
         """Stop managing the module, and leave it unchanged."""

@@ -24,9 +24,9 @@ POLL_SECONDS = 5.0
 class CancellationCheck:
     """Says whether the work of a task is to stop, for as long as the task works.
 
-    The work is to stop when the task's process has received a signal, when the run's deadline has passed, or
-    when the run's record requests it. The thread that asks reads the record, once every few seconds. Usable
-    from several threads.
+    The work is to stop at three events: the task's process has received a signal, the run's deadline has
+    passed, or the run's record requests it. The thread that asks reads the record, once every few seconds.
+    Usable from several threads.
 
     Args:
         task: the task that works; a cancellation is reported in its progress and written to the run's record

@@ -197,7 +197,7 @@ def run_engine(
 
     Raises:
         ValueError: an option does not exist or has a wrong value.
-        Exception: whatever the engine raises.
+        Exception: any error of the engine.
     """
     import_from_collections()
     from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import (

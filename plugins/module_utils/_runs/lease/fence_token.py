@@ -4,9 +4,9 @@
 """The fence of a run: a token that the server refuses once the run's Secret is deleted.
 
 A process that takes the lease over deletes that Secret. So it can be sure that the run before it writes no
-more, whatever that run's process believes. The fence is *advisory* if the user may not create such tokens, or
-if the tokens lack rights that the run needs. Then only the run itself ensures that it writes only while it
-holds the lease.
+more, even if that run's process believes otherwise. The fence is *advisory* if the user may not create such
+tokens, or if the tokens lack rights that the run needs. Then only the run itself ensures that it writes only
+while it holds the lease.
 """
 
 from __future__ import annotations

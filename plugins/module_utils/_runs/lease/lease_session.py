@@ -153,7 +153,7 @@ def release_lease(cluster: Cluster, record: Mapping[str, Any]) -> None:
     """Release the lease of a run that has ended; failures resolve when the lease expires.
 
     Args:
-        cluster: the live one, as who we are.
+        cluster: the live one, as the current user.
         record: of the run. If it names an unanswered write, the lease is left to expire.
     """
     kept = (record.get("spec") or {}).get("lease")

@@ -4,9 +4,9 @@
 """The journal of migrations in the cluster: a ``JournalEntry`` per write, owned by the record of its run.
 
 An entry belongs to its run, so that the cluster's garbage collector deletes it with the run's record. The
-content of a Secret before and after a write is in a separate Secret, which belongs to the entry: its readers
-need the right to read Secrets. Unlike the other records, entries are not readable by all who may view,
-because they contain whole objects of any kind.
+content of a Secret before and after a write is in another Secret of the same namespace, which belongs to the
+entry: only users who may read the one may read the other. Unlike the other records, entries are not readable
+by all who may view, because they contain whole objects of any kind.
 """
 
 from __future__ import annotations
