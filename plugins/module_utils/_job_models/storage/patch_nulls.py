@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A merge patch without nulls, and the places where it had them: pure.
 
-A definition is written by a JSON merge patch, which can't set a null. So the nulls of a job's ``extra``,
-which remove fields, are stored as JSON pointers (RFC 6901).
+A definition is written by a JSON merge patch, which can't set a null. So the nulls of a job's ``extra``, which
+remove fields, are stored as JSON pointers (RFC 6901).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..._cluster.deep_copy import deep_copy
 
 
 def split_nulls(value: Any) -> tuple[Any, list[str]]:
-    """A copy of a value without its nulls, and where they were, in the order to put them back."""
+    """A copy of a value without its nulls, and their places, in the order to put them back."""
     return _without_nulls(value), list(_nulls_in(value, ""))
 
 

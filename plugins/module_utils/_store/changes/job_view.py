@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What there is of one job: its definition and its runtime objects, as steps change them. Pure."""
+"""The state of one job: its definition and its runtime objects, as steps change them. Pure."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ..unknown_jobs import adoptable_job
 
 @dataclass(frozen=True)
 class JobView:
-    """What there is of one job.
+    """The state of one job.
 
     Attributes:
-        key: what names it.
+        key: of the job.
         definition: the one that counts, if any.
-        replaced: the one that this replaces, if any.
+        replaced: the definition that it replaces, if any.
         surplus: definitions of this name that do not count.
         unreadable: why a definition of this name can't be read; empty if all can.
         runtime: what runs under this name, by type.
