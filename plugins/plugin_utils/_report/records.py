@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From what tasks returned to what the report shows: pure.
+"""Converts results of tasks to the model of the report: pure.
 
-Results are known by their form, as branches of a playbook skip tasks and older collections return less.
+Results are recognized by their form, as branches of a playbook skip tasks and older collections return less.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def read_cluster(
 
     Args:
         name: of its host.
-        results: what tasks returned on it: of ``run_info``, ``plan``, and of tasks with ``durations``.
-        since: runs of records that began before are left out; None for none.
+        results: of its tasks: ``run_info``, ``plan``, and tasks with ``durations``.
+        since: records of runs that began earlier are left out; None for no limit.
         has_left: whether the host can no longer be reached, or no longer takes part.
     """
     given = [result for result in results if result]
@@ -61,7 +61,7 @@ def _runs_of(given: Sequence[Result], since: datetime | None) -> list[RunReport]
     ]
     known = {run["name"] for run in recorded}
     runs = [_run(run) for run in sorted(shown, key=lambda run: str(run.get("started_at")))]
-    # A cluster that does not answer has no records to read, but tasks have said how they ended.
+    # A cluster that does not answer has no records to read, but tasks have reported how they ended.
     return runs + [
         _run(result)
         for result in given
@@ -72,7 +72,7 @@ def _runs_of(given: Sequence[Result], since: datetime | None) -> list[RunReport]
 def _state(
     given: Sequence[Result], installation: Result, runs: Sequence[RunReport], has_left: bool
 ) -> tuple[str, str]:
-    """The state of a cluster, and why it is in it."""
+    """The state of a cluster, and its reason."""
     unreachable = next((result for result in given if result.get("unreachable")), None)
     refused = next((result for result in given if result.get("failed") or _is_silent(result)), None)
     reason = _text((refused or {}).get("msg"))
@@ -97,7 +97,7 @@ def _state(
 
 
 def _is_silent(result: Result) -> bool:
-    """Whether a task failed whose ``failed_when`` hides that: it has a message and nothing else."""
+    """Whether a task failed and its ``failed_when`` hides that: it has a message and nothing else."""
     return bool(result.get("msg")) and not ({"runs", "plan", "run", "durations"} & result.keys())
 
 
@@ -133,7 +133,7 @@ def _run(run: Result) -> RunReport:
 
 
 def _seconds(run: Result, began: datetime | None, work: Iterable[Work]) -> float:
-    """How long a run took; one that has not ended has taken until it was last written to."""
+    """The duration of a run; for one that has not ended, until it was last written to."""
     if run.get("seconds"):
         return float(run["seconds"])
     last = parse_time(run.get("finished_at") or run.get("written_at"))
@@ -194,7 +194,7 @@ def _component(one: Result) -> ComponentReport:
 
 
 def _failures(run: Result, state: str) -> Iterator[Failure]:
-    """What failed, then what was cancelled, then what did not start: one entry for each reason."""
+    """Failed parts, then cancelled ones, then those that did not start: one entry for each reason."""
     described: dict[tuple[str, str], list[str]] = {}
     for one in run.get("components") or ():
         if one.get("state") in (model.FAILED, model.CANCELLED, model.NOT_STARTED):
@@ -215,7 +215,7 @@ def _failures(run: Result, state: str) -> Iterator[Failure]:
 
 
 def parse_time(text: object) -> datetime | None:
-    """A moment (RFC 3339); None where the text is none."""
+    """A moment (RFC 3339); None for other texts."""
     try:
         found = datetime.fromisoformat(str(text or ""))
     except ValueError:
