@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run a command and write down what it and all that it started used; a program of its own, for Linux.
+"""Runs a command and writes the usage of all its processes; a separate program, for Linux.
 
-Ansible's background tasks detach themselves, so that what they use is never added to what Ansible used:
-orphans below this process are handed to it, and it waits for them too.
+Ansible's background tasks detach themselves, so that their usage is never added to Ansible's. So this process
+adopts orphans below it, and waits for them too.
 """
 
 from __future__ import annotations

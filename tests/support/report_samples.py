@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Results of `run_info` for tests of the report: runs of any size, which end in any way."""
+"""Results of `run_info` for tests of the report: runs of any size and any end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def moment(seconds: float) -> str:
 def row(
     kind: str, name: str, start: float | None, seconds: float, state: str = "succeeded"
 ) -> dict[str, Any]:
-    """A row of durations; without a start it is one as older records have it."""
+    """A row of durations; without a start, it is one of an older record."""
     found = {"kind": kind, "name": name, "state": state, "seconds": seconds, "slow": False, "component": ""}
     if start is None:
         return found
@@ -40,7 +40,7 @@ def row(
 
 
 def component(name: str, seconds: float, state: str = "succeeded", error: str = "") -> dict[str, Any]:
-    """What came of a component."""
+    """The result of a component."""
     parts = {"pre": 0.1 * seconds, "apply": 0.2 * seconds, "wait": 0.6 * seconds, "post": 0.1 * seconds}
     return {
         "name": name,
@@ -60,7 +60,7 @@ def component(name: str, seconds: float, state: str = "succeeded", error: str = 
 
 
 def migration(identity: str, of: str, phase: str = "pre", state: str = "done", **more: Any) -> dict[str, Any]:
-    """What came of a migration."""
+    """The result of a migration."""
     told = {"verdict": "needed", "evidence": "PersistentVolumeClaim kyma-system/storage-loki-0 has 5Gi"}
     return {"id": identity, "component": of, "phase": phase, "state": state, "seconds": 0.4, **told, **more}
 
