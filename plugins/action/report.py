@@ -73,7 +73,7 @@ class ActionModule(ActionBase):
 def reported_clusters(
     gathered: list[GatheredCluster], task_vars: dict[str, Any], scope: str
 ) -> list[ClusterReport]:
-    """The content of the report: the clusters so far, in the order of the play, then its hosts without a result.
+    """The content of the report: the clusters so far, in the play's order, then its hosts without a result.
 
     Args:
         gathered: the results of tasks so far.

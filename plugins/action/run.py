@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs kyma.lifecycle.run in Ansible's own process if possible; a run ends with its ansible-playbook.
 
-Where that is not possible, an action that begins a run works in the background, as it may wait for another run.
+Where that is not possible, an action that begins a run works in the background, as it may wait for another
+run.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class ActionModule(ClusterTask, DirectCarrier, BackgroundCarrier):
         """See DirectCarrier; in one piece with it, so that no other run comes between."""
         params, work = arguments.params, super()._work
         if params["state"] == "started" and not (self.is_local and has_libraries()):
-            # It reports which run it waits for, and a person may want to stop it. A module in the foreground can't
-            # do either.
+            # It reports which run it waits for, and a person may want to stop it. A module in the foreground
+            # can't do either.
             work = self._follow
         result = work(arguments, task_vars, told)
         run = result.get("run")
@@ -70,7 +71,7 @@ class ActionModule(ClusterTask, DirectCarrier, BackgroundCarrier):
         return super().deadline(params, entries) + min(float(params["lease_wait"]), LONGEST_WAIT)
 
     def _end(self, run: str, arguments: Arguments, task_vars: TaskVars) -> None:
-        """End the record of a run that Ansible did not return to, because a signal leaves it no time for that."""
+        """End the record of a run that Ansible did not return to; a signal leaves it no time for that."""
         wish = {
             "state": "cancelled",
             "run": run,

@@ -23,7 +23,7 @@ class ActionModule(BackgroundCarrier):
     checks_variables = True
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
-        """See BackgroundCarrier: the timeout of a job is not that of the task, which may wait for each job."""
+        """See BackgroundCarrier: the timeout of a job is not that of the task, which may wait for each."""
         del entries
         jobs = len(params["jobs"] or ()) + 1
         return float(DEFAULT_DEADLINE + jobs * params["wait_timeout"])

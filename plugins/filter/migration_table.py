@@ -59,8 +59,8 @@ def migration_table(clusters: Mapping[str, Told]) -> list[str]:
     """See the documentation above.
 
     Args:
-        clusters: results of ``migration_info`` by the cluster's name. Where the cluster could not be read, they
-            are ``failed``, ``unreachable`` or without ``migrations``.
+        clusters: results of ``migration_info`` by the cluster's name. Where the cluster could not be read,
+            they are ``failed``, ``unreachable`` or without ``migrations``.
     """
     silent = {name: told for name, told in clusters.items() if not _answered(told)}
     found = sorted(

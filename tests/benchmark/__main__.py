@@ -89,7 +89,7 @@ def _measure_part(part: str, options: argparse.Namespace, measurements: Measurem
 
 
 def _measure(objects: int, options: argparse.Namespace, measurements: Measurements) -> Iterator[int]:
-    """Let each tool deploy so many objects, and yield the exact number; a failing tool does not stop others."""
+    """Let each tool deploy so many objects, and yield the exact number; a failing one stops no other."""
     with tempfile.TemporaryDirectory(prefix="kyma-bench-") as folder:
         place = Place(Path(folder))
         workload = Workload(_release(), place.folder / "workload", objects // SIZES[0])

@@ -25,7 +25,8 @@ def requests_since(log: Path, position: int, agents: Sequence[str]) -> int:
 def count(lines: Iterable[bytes], agents: Sequence[str]) -> int:
     """Count the requests of user agents whose names have this prefix.
 
-    A watch has a line for its start and one for its end, with the same `auditID`. The last line may be incomplete.
+    A watch has a line for its start and one for its end, with the same `auditID`. The last line may be
+    incomplete.
     """
     found = set()
     for line in lines:

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`python -m tests.benchmark.failing_upgrade FOLDER`: the same failing upgrades with three tools.
 
-It needs the cluster of ``make cluster`` and the programs of ``make build``. For each fault and tool it writes the
-output, with the seconds since the start before each line. docs/failing_upgrade.md quotes it.
+It needs the cluster of ``make cluster`` and the programs of ``make build``. For each fault and tool it writes
+the output, with the seconds since the start before each line. docs/failing_upgrade.md quotes it.
 """
 
 from __future__ import annotations

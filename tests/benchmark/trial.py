@@ -78,8 +78,8 @@ class Trial:
         """Measure these cases; there is always a first deployment.
 
         Raises:
-            TooLong: a command exceeded its time limit. The measurements record that. Later cases on this cluster
-                are not measured, because the state of the cluster is unknown.
+            TooLong: a command exceeded its time limit. The measurements record that. Later cases on this
+                cluster are not measured, because the state of the cluster is unknown.
             BenchmarkError: something failed.
         """
         say(f"{self._tool}, {self._workload.count} objects:")

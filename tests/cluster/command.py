@@ -30,7 +30,7 @@ def output(
     cwd: Path | None = None,
     stdin: str = "",
 ) -> str:
-    """Run a command that is soon over; return what it printed."""
+    """Run a command that ends soon; return its output."""
     _check(command)
     done = subprocess.run(
         [str(part) for part in command],

@@ -26,7 +26,7 @@ SOCKET = RUN / "docker.sock"
 DATA = paths.KIND / "docker"
 LOG = paths.LOGS / "dockerd.log"
 
-# A socket's path has room for 108 bytes; the longest one that dockerd makes below RUN needs this many.
+# A socket's path has room for 108 bytes; the longest one of dockerd below RUN needs this many.
 LONGEST_NAME_BELOW_RUN = 45
 SYS_ADMIN = 1 << 21
 SYS_RESOURCE = 1 << 24

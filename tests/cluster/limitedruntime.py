@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A wrapper between dockerd and runc for machines that withhold CAP_SYS_RESOURCE.
 
-Called as `limitedruntime.py <runc> <arguments of runc>`. A container that asks for that capability, or for limits
-that only its owner may raise, would not start. The program removes both from the input of runc. It imports nothing
-of this package.
+Called as `limitedruntime.py <runc> <arguments of runc>`. A container that asks for that capability, or for
+limits that only its owner may raise, would not start. The program removes both from the input of runc. It
+imports nothing of this package.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Our own node image for kind, for machines that can't pull the one of kind's authors.
 
-It has Debian's base system, the files of kind's own base image (from the Go module cache), and the programs built
-here. It also has the control plane's containers, as image archives that containerd imports when it starts.
+It has Debian's base system, the files of kind's own base image (from the Go module cache), and the programs
+built here. It also has the control plane's containers, as image archives that containerd imports when it
+starts.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ PROGRAMS = {
 }
 SERVERS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd")
 
-# Not the subnet of which Kubernetes gives each node a part, because kwok takes its pods' addresses from there.
+# Not the subnet of which Kubernetes gives each node a part, because kwok takes its pods' addresses from
+# there.
 POD_SUBNET = "10.245.0.0/16"
 IMPORT = (
     "/bin/sh -c 'for archive in /kind/images/*.tar; do"

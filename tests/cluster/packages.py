@@ -14,8 +14,8 @@ from .command import watched
 from .console import timed
 from .errors import ClusterError
 
-# The folders of root's programs are not on everybody's PATH. Our own programs may be on it, and a container engine
-# must use its own containerd, not that of the node image.
+# The folders of root's programs are not on everybody's PATH. Our own programs may be on it, and a container
+# engine must use its own containerd, not that of the node image.
 SEARCH_PATH = os.pathsep.join(
     [
         *(entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry) != paths.BIN),

@@ -92,8 +92,8 @@ def lint() -> Outcome:
 def galaxy() -> Outcome:
     """Build the collection and check it with Galaxy's importer.
 
-    The importer reports success in spite of findings, so its output counts. It doesn't run ansible-lint, as the
-    step `lint` does.
+    The importer reports success in spite of findings, so its output counts. It doesn't run ansible-lint, as
+    the step `lint` does.
     """
     setup.for_linters()
     folder = BUILD / "galaxy"

@@ -37,7 +37,7 @@ def down() -> Outcome:
 
 
 def prepare_kind() -> None:
-    """Prepare kind so that it starts quickly: the first time, this builds its node image, which takes minutes.
+    """Prepare kind so that it starts quickly: the first time, its node image is built, which takes minutes.
 
     Molecule shows nothing of that before it is over.
     """

@@ -40,8 +40,8 @@ def provide() -> None:
 def refresh_copy() -> None:
     """Update the copy of our collection to what Git tracks now.
 
-    ansible-test refuses a plain clone and a symbolic link, and the importer must not see what Git ignores. Files
-    of the tools stay there, as they make the next time quicker.
+    ansible-test refuses a plain clone and a symbolic link, and the importer must not see what Git ignores.
+    Files of the tools stay there, as they make the next time quicker.
     """
     code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
     if code:

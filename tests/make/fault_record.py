@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which tests of faults have passed with a seed, so that `make faults` continues after an interruption.
 
-The record of a run is a file in `.build/faults`, named by the seed and by the code. Its lines are the tests that
-have passed; tests/faults/conftest.py adds them. A run that succeeds removes its record.
+The record of a run is a file in `.build/faults`, named by the seed and by the code. Its lines are the tests
+that have passed; tests/faults/conftest.py adds them. A run that succeeds removes its record.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ class Interpreter(NamedTuple):
 def found() -> Mapping[Version, Path]:
     """Return the newest Python of each version that starts and can create virtual environments.
 
-    It is the program itself, even if the first one found is a version manager's wrapper. An older patch release
-    may lack what the collection needs of its version, such as safe archives (3.11.4).
+    It is the program itself, even if the first one found is a version manager's wrapper. An older patch
+    release may lack what the collection needs of its version, such as safe archives (3.11.4).
     """
     newest: dict[Version, Interpreter] = {}
     for candidate in _candidates():
@@ -57,9 +57,9 @@ def look_at(python: Path) -> Interpreter | None:
 def search_path() -> str:
     """Return a PATH on which every `pythonX.Y` starts.
 
-    A program can exist and yet not start, such as a version manager's wrapper for a version that isn't switched
-    on. ansible-test gives up on such a program. Such folders are left out, and those of the real programs are
-    added.
+    A program can exist and yet not start, such as a version manager's wrapper for a version that isn't
+    switched on. ansible-test gives up on such a program. Such folders are left out, and those of the real
+    programs are added.
     """
     names = [f"python{major}.{minor}" for major, minor in KNOWN]
     good = [

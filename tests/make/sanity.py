@@ -31,8 +31,8 @@ NOTHING_SEEN = "All targets skipped"
 def sanity() -> Outcome:
     """Run all of it on the newest ansible-core, and compile and import on the oldest, each with one Python.
 
-    The other tests of an older ansible-core check the same as those of the newest. Compile and import don't: code
-    that runs on the controller must suit the oldest Python, and only the oldest ansible-core runs on it.
+    The other tests of an older ansible-core check the same as those of the newest. Compile and import don't:
+    code that runs on the controller must suit the oldest Python, and only the oldest ansible-core runs on it.
     """
     _prepare()
     outcome = _with(MAIN, cores.newest().version, ("--python", python_of(MAIN)))

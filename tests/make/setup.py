@@ -39,7 +39,7 @@ def for_linters() -> Outcome:
 
 
 def for_rulebooks() -> None:
-    """Provide ansible-rulebook, if there is a Java for it. Otherwise its tests skip, which CI does not allow."""
+    """Provide ansible-rulebook, if there is a Java. Otherwise its tests skip, which CI does not allow."""
     if not why_no_java():
         RULEBOOK.provide("rulebook.txt")
 
@@ -50,7 +50,7 @@ def for_execution_environments() -> None:
 
 
 def for_browsers() -> None:
-    """Provide a headless browser, if it can be installed. Otherwise its tests skip, which CI does not allow."""
+    """Provide a headless browser, if possible. Otherwise its tests skip, which CI does not allow."""
     try:
         packages.need(PROGRAM)
     except ClusterError as error:

@@ -108,8 +108,8 @@ def _unit_without_core() -> Outcome:
 def integration() -> Outcome:
     """Run the tests that need a Kubernetes, ansible-rulebook or a browser.
 
-    Several processes share them file by file, and each starts its own clusters. With the user's own cluster they
-    would have to share it, so there is only one process then.
+    Several processes share them file by file, and each starts its own clusters. With the user's own cluster
+    they would have to share it, so there is only one process then.
     """
     setup.for_tests()
     setup.for_rulebooks()

@@ -32,7 +32,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer. A list as the body is a stream of JSON lines; None closes the connection without an answer."""
+    """An answer. A list as the body is a stream of JSON lines; None hangs up without an answer."""
 
     body: object = field(default_factory=dict)
     status: int = 200

@@ -70,8 +70,8 @@ def tmpfs(name: str, size: str = "8Mi") -> Object:
 def pod_spec(*containers: Object, **fields: Any) -> Object:
     """The spec of a pod that runs once, on the real node.
 
-    The pod is killed a second after its deletion: a shell that is process 1 ignores SIGTERM, and would use up a
-    longer grace period.
+    The pod is killed a second after its deletion: a shell that is process 1 ignores SIGTERM, and would use up
+    a longer grace period.
 
     Args:
         containers: its containers.

@@ -260,7 +260,7 @@ def delete_slowly(cluster: MemoryCluster, seconds: float, *names: str) -> None:
 
 
 def healthy_cluster(*objects: Object) -> MemoryCluster:
-    """A cluster whose controllers make Deployments and Jobs healthy, except those with images named ``broken``."""
+    """A cluster whose controllers make Deployments and Jobs healthy, except for images named ``broken``."""
     cluster = MemoryCluster(*objects)
     cluster.on_write(make_healthy)
     return cluster

@@ -396,7 +396,7 @@ class ErrandSite:
         return self.cluster.list(*kind, key.namespace, label_selector=selector).items
 
     def created_jobs(self, name: str) -> set[str]:
-        """The names of all Jobs that an errand has ever had, from the Events on the creation of their pods."""
+        """The names of all Jobs that an errand has ever had, from the Events of their pods' creation."""
         key = self.key(name)
         selector = "reason=SuccessfulCreate,involvedObject.kind=Job"
         events = self.cluster.list("v1", "Event", key.namespace, field_selector=selector).items

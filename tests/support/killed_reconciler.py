@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A process that reconciles an errand, and kills itself (SIGKILL) right after some of its calls.
 
-A life is one such process. It ends after the first calls that no earlier life has made. So each life gets a bit
-further, and one errand shows the effect of a kill between any two calls. A call counts if it can change something,
-or reads output. It is the same as an earlier one if it has the same answer.
+A life is one such process. It ends after the first calls that no earlier life has made. So each life gets a
+bit further, and one errand shows the effect of a kill between any two calls. A call counts if it can change
+something, or reads output. It is the same as an earlier one if it has the same answer.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 """An operator of a module that runs in a thread of the tests, for as long as kwok plays a ready pod of it.
 
 The real image can't run: kwok reports every Deployment as ready. This operator does what the real ones do to
-instances of their kinds: finalizer, `status.state`, and the removal of the finalizer at a deletion. It acts as its
-ServiceAccount, so it can do nothing after the manifest's RBAC is gone.
+instances of their kinds: finalizer, `status.state`, and the removal of the finalizer at a deletion. It acts
+as its ServiceAccount, so it can do nothing after the manifest's RBAC is gone.
 """
 
 from __future__ import annotations

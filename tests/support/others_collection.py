@@ -18,7 +18,7 @@ EXAMPLE = ROOT / "examples" / "collection" / "acme" / "platform"
 
 
 def collections_path(folder: Path, *, example: bool = True) -> Path:
-    """Turn a folder into a collections path with our collection and ``acme.platform``; return the latter's path."""
+    """Turn a folder into a collections path with our collection and ``acme.platform``; the latter's path."""
     ours = folder / "ansible_collections" / "kyma" / "lifecycle"
     theirs = folder / "ansible_collections" / "acme" / "platform"
     ours.parent.mkdir(parents=True)

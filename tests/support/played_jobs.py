@@ -86,9 +86,9 @@ class PlayedTime:
 class PlayedJobs:
     """Plays the handling of Jobs in a cluster, as kubelet 1.36 and its Job controller do it.
 
-    The Job controller acts on every write. Containers progress only with :meth:`tick`. A pod starts with the first
-    one, and with the second one its containers end as in :attr:`runs`. The cluster neither records nor fails any
-    of its calls.
+    The Job controller acts on every write. Containers progress only with :meth:`tick`. A pod starts with the
+    first one, and with the second one its containers end as in :attr:`runs`. The cluster neither records nor
+    fails any of its calls.
 
     Attributes:
         runs: how containers run, by name; others do not end.

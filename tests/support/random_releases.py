@@ -32,8 +32,8 @@ class Layout:
 
     Attributes:
         entries: the component list.
-        places: the component of each thing, and its variant. Those of components that are not in the list are not
-            part of the release.
+        places: the component of each thing, and its variant. Those of components that are not in the list are
+            not part of the release.
         profile: of the release.
     """
 
@@ -50,7 +50,7 @@ class Layout:
         return [*manifests, *([deployment("sick", "broken")] if broken else [])]
 
     def wanted(self, broken: str = "") -> dict[str, dict[str, Object]]:
-        """The expected objects of each component in the cluster, by header in a diff; the foundation first."""
+        """The expected objects of each component in the cluster, by diff header; the foundation first."""
         homes = {entry.namespace: _namespace(entry.namespace, 0) for entry in self.entries}
         found: dict[str, dict[str, Object]] = {FOUNDATION: {}}
         for entry in self.entries:
@@ -83,8 +83,8 @@ class Attempt:
         layout: of the release.
         prune: whether components that the release lacks are deleted as a whole.
         alone: the components that are deployed alone; empty for all.
-        fault: what goes wrong: nothing if it is empty; ``sick`` (a component doesn't become healthy), ``refused``
-            (a write), ``lost`` (a write doesn't arrive) or ``unanswered`` (its answer doesn't).
+        fault: what goes wrong: nothing if it is empty; ``sick`` (a component doesn't become healthy),
+            ``refused`` (a write), ``lost`` (a write doesn't arrive) or ``unanswered`` (its answer doesn't).
         where: at which write, counted from 0, or in which component of the list, modulo their number.
     """
 

@@ -76,7 +76,7 @@ class Places:
         return [loki.storage_class(self.storage_class, expands=expands), volume]
 
     def with_its_pod(self, cluster: Cluster) -> None:
-        """Assert that Loki runs, and has its volume."""
+        """Give Loki its pod in memory; elsewhere wait until it runs and has its volume."""
         if isinstance(cluster, MemoryCluster):
             owner = cluster.get("apps/v1", "StatefulSet", "logging-loki", self.namespace)
             assert owner

@@ -11,8 +11,8 @@ from .errand import AUTOMATIC, Errand, RunReason, Strategy
 def triggered_run(errand: Errand) -> RunReason | None:
     """The trigger of a run that is due by the author's wish; None if no run is due.
 
-    The status records what has run, never the strategy alone. ``once`` and a ``now`` that an applier declares run
-    once for each template, no matter how often they are set again.
+    The status records what has run, never the strategy alone. ``once`` and a ``now`` that an applier declares
+    run once for each template, no matter how often they are set again.
     """
     status, spec = errand.status, errand.spec
     if spec.strategy is Strategy.ONCE and status.once_digest != spec.template_digest:

@@ -55,8 +55,8 @@ class EngineOptions:
         holder_image: of holding containers.
         workers: how many errands are reconciled at the same time.
         metrics_file: where metrics are written; nowhere if empty.
-        lease_seconds: how long its lease lasts after each renewal. After that time, another engine takes over from
-            one that was killed.
+        lease_seconds: how long its lease lasts after each renewal. After that time, another engine takes over
+            from one that was killed.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -69,8 +69,8 @@ class EngineOptions:
 class ErrandEngine:
     """Watches errands and what they depend on, and reconciles each errand when any of that changes.
 
-    It works under a lease; a second engine stands by. Its first pass finds all that was missed while no engine
-    worked, because decisions are made from the whole state.
+    It works under a lease; a second engine stands by. Its first pass finds all that was missed while no
+    engine worked, because decisions are made from the whole state.
 
     Args:
         cluster: the live one.

@@ -378,8 +378,8 @@ def errand_from(obj: Mapping[str, Any]) -> Errand:
 def strategy_owner(managed_fields: Sequence[Mapping[str, Any]]) -> StrategyOwner:
     """Who has set the strategy, by ``metadata.managedFields`` (KEP-555).
 
-    An applier owns it by an entry with the operation Apply. It also owns it by an entry with the annotation in
-    which appliers such as ``kubectl apply`` store what they have applied.
+    An applier owns it by an entry with the operation Apply. It also owns it by an entry with the annotation
+    in which appliers such as ``kubectl apply`` store what they have applied.
     """
     owners = [entry for entry in managed_fields if owns_strategy(entry)]
     is_declared = any(

@@ -84,7 +84,7 @@ class ErrandIndex:
         self._by_label: dict[tuple[str, str], ErrandKey] = {}
 
     def put(self, kind: tuple[str, str], obj: Object) -> set[ErrandKey]:
-        """Add an object as it is now, unless a newer form of it is known; return the errands that it concerns."""
+        """Add an object's current form, unless a newer one is known; return the errands that it concerns."""
         with self._lock:
             if kind == ERRAND:
                 return self._put_errand(obj)
@@ -93,7 +93,7 @@ class ErrandIndex:
             return self._put_owned(kind, obj)
 
     def update_errand(self, obj: Object) -> None:
-        """Add the answer to a write to an errand, unless its deletion was recorded before the answer arrived."""
+        """Add the answer to a write to an errand, unless its deletion was recorded before that."""
         with self._lock:
             known = self._errands.get(key_of(obj))
             if known and known.uid == obj["metadata"]["uid"]:

@@ -40,7 +40,8 @@ def finish_steps(view: ErrandView) -> Decision:
 def _strategy(view: ErrandView, run: Run) -> tuple[Step, ...]:
     """``now`` becomes ``manual``, and ``once`` becomes ``done``, after the run and only once.
 
-    If an applier sets it again, it stays as set: a tool that declares it would otherwise set it back for ever.
+    If an applier sets it again, it stays as set: a tool that declares it would otherwise set it back for
+    ever.
     """
     errand = view.errand
     if errand.strategy_owner.blocks_applier:

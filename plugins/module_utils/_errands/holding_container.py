@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Holding containers: they keep the output of a Job's containers readable until it is read. Pure.
 
-A holding container is an ordinary container. Kubernetes ends a native sidecar with the main container, and the Job
-completes with any exit code. There is one for each container with output, as other users may not read it.
+A holding container is an ordinary container. Kubernetes ends a native sidecar with the main container, and
+the Job completes with any exit code. There is one for each container with output, as other users may not read
+it.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ class OutputCollector:
         return written.name
 
     def _users(self, namespace: str) -> dict[str, tuple[str, ...]]:
-        """The Secrets that errands refer to: in their templates, and in the configuration of their last runs."""
+        """The Secrets that errands refer to: in templates, and in the configuration of their last runs."""
         users: dict[str, tuple[str, ...]] = {}
         for errand in self._index.errands_in(namespace):
             obj = {**errand.owner, "template": errand.spec.pod_template}

@@ -19,8 +19,8 @@ def cycle_through(errand: Errand, readers_of: Callable[[Errand], Iterable[Errand
         readers_of: returns the errands that read the output of an errand.
 
     Returns:
-        Names of errands: the output of each is read by the next, and that of the last by the first. All run again
-        if their configuration changes. Empty if there is no such circle.
+        Names of errands: the output of each is read by the next, and that of the last by the first. All run
+        again if their configuration changes. Empty if there is no such circle.
     """
     ways: list[tuple[Errand, ...]] = [(errand,)] if errand.spec.reruns_on_change else []
     seen: set[str] = set()

@@ -97,8 +97,8 @@ class Reconciler:
 
         Args:
             key: of the errand.
-            others_wait: whether other errands wait for this one. If so, it ends after one decision, such as to
-                create its Job. The rest is due at once.
+            others_wait: whether other errands wait for this one. If so, it ends after one decision, such as
+                to create its Job. The rest is due at once.
 
         Raises:
             LifecycleError: the server does not answer, or refuses a write.

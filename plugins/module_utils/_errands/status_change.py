@@ -47,8 +47,8 @@ def write_status(
     Args:
         view: the state of the errand.
         problems: why the errand is refused.
-        warnings: ignored fields of its template; None for those of the status, as they are found only when no run
-            is open.
+        warnings: ignored fields of its template; None for those of the status, as they are found only when no
+            run is open.
         changes: fields of the status.
     """
     errand = view.errand

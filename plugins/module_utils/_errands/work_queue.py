@@ -22,8 +22,8 @@ FIRST_DELAY, LONGEST_DELAY = 0.5, 60.0
 class WorkQueue(Generic[Item]):
     """Items that workers take. Usable from several threads.
 
-    An item that is added while it waits is there once. An item that is added while a worker has it is handed out
-    again after that worker has finished.
+    An item that is added while it waits is there once. An item that is added while a worker has it is handed
+    out again after that worker has finished.
 
     Args:
         clock: seconds that only grow; for tests.

@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A stored job: three models and the pure functions between them.
 
-`core_job` holds what the user means, `storage/` the content of a definition, `runtime/` the Kubernetes objects.
-Nothing here reads or writes a cluster; `_store` does.
+`core_job` holds what the user means, `storage/` the content of a definition, `runtime/` the Kubernetes
+objects. Nothing here reads or writes a cluster; `_store` does.
 """

@@ -4,7 +4,8 @@
 """Converts between a command with its log files and the one shell line of a container: pure.
 
 The redirections come before the command, so that they apply to all of it: also to ``a; b``, ``a | b``, and a
-command that ends with a comment or a here-document. Toolforge does the same. Older lines have them at the end.
+command that ends with a comment or a here-document. Toolforge does the same. Older lines have them at the
+end.
 """
 
 from __future__ import annotations

@@ -88,9 +88,9 @@ class CoreJob:
         health_check: of a continuous job, if any.
         logs: files for the output.
         emails: when to send an email: none, all, onfinish or onfailure. Stored as data only.
-        extra: by the kind of a runtime object (Job, CronJob, Deployment, Service), a JSON merge patch (RFC 7386)
-            for what no field covers. A mapping in place of a list of named items, such as containers, patches the
-            items by name.
+        extra: by the kind of a runtime object (Job, CronJob, Deployment, Service), a JSON merge patch (RFC
+            7386) for what no field covers. A mapping in place of a list of named items, such as containers,
+            patches the items by name.
         given: the names of the fields that were set; all others hold a default.
     """
 

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The default values of the fields of a job: one table for each release of defaults.
 
-A published table never changes. A new default is a new table with the next number. So the jobs that were created
-with an older one are listed as outdated, and are rolled out only when their users ask for it.
+A published table never changes. A new default is a new table with the next number. So the jobs that were
+created with an older one are listed as outdated, and are rolled out only when their users ask for it.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def find_drift(meant: Object, live: Object) -> list[DriftedField]:
 
 
 def _compared(obj: Object) -> Object:
-    """The part of an object that counts: all but its identity; of its metadata only labels and annotations."""
+    """The part of an object that counts: all but its identity; of metadata only labels and annotations."""
     form = normal_form(obj)
     metadata = mapping_of(form.pop("metadata", None))
     form = {name: value for name, value in form.items() if name not in ("apiVersion", "kind")}

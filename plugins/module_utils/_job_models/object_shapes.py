@@ -23,7 +23,7 @@ _POD_LISTS = ("containers", "initContainers", "volumes", "tolerations")
 
 
 def shape_problems(job: CoreJob) -> Iterator[str]:
-    """The problems of the objects that ``extra`` produces for a job, each in a sentence without its full stop.
+    """The problems of the objects that ``extra`` produces, each in a sentence without its full stop.
 
     Args:
         job: with an ``extra`` of a mapping for each kind.

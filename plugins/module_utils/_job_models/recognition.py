@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The core model of a job, read from its runtime objects, ours or handmade. Pure.
 
-What fields can describe becomes fields, and the rest becomes ``extra``. The job always means objects with the same
-normal form as those that it was read from.
+What fields can describe becomes fields, and the rest becomes ``extra``. The job always means objects with the
+same normal form as those that it was read from.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes and deletes versions of versioned Secrets: the only module here that reads and writes a cluster.
 
-A version is only ever created or deleted, never changed. Two writers at the same time each create a version, or
-find the other's: the API server refuses the second Secret of a name.
+A version is only ever created or deleted, never changed. Two writers at the same time each create a version,
+or find the other's: the API server refuses the second Secret of a name.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ class WrittenVersion:
         version: its number.
         is_new: whether the write created it. False if the newest one was the same.
         removed: names of older versions that were deleted.
-        prune_failure: why older versions could not be deleted; empty if they were deleted, or if none had to be.
+        prune_failure: why older versions could not be deleted; empty if they were deleted, or if none had to
+            be.
         secret: the Secret of the newest version.
         previous: the Secret of the version before; None if there was none, or if the write has created none.
     """

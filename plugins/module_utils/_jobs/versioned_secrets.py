@@ -130,9 +130,9 @@ def has_same_data(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 def is_same_version(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a new version would be the same as the newest one: its data, labels and annotations.
 
-    The number of the version and the description of its source do not count. Labels and annotations that another
-    field manager has added later, such as a backup tool, do not count either. Otherwise they would cause a new
-    version at each run.
+    The number of the version and the description of its source do not count. Labels and annotations that
+    another field manager has added later, such as a backup tool, do not count either. Otherwise they would
+    cause a new version at each run.
 
     Args:
         live: the newest version, as the server has it.

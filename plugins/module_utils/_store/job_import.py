@@ -131,7 +131,7 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
 def _found_jobs(
     cluster: Cluster, snapshot: StoreSnapshot
 ) -> tuple[list[tuple[CoreJob, RuntimeJob | None]], list[str], list[str]]:
-    """The jobs without a definition, with their runtime objects; lines for those that can't be read or stored."""
+    """The jobs without a definition, with runtime objects; lines for jobs that can't be read or stored."""
     warnings: list[str] = []
     unreadable = [f"{one.ref}: {one.problem}" for one in snapshot.unreadable]
     found: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
@@ -174,7 +174,7 @@ def _toolforge_resources(cluster: Cluster, snapshot: StoreSnapshot) -> list[Obje
 
 
 def _lacks_status(snapshot: StoreSnapshot, definition: StoredDefinition) -> bool:
-    """Whether a definition has no status although it describes what runs, because an import was interrupted."""
+    """Whether a definition lacks a status although it describes what runs: an import was interrupted."""
     runtime = snapshot.runtime_of(definition)
     return bool(not definition.status.objects and runtime and not job_drift(definition, runtime))
 

@@ -124,8 +124,8 @@ def read_snapshot(
     """
     matches = label_matcher(label_selector)
     places = tuple(dict.fromkeys(namespaces))
-    # A definition is written before its runtime objects. In this order, a job that others are creating has its
-    # own.
+    # A definition is written before its runtime objects. In this order, a job that others are creating has
+    # its own.
     found = _lists(cluster, (*_MAIN_KINDS, SERVICE_KIND), places)
     found |= _lists(cluster, (*DEFINITION_KINDS.values(), COUNTER_KIND), places)
     switches, problem = _switches(cluster)
@@ -181,8 +181,8 @@ def read_snapshot(
 def without_gone_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> StoreSnapshot:
     """A snapshot without the jobs that others have deleted during the read, or since.
 
-    Such a job could have lost its definition before the definitions were read. The check takes a list of metadata
-    for each kind that runs jobs.
+    Such a job could have lost its definition before the definitions were read. The check takes a list of
+    metadata for each kind that runs jobs.
     """
     found = _lists(cluster, (*_MAIN_KINDS,), snapshot.namespaces, metadata_only=True)
     uids = {obj["metadata"].get("uid") for items in found.values() for obj in items}

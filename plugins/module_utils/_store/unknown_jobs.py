@@ -29,7 +29,8 @@ def deleted_jobs(snapshot: StoreSnapshot) -> list[RuntimeJob]:
 def missing_jobs(snapshot: StoreSnapshot) -> list[StoredDefinition]:
     """The definitions that exist without their job, sorted.
 
-    Two kinds do not count: those whose status reports a failed rollout, and those whose type is being changed.
+    Two kinds do not count: those whose status reports a failed rollout, and those whose type is being
+    changed.
     """
     return [
         one

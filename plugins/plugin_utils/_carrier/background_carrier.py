@@ -56,8 +56,8 @@ class BackgroundCarrier(Carrier):
     """Works in a separate process, reports its progress, and returns its result.
 
     On this machine, that process is a fork of Ansible's. If the connection leads elsewhere, or Ansible's own
-    Python lacks the libraries, it is the module, which starts in the background as with Ansible's own ``async``.
-    With ``async`` and ``poll: 0`` nothing follows the module, and the answer names the job.
+    Python lacks the libraries, it is the module, which starts in the background as with Ansible's own
+    ``async``. With ``async`` and ``poll: 0`` nothing follows the module, and the answer names the job.
     """
 
     says_failures: ClassVar[bool] = False
@@ -74,8 +74,8 @@ class BackgroundCarrier(Carrier):
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
         """Seconds within which the function ends by itself in any case.
 
-        If it still works after that (and some grace), it hangs, and async_wrapper kills it. So rather too many
-        seconds than too few.
+        If it still works after that (and some grace), it hangs, and async_wrapper kills it. So rather too
+        many seconds than too few.
 
         Args:
             params: validated options.
@@ -89,7 +89,7 @@ class BackgroundCarrier(Carrier):
         self._chosen = self._task.async_val
         if self._task.async_val and not self._task.poll:
             return self.ship(arguments, task_vars, background=True)
-        # With a `poll` of the user's own, Ansible would want to poll what is over by then.
+        # With a `poll` of the user's own, Ansible would poll a job that has ended already.
         self._task.async_val = 0
         work = self._work_in_own_process if self.is_local and has_libraries() else self._follow
         return run_with_stop_signals(lambda told: work(arguments, task_vars, told))

@@ -4,8 +4,8 @@
 """Loads this collection's modules from their cached bytecode, as Python loads all other modules.
 
 Ansible's loader of collections compiles each file of a collection again in each process, because
-``_AnsibleCollectionPkgLoaderBase.get_code`` has no cache. For the imports of a run with nothing to do, that takes
-a sixth of its time; for those of a deployment, half a second.
+``_AnsibleCollectionPkgLoaderBase.get_code`` has no cache. For the imports of a run with nothing to do, that
+takes a sixth of its time; for those of a deployment, half a second.
 """
 
 from __future__ import annotations

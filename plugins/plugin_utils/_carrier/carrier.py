@@ -189,7 +189,7 @@ class Carrier(ActionBase):
         self._print(self._view.take(line, time.monotonic()), task_vars)
 
     def show_due(self, task_vars: TaskVars) -> None:
-        """Print a line for what lasts too long; to be called a few times a second, or less often."""
+        """Print a line for a step that lasts too long; to be called a few times a second, or less often."""
         self._print(self._view.due(time.monotonic()), task_vars)
 
     def _print(self, lines: Sequence[PrintedLine], task_vars: TaskVars) -> None:
@@ -312,7 +312,7 @@ class Carrier(ActionBase):
         return self.definition.needs_release and bool(params.get("release"))
 
     def _send_materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> dict[str, Any]:
-        """Send what the definition needs to the task's temporary folder, which is removed when the module ends.
+        """Send what the definition needs to the task's temporary folder, which goes when the module ends.
 
         The answer is for the module: the place of the files, and facts about them.
         """
@@ -402,8 +402,8 @@ def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], obje
 def folders_of_named_files(task_vars: TaskVars) -> list[Path]:
     """The folders of the playbook and the inventory that the user named, as absolute paths.
 
-    ``ansible`` and ``ansible-console`` run no playbook: without ``--playbook-dir`` Ansible reports the working
-    directory. For an inventory that is not a file (``-i host,``) it reports a folder named ``None``.
+    ``ansible`` and ``ansible-console`` run no playbook: without ``--playbook-dir`` Ansible reports the
+    working directory. For an inventory that is not a file (``-i host,``) it reports a folder named ``None``.
     """
     basedir = context.CLIARGS.get("basedir", False)
     playbook = task_vars.get("playbook_dir") if basedir or basedir is False else None

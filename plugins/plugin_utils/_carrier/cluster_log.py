@@ -4,9 +4,9 @@
 """The results of deployments on all hosts of a playbook, and their table when Ansible ends.
 
 No task can print that table. The last play of a playbook does not begin if all hosts of an earlier one have
-failed, and no task of a host runs after it has failed. So each task writes a line to a file, and Ansible's main
-process reads it at its exit. The main process imports an action plugin before it forks the first worker for it, so
-it has imported this module too.
+failed, and no task of a host runs after it has failed. So each task writes a line to a file, and Ansible's
+main process reads it at its exit. The main process imports an action plugin before it forks the first worker
+for it, so it has imported this module too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NAME = "kyma-clusters.jsonl"
 
 
 class ClusterLog:
-    """The file of one ``ansible-playbook``; the process that creates this object prints the table at its end."""
+    """The file of one ``ansible-playbook``; the process that creates this prints the table at its end."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()

@@ -25,8 +25,8 @@ from .signals import run_with_stop_signals
 class DirectCarrier(Carrier):
     """Calls the function in Ansible's worker, or in a fork of it, which saves the imports and the packing.
 
-    It ships the module if the connection leads elsewhere, if Ansible's own Python lacks the libraries, or if the
-    user wants the task in the background. Both return the same.
+    It ships the module if the connection leads elsewhere, if Ansible's own Python lacks the libraries, or if
+    the user wants the task in the background. Both return the same.
     """
 
     in_one_piece: ClassVar[bool] = False
@@ -52,8 +52,8 @@ class DirectCarrier(Carrier):
 
         if not self.definition.needs_migrations:
             return work(progress, told)
-        # Migrations are code of others. One that ends its process must not end Ansible's worker, because Ansible
-        # would wait for it for ever.
+        # Migrations are code of others. One that ends its process must not end Ansible's worker, because
+        # Ansible would wait for it for ever.
         return run_in_forked_worker(
             work,
             show=lambda line: self.show(line, task_vars),

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prints the reason of a failure once: the task's result has it, or progress if the task goes on."""
+"""Prints the reason of a failure once: in the task's result, or as progress if the task continues."""
 
 from __future__ import annotations
 

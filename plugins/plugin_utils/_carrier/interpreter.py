@@ -17,8 +17,8 @@ INTERPRETER = "ansible_python_interpreter"
 def import_early(*names: str) -> None:
     """Import libraries that tasks need, if they are installed.
 
-    Ansible's main process imports an action plugin before it forks a worker for each of its tasks. So all that is
-    imported with it is imported once.
+    Ansible's main process imports an action plugin before it forks a worker for each of its tasks. So all
+    that is imported with it is imported once.
 
     Args:
         names: of libraries that tasks of that plugin need and that may be missing.

@@ -79,9 +79,9 @@ def resolve_paths(
         params: validated options.
         places: the places to search.
         decrypted: from the path of a file that may be encrypted by ansible-vault to one that isn't.
-        local_connection: whether the connection's files (kubeconfig, certificates) are on the controller too. As
-            in kubernetes.core they are in the folder of the playbook or in its ``files`` folder. If they aren't
-            found they stay unchanged, and the connection reports the error.
+        local_connection: whether the connection's files (kubeconfig, certificates) are on the controller too.
+            As in kubernetes.core they are in the folder of the playbook or in its ``files`` folder. If they
+            aren't found they stay unchanged, and the connection reports the error.
 
     Raises:
         NoSuchPath: of a release, its values or migrations.
@@ -112,7 +112,7 @@ def resolve_paths(
 
 
 def _entry_found(entry: Any, places: SearchPath) -> Any:
-    """An entry of a catalog with a path that is right from any folder; any other value is left for its reader."""
+    """An entry of a catalog with a path that is right from any folder; other values stay for their reader."""
     if isinstance(entry, Mapping) and isinstance(entry.get("release"), str):
         return {**entry, "release": places.find(entry["release"], "release_catalog")}
     return places.find(entry, "release_catalog") if isinstance(entry, str) else entry

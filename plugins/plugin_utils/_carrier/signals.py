@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Handles signals in Ansible's workers while work is in flight: a signal only requests a stop.
 
-Ansible's main process passes SIGINT and SIGTERM on to its workers, whose own handler ends them at once. On SIGINT
-it sends them SIGTERM as well, and then waits for them to end. The workers get no signal when anything else ends
-it, such as SIGKILL or the SIGHUP of a closed terminal.
+Ansible's main process passes SIGINT and SIGTERM on to its workers, whose own handler ends them at once. On
+SIGINT it sends them SIGTERM as well, and then waits for them to end. The workers get no signal when anything
+else ends it, such as SIGKILL or the SIGHUP of a closed terminal.
 
-The messages of a worker go through one queue, for which it takes a lock. A worker that ends at once while it holds
-the lock leaves it taken, and Ansible's main process waits for it for ever.
+The messages of a worker go through one queue, for which it takes a lock. A worker that ends at once while it
+holds the lock leaves it taken, and Ansible's main process waits for it for ever.
 """
 
 from __future__ import annotations

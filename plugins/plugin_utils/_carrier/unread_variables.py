@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Variables that look like misspelt ones of this collection's roles and playbooks and that nothing reads.
 
-A variable may be the user's own and begin with ``kyma_``, as those of a role for a component do. So a name counts
-as misspelt only if it is close to a known one, and neither a variable nor the play's file names it.
+A variable may be the user's own and begin with ``kyma_``, as those of a role for a component do. So a name
+counts as misspelt only if it is close to a known one, and neither a variable nor the play's file names it.
 """
 
 from __future__ import annotations

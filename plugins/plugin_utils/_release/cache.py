@@ -27,8 +27,8 @@ LOOK_SECONDS = 0.05
 class ReleaseCache:
     """Bundles in a folder that ansible-playbook removes at its end, each named by the release's fingerprint.
 
-    The workers of several hosts share it. If several need the same release at the same time, one renders it and
-    the others wait.
+    The workers of several hosts share it. If several need the same release at the same time, one renders it
+    and the others wait.
 
     Args:
         folder: of the bundles.

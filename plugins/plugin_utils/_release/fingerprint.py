@@ -37,10 +37,11 @@ _remembered: dict[tuple[int, ...], str] = {}
 def fingerprint(request: ReleaseRequest) -> str:
     """sha256 over everything that the rendering depends on; it becomes ``Release.digest``.
 
-    It covers every file that the conventions may find, profile, version, the user's values, and the versions of
-    the tools. Files of other profiles are included, because sorting them out takes longer than reading them. The
-    place of the release does not go into it, so that all machines agree. If a tool or a file of the user's is
-    missing, the digest differs from that of every deployed release; the reading then reports what is missing.
+    It covers every file that the conventions may find, profile, version, the user's values, and the versions
+    of the tools. Files of other profiles are included, because sorting them out takes longer than reading
+    them. The place of the release does not go into it, so that all machines agree. If a tool or a file of the
+    user's is missing, the digest differs from that of every deployed release; the reading then reports what
+    is missing.
 
     Raises:
         ReleaseError: there is no such release.
@@ -127,9 +128,9 @@ def _version(ask: Callable[..., str], *arguments: str) -> str:
 def digest_of(path: Path) -> str:
     """sha256 of the content of a file, as hexadecimal digits.
 
-    A release is read for its fingerprint, for the source of each component, and for its fingerprint again. A file
-    that does not change meanwhile is read once: a change or replacement of a file moves its ctime, which users
-    can't set.
+    A release is read for its fingerprint, for the source of each component, and for its fingerprint again. A
+    file that does not change meanwhile is read once: a change or replacement of a file moves its ctime, which
+    users can't set.
 
     Raises:
         ReleaseError: it can't be read.

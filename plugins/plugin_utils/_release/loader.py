@@ -47,8 +47,8 @@ def load_release(
 
     Args:
         request: its place, and how to render it.
-        kept: sources of components that need not be read if they have not changed. With any, the CRDs need not be
-            read either.
+        kept: sources of components that need not be read if they have not changed. With any, the CRDs need
+            not be read either.
         there: the same release with the parts that were read before; they do not change.
         digest: its fingerprint, if known.
         on_read: called before and after the reading of each component, by several threads.
@@ -208,8 +208,8 @@ class _Loading:
     ) -> tuple[dict[str, Content], Content]:
         """Content by component, and the CRDs.
 
-        Without a profile, the list or the profile has an error. Then only existing content is read: the rest may
-        be missing because of that.
+        Without a profile, the list or the profile has an error. Then only existing content is read: the rest
+        may be missing because of that.
         """
         found = dict(self._found(listed.entries, profile))
         names = {entry.name for entry in listed.entries}

@@ -25,9 +25,9 @@ class ProgramMissing(Exception):
 def run_program(command: Sequence[str], *, seconds: float, stdin: str = "", user_home: bool = False) -> str:
     """The output of a program.
 
-    It gets its own environment with an empty home: no KUBECONFIG, no HELM_* and no settings of the user. So it can
-    reach no cluster, and its output is the same on every machine. With ``user_home`` it sees the settings in the
-    user's home.
+    It gets its own environment with an empty home: no KUBECONFIG, no HELM_* and no settings of the user. So
+    it can reach no cluster, and its output is the same on every machine. With ``user_home`` it sees the
+    settings in the user's home.
 
     Raises:
         ProgramMissing: the program does not exist, or may not be run.

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The user's values for charts: files in their order, then ``component.key=value``; later wins.
 
-A values file has one key per component, with the values for that component's chart. It may also have ``global``,
-which all charts get as their ``global``.
+A values file has one key per component, with the values for that component's chart. It may also have
+``global``, which all charts get as their ``global``.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def parse_values_file(text: str, file: str) -> Values:
 def parse_override(override: str) -> Values:
     r"""The values for ``component.key.subkey=value``; ``\.`` is a dot inside a key.
 
-    ``true``, ``false``, ``null`` and whole numbers have their own types. All else is a string, with commas and
-    braces: lists are written in a values file.
+    ``true``, ``false``, ``null`` and whole numbers have their own types. All else is a string, with commas
+    and braces: lists are written in a values file.
 
     Raises:
         ReleaseError: the text has another form. The message does not hold the value, which may be a secret.

@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The report: from results of tasks and records of runs to one HTML file.
 
-``records`` reads results, ``timeline`` computes the positions of bars, ``advice`` gives the next commands, and
-``page`` renders. All of these are pure. ``gathered`` holds the clusters of one ansible-playbook.
+``records`` reads results, ``timeline`` computes the positions of bars, ``advice`` gives the next commands,
+and ``page`` renders. All of these are pure. ``gathered`` holds the clusters of one ansible-playbook.
 """

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The trace of a playbook: it begins with the playbook, and is sent to a collector at its end.
 
-Only this file imports the OpenTelemetry libraries, which are optional. Import it only if spans are wanted, because
-the import takes time.
+Only this file imports the OpenTelemetry libraries, which are optional. Import it only if spans are wanted,
+because the import takes time.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ CARRIERS = {"traceparent": "TRACEPARENT", "tracestate": "TRACESTATE"}
 class PlaybookTrace:
     """The span of a playbook, and those below it.
 
-    The trace is that of ``TRACEPARENT`` in the environment. Without one a new trace begins, and the span of the
-    playbook becomes ``TRACEPARENT`` for all that read the environment later. These are callbacks that Ansible
-    loads after this one, and programs that tasks start.
+    The trace is that of ``TRACEPARENT`` in the environment. Without one a new trace begins, and the span of
+    the playbook becomes ``TRACEPARENT`` for all that read the environment later. These are callbacks that
+    Ansible loads after this one, and programs that tasks start.
 
     Args:
         environ: the environment of the playbook.

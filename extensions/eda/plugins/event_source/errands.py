@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The event source kyma.lifecycle.errands: the engine of errands inside ansible-rulebook.
 
-ansible-rulebook runs this file by its path and imports nothing of the collection. So the file adds the folder of
-its collections to Python's path. It imports the engine in the thread that runs it.
+ansible-rulebook runs this file by its path and imports nothing of the collection. So the file adds the folder
+of its collections to Python's path. It imports the engine in the thread that runs it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ def read_errand(cluster: Cluster, key: ErrandKey) -> Object | None:
 def adjusted_to(wanted: WantedErrand, live: Object | None) -> WantedErrand:
     """The errand to apply, given the existing one.
 
-    If its template has run, ``once`` is ``done`` and ``now`` is ``manual``, as the engine set them after the run.
+    If its template has run, ``once`` is ``done`` and ``now`` is ``manual``, as the engine set them after the
+    run.
     """
     strategy = wanted.errand.spec.strategy
     if live is None or strategy not in _AFTERWARDS:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects that one errand depends on, for a caller that reads them repeatedly while it waits for a run."""
+"""Repeatedly reads the objects that one errand depends on, for a caller that waits for its run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..errand_index import CONFIG_MAP, ERRAND, JOB, POD, SECRET, ErrandIndex, Su
 
 
 class OneErrandReader:
-    """Fills an index with the objects that one errand depends on: no other namespaces, no pods of other errands.
+    """Fills an index with the objects that one errand depends on, without other namespaces and foreign pods.
 
     The other errands of its namespace count, too, because they may use the versions that it writes.
 

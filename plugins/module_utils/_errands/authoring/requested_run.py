@@ -54,8 +54,8 @@ def request_run(cluster: Cluster, key: ErrandKey) -> Object:
 def run_to_follow(errand: Errand, *, is_requested: bool) -> int:
     """The number of the run that answers the request or the trigger; 0 if nothing runs for it.
 
-    A run is recorded with the version of the errand that the engine saw. So the first run that is recorded after a
-    request, or after a change, has seen it.
+    A run is recorded with the version of the errand that the engine saw. So the first run that is recorded
+    after a request, or after a change, has seen it.
 
     Args:
         errand: as it is after the request, or after it was applied.

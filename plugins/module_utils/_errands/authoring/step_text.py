@@ -25,7 +25,7 @@ from ..steps import (
 
 
 def changes_anything(steps: Sequence[Step]) -> bool:
-    """Whether steps change what others see. Renewals for holding containers may repeat at each reconciliation."""
+    """Whether steps change what others see. Renewals for holding containers may repeat each time."""
     return any(not isinstance(step, SIGNALS) for step in steps)
 
 

@@ -21,8 +21,8 @@ from ..._loose_json import mapping_of, text_of
 def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> Object:
     """The smallest merge patch that turns ``old`` into ``new``; empty if they are equal.
 
-    A null field is an absent field, as for the API server, because a merge patch can't express it otherwise. A
-    list is replaced as a whole, so nulls inside it stay.
+    A null field is an absent field, as for the API server, because a merge patch can't express it otherwise.
+    A list is replaced as a whole, so nulls inside it stay.
     """
     return deep_copy(merge_patch_between(old, _without_nulls(new)))
 

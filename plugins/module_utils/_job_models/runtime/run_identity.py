@@ -19,9 +19,9 @@ _TIMEOUT = "activeDeadlineSeconds"
 def run_identity(job: CoreJob, release: int = CURRENT_DEFAULTS) -> str:
     """A hash of what a run of a job does: 32 hexadecimal digits.
 
-    It covers the pods and the timeout, in the normal form of their objects. The notation of the fields does not
-    count: a default that is written down, ``0.5Gi`` for ``512Mi``, and ``env: {}`` change nothing. Fields without
-    an effect on a run, such as ``emails``, ``retry`` and ``suspend``, change nothing either.
+    It covers the pods and the timeout, in the normal form of their objects. The notation of the fields does
+    not count: a default that is written down, ``0.5Gi`` for ``512Mi``, and ``env: {}`` change nothing. Fields
+    without an effect on a run, such as ``emails``, ``retry`` and ``suspend``, change nothing either.
 
     Args:
         job: of any type; its own defaults don't count.

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The object that holds the definition of a job: reads any storage version, builds the current one.
 
-A read migrates an old version in memory; the object itself changes at the next write. Unknown fields survive both,
-unless a newer version has given their name a meaning.
+A read migrates an old version in memory; the object itself changes at the next write. Unknown fields survive
+both, unless a newer version has given their name a meaning.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def definition_object(
 
     Args:
         job: the job; the fields that its user set are stored.
-        existing: the current object, in any version that we can write. Its metadata, its status and all unknown
-            fields stay. Of a definition of another type, labels, annotations and unknown fields stay.
+        existing: the current object, in any version that we can write. Its metadata, its status and all
+            unknown fields stay. Of a definition of another type, labels, annotations and unknown fields stay.
         replaces: the type of the definition that this one replaces, if any.
 
     Raises:

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A merge patch without nulls, and the places where it had them: pure.
 
-A definition is written by a JSON merge patch, which can't set a null. So the nulls of a job's ``extra``, which
-remove fields, are stored as JSON pointers (RFC 6901).
+A definition is written by a JSON merge patch, which can't set a null. So the nulls of a job's ``extra``,
+which remove fields, are stored as JSON pointers (RFC 6901).
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def view_of(snapshot: StoreSnapshot, key: JobKey) -> JobView:
 
 
 def without_foreign_service(definition: StoredDefinition, runtime: RuntimeJob) -> RuntimeJob:
-    """The runtime objects, without a Service that the definition does not mean and the store has not created."""
+    """The runtime objects, without a Service that is neither in the definition nor created by the store."""
     service = runtime.service
     if service is None or any(one["kind"] == SERVICE for one in runtime_objects(definition.job)):
         return runtime

@@ -23,8 +23,8 @@ def runtime_patch(
 ) -> Object:
     """The merge patch that turns a live object into the intended one; empty if there is nothing to do.
 
-    It holds the resourceVersion of the live object. Labels and annotations of others stay. So does the number of
-    pods that an autoscaler has set.
+    It holds the resourceVersion of the live object. Labels and annotations of others stay. So does the number
+    of pods that an autoscaler has set.
 
     Args:
         meant: the intended object.

@@ -118,8 +118,8 @@ class StepWriter:
     def _yield_to_others(self, view: JobView, created: Object) -> None:
         """Delete a definition again if others have created one of another type since the view was read.
 
-        The API server keeps names apart only within a kind. Each writer checks after its own write, so of two at
-        the same time at least one sees the other.
+        The API server keeps names apart only within a kind. Each writer checks after its own write, so of two
+        at the same time at least one sees the other.
         """
         known = {ref_of(one.obj).kind for one in (view.definition, view.replaced) if one} | {created["kind"]}
         for api_version, kind in DEFINITION_KINDS.values():

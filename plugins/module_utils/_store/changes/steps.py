@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The next step of a change of a job, from its current state: pure.
 
-A change is a sequence of steps. The result of the steps before decides each step. A change that was interrupted
-therefore continues where it stopped: another run decides its first step from what it reads.
+A change is a sequence of steps. The result of the steps before decides each step. A change that was
+interrupted therefore continues where it stopped: another run decides its first step from what it reads.
 
-The definition is written before the runtime objects and deleted after them. A definition of another type names the
-one that it replaces until that is gone.
+The definition is written before the runtime objects and deleted after them. A definition of another type
+names the one that it replaces until that is gone.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Goal:
 
     Attributes:
         job: as its user means it; its release of defaults counts if its runtime objects are written.
-        is_run_changed: whether a one-off job runs again, if the status of its definition does not say with which
-            fields it has run.
+        is_run_changed: whether a one-off job runs again, if the status of its definition does not say with
+            which fields it has run.
         release: the number of the release of defaults.
     """
 
@@ -179,7 +179,8 @@ def is_preparation(view: JobView, step: Step) -> bool:
 def next_step_to_absence(view: JobView) -> Step | None:
     """The next step until nothing of a job is left; None if nothing is.
 
-    The runtime objects are deleted first, because without their definition they could be taken for an unknown job.
+    The runtime objects are deleted first, because without their definition they could be taken for an unknown
+    job.
     """
     definition = view.definition
     own = {definition.type, definition.replaces} if definition else set(JobType)
@@ -193,7 +194,7 @@ def next_step_to_absence(view: JobView) -> Step | None:
 
 
 def orphan_step(view: JobView, created: Collection[str]) -> DeleteRuntime | None:
-    """The deletion of objects that a change created for a definition that others replaced or deleted meanwhile.
+    """The deletion of objects created by a change for a definition that others replaced or deleted meanwhile.
 
     Args:
         view: the current state of the job.

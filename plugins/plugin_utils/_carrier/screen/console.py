@@ -93,7 +93,7 @@ def is_stdout_for_people() -> bool:
 
 
 def is_for_people(callback: type[CallbackBase] | None) -> bool:
-    """Whether a stdout callback prints lines for people; a runner's ``awx_display`` extends such a callback."""
+    """Whether a stdout callback prints lines for people. A runner's ``awx_display`` extends another one."""
     # Imported here, as a callback for programs may not need it.
     from ansible.plugins.callback.default import CallbackModule as DefaultCallback
     from ansible.plugins.callback.minimal import CallbackModule as MinimalCallback

@@ -13,8 +13,8 @@ import sys
 def print_lines_at_once() -> None:
     """Let Ansible's main process print each line at once.
 
-    Ansible leaves the flush of its output to Python. Python waits for 8 KiB unless the output is a terminal, so
-    the log of an engine in a pod would stay empty for days.
+    Ansible leaves the flush of its output to Python. Python waits for 8 KiB unless the output is a terminal,
+    so the log of an engine in a pod would stay empty for days.
     """
     stream = sys.stdout
     # A worker does not print: it sends its messages to the main process.

@@ -23,7 +23,7 @@ def printable_line(text: str) -> str:
 
 
 def sanitize_result(result: dict[str, Any]) -> dict[str, Any]:
-    """A task's result with the parts that Ansible prints unchanged made safe: its message and its warnings."""
+    """A task's result, safe in the parts that Ansible prints unchanged: its message and its warnings."""
     fit = dict(result)
     if isinstance(fit.get("msg"), str):
         fit["msg"] = without_controls(fit["msg"])
