@@ -48,7 +48,7 @@ Tell = Callable[[str, str], None]
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """The options of an engine.
+    """How an engine works.
 
     Attributes:
         namespaces: whose errands it reconciles; all if empty.
@@ -238,7 +238,7 @@ class ErrandEngine:
         self._write(lambda: self._metrics.text(index.phases(), is_leader=True, waiting=len(queue)))
 
     def _write_idle_metrics(self) -> None:
-        """Record at once that it does not have the lease: another engine may get it in the next moment."""
+        """Write metrics without the lease at once: another engine may get it in the next moment."""
         self._write(lambda: self._metrics.text({}, is_leader=False, waiting=0), now=True)
 
     def _write(self, text: Callable[[], str], *, now: bool = False) -> None:

@@ -205,7 +205,8 @@ class StepExecution:
             # A refusal by a quota, by rights or by a node: retry until the output is no longer held.
             text = one_line(f"its output can't be collected yet, and is tried again: {error}", LONGEST_CAUSE)
             hindered = write_status(view, message=text)
-            # The engine sees a write, and would then retry at once: no retry for another port or time.
+            # The engine sees a write and retries at once: no write if only a port or a time in the message
+            # differs.
             if hindered and _without_numbers(text) != _without_numbers(view.errand.status.message):
                 with suppress(ClusterError):
                     self._write_status(view, hindered.status, None)

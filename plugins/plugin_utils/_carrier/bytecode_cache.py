@@ -50,7 +50,7 @@ class BytecodeFinder(MetaPathFinder):
 def use_cached_bytecode() -> None:
     """Import this collection's modules from their cached bytecode from now on.
 
-    Only if Ansible's loader is the first one: another loader before it is there to decide.
+    Only if Ansible's loader is the first one: another loader before it was put there to decide.
     """
     if sys.meta_path[0] is AnsibleCollectionConfig.collection_finder:
         sys.meta_path.insert(0, BytecodeFinder())

@@ -127,7 +127,7 @@ class Carrier(ActionBase):
         )
 
     def log_failure(self, result: Result, task_vars: TaskVars) -> None:
-        """Report in the table over all clusters that the task ends the play for its host."""
+        """Report in the table over all clusters if the task ends the play for its host."""
         if result.get("failed") and not self._task.ignore_errors:
             reason = str(result.get("msg") or "")
             CLUSTER_LOG.write((), ClusterRow(_host_of(task_vars), state=FAILED, reason=reason))

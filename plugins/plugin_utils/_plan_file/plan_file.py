@@ -111,7 +111,7 @@ def given_options(params: Mapping[str, Any], spec: Mapping[str, Mapping[str, Any
 
 
 def options_from_plan(kept: Mapping[str, Any], given: Mapping[str, Any], hop: int) -> dict[str, Any]:
-    """The options of a stored plan that count, as no others were given.
+    """The options of a stored plan that the given ones do not replace.
 
     Args:
         kept: the stored plan.
@@ -123,7 +123,7 @@ def options_from_plan(kept: Mapping[str, Any], given: Mapping[str, Any], hop: in
 
 
 def version_of_hop(kept: Mapping[str, Any], hop: int) -> str:
-    """The release that a hop leads to; 1 is the first.
+    """The version that a hop leads to; 1 is the first hop.
 
     Raises:
         BadPlan: the plan has no such hop.

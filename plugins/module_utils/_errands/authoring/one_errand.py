@@ -16,7 +16,7 @@ from ..errand_index import CONFIG_MAP, ERRAND, JOB, POD, SECRET, ErrandIndex, Su
 
 
 class OneErrandReader:
-    """Fills an index with the objects that one errand depends on, without other namespaces and foreign pods.
+    """Fills an index with the objects that one errand depends on: its namespace, and no foreign pods.
 
     The other errands of its namespace count, too, because they may use the versions that it writes.
 

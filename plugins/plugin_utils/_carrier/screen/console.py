@@ -34,7 +34,7 @@ def print_line(text: str, color: str | None = None) -> None:
     """Print one line at once.
 
     Args:
-        text: the line; it removes what a terminal would take for commands.
+        text: the line; commands for a terminal are removed from it.
         color: a name of Ansible's, such as ``C.COLOR_ERROR``.
     """
     Display().display(printable_line(text), color=color, stderr=not is_stdout_for_people())
