@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The changes that users of other tools would have to make in Kyma's manifests, as these tools fail on them.
 
-In Kyma 2.9, a Deployment names an environment variable twice, ServiceMonitors have a field that their schema
-lacks, and ClusterRoles that a controller fills have `rules: []`. Dashboards have characters that the Python
+In Kyma 2.9, a Deployment names an environment variable twice. ServiceMonitors have a field that their schema
+lacks. ClusterRoles that a controller fills have `rules: []`. Dashboards have characters that the Python
 client sends as JSON's surrogate pairs, which the server refuses in an apply.
 """
 

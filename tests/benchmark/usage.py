@@ -24,8 +24,8 @@ PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 def main() -> int:
     """Run the command of the command line; return its exit code.
 
-    Its first word is the file to write: `seconds` until the command ended, `cpu` seconds of all processes,
-    and `peak`, the bytes of memory that the largest of them had at once.
+    Its first word is the file to write. The file has the `seconds` until the command ended, the `cpu` seconds
+    of all processes, and the `peak`: the bytes of memory that the largest of them had at once.
     """
     report, *command = sys.argv[1:]
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -4,7 +4,7 @@
 """Versioned Secrets: pure. Each version is an immutable Secret ``<base>-v<number>`` with two labels.
 
 Labels, annotation and names are those of QuarksJob, so that both find each other's versions. A Secret without
-the label is no version, whatever its name.
+the label is no version, no matter which name it has.
 """
 
 from __future__ import annotations

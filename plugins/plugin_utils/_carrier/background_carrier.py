@@ -55,9 +55,9 @@ MAX_MIGRATION_SECONDS = 365 * 24 * 3600.0
 class BackgroundCarrier(Carrier):
     """Works in a separate process, reports its progress, and returns its result.
 
-    On this machine, that process is a fork of Ansible's. If the connection leads elsewhere, or Ansible's own
-    Python lacks the libraries, it is the module, which starts in the background as with Ansible's own
-    ``async``. With ``async`` and ``poll: 0`` nothing follows the module, and the answer names the job.
+    On this machine, that process is a fork of Ansible's. The module is started instead, as by Ansible's own
+    ``async``, if the connection leads elsewhere or Ansible's own Python lacks the libraries. With ``async``
+    and ``poll: 0`` nothing follows the module, and the answer names the job.
     """
 
     says_failures: ClassVar[bool] = False

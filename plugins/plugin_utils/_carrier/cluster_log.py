@@ -5,8 +5,8 @@
 
 No task can print that table. The last play of a playbook does not begin if all hosts of an earlier one have
 failed, and no task of a host runs after it has failed. So each task writes a line to a file, and Ansible's
-main process reads it at its exit. The main process imports an action plugin before it forks the first worker
-for it, so it has imported this module too.
+main process reads it at its exit. It imports an action plugin before it forks the first worker for it, so it
+has imported this module too.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from .signals import run_with_stop_signals
 class DirectCarrier(Carrier):
     """Calls the function in Ansible's worker, or in a fork of it, which saves the imports and the packing.
 
-    It ships the module if the connection leads elsewhere, if Ansible's own Python lacks the libraries, or if
-    the user wants the task in the background. Both return the same.
+    It ships the module instead in three cases: the connection leads elsewhere, Ansible's own Python lacks the
+    libraries, or the user wants the task in the background. Both return the same.
     """
 
     in_one_piece: ClassVar[bool] = False

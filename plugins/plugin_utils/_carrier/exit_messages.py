@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Messages of workers after Ansible's main process was interrupted and no longer reads its own queue.
 
-The main process imports an action plugin before it forks the first worker for it, so all of them share the
+The main process imports an action plugin before it forks the first worker for it. So all workers share the
 pipe that is created here. At its exit, the main process waits for its workers anyway and prints their
 messages. It also prints those of workers that outlive it for a moment (see `exit_watcher`).
 """

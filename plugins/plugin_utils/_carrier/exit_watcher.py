@@ -4,8 +4,8 @@
 """Runs work after all processes of one ansible-playbook have ended, for any reason, to finish what it left.
 
 The main process imports an action plugin before it forks the first worker for it. So the main process, its
-workers, and their own processes all hold the pipe that is created here, and the kernel closes it with the
-last of them. That also works after SIGKILL, and between two tasks, when none of our processes runs.
+workers, and their own processes all hold the pipe that is created here. The kernel closes it with the last of
+them. That also works after SIGKILL, and between two tasks, when none of our processes runs.
 """
 
 from __future__ import annotations

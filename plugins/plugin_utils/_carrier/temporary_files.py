@@ -4,7 +4,7 @@
 """Removes the temporary folder of an ansible-playbook that could not do so: it has rendered Secrets.
 
 Ansible creates a folder for each of its main processes, and removes it at their exit, but not after SIGTERM
-or SIGKILL. The end of all processes that use it is detected as in `exit_watcher`: the main process imports an
+or SIGKILL. The end of all processes that use it is detected as in `exit_watcher`. The main process imports an
 action plugin before it forks the first worker for it, so all of them hold the pipe that is created here.
 """
 
