@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The contract for authors of migrations.
 
-This file is public. So is, for tests, the kit in ``plugin_utils/migration_testing.py`` with its pytest fixtures
-in ``plugin_utils/migration_pytest.py``. All other Python files of this collection are private.
+This file is public. So is the test kit in ``plugin_utils/migration_testing.py``, with its pytest fixtures in
+``plugin_utils/migration_pytest.py``. All other Python files of this collection are private.
 
 A migration takes a cluster from a state that a release can't work with to one that it can. It is a class
 derived from :class:`Migration`, found by convention. It decides from the cluster's state, never from a

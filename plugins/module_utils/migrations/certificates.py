@@ -32,9 +32,9 @@ OWNERSHIP = {
 class AdoptGateway(Migration):
     """A Gateway that no component contains any more belongs to the Helm release ``certificates``.
 
-    Older layouts have ``kyma-system/kyma-gateway`` in its own component, newer ones in ``istio-resources``. If
-    no component of a release contains it, the ownership annotations of ``certificates`` in ``istio-system``
-    preserve it. The migration writes only these two annotations, and only if they differ.
+    Older layouts have ``kyma-system/kyma-gateway`` in its own component, newer ones in ``istio-resources``.
+    If no component of a release contains it, the ownership annotations of ``certificates`` in
+    ``istio-system`` preserve it. The migration writes only these two annotations, and only if they differ.
     """
 
     component = "certificates"

@@ -144,7 +144,7 @@ class Wanted:
 
 
 def wanted_by(component: Component | None) -> Wanted | None:
-    """The requirements of the release; None if its Loki has no persistent volume (as in the evaluation profile).
+    """The requirements of the release; None if its Loki has no lasting volume (as in profile evaluation).
 
     Args:
         component: the component in the release, or None without a release.
@@ -178,7 +178,7 @@ def too_small(claims: Sequence[Object], wanted: Wanted) -> list[Object]:
 def cannot_grow(claims: Sequence[Object], classes: Mapping[str, Object], may_change: bool) -> list[str]:
     """Why some bound claims can't grow, each in a sentence, by the rules of PersistentVolumeClaimResize.
 
-    That admission plugin refuses claims without a StorageClass, and claims whose StorageClass doesn't allow it.
+    That admission plugin refuses claims without a StorageClass, and those whose StorageClass doesn't allow it.
 
     Args:
         claims: the claims.
