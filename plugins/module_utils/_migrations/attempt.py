@@ -45,7 +45,7 @@ from .results import (
 )
 
 TICK = 0.1
-"""Seconds between checks whether the run was cancelled, while a migration sleeps."""
+"""Seconds between checks whether the run was cancelled, while a thread waits."""
 
 CHECK = "check"
 RUN = "run"

@@ -178,7 +178,7 @@ def too_small(claims: Sequence[Object], wanted: Wanted) -> list[Object]:
 def cannot_grow(claims: Sequence[Object], classes: Mapping[str, Object], may_change: bool) -> list[str]:
     """Why some bound claims can't grow, each in a sentence, by the rules of PersistentVolumeClaimResize.
 
-    That admission plugin refuses claims without a StorageClass, and those whose StorageClass doesn't allow it.
+    That admission plugin refuses claims without a StorageClass, or with one that doesn't allow expansion.
 
     Args:
         claims: the claims.
