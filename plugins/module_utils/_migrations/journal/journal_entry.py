@@ -27,7 +27,7 @@ class JournalEntry:
         api_version: the version in which it was written.
         ref: the reference of the object.
         before: the object before the write; None if it did not exist.
-        after: the object after the write; None if it was deleted. If the write isn't settled, the intended one.
+        after: the object after the write; None if it was deleted. The intended one if not settled.
         is_settled: whether the write is known to have taken effect. If not, its effect is unknown.
         sequence: microseconds since 1970, unique for each write of a process: later is larger. It is by the
             clock of the writing host, so it does not order writes of several; see :func:`newest_first`.

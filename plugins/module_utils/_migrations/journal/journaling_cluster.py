@@ -221,7 +221,7 @@ class JournalingCluster(ClusterWrapper):
             kept = self._journal.record_intent(
                 replace(with_sequence(entry), before=_kept(before), after=_kept(foretell(before)))
             )
-            # The last try has no preconditions: if others write all the time, that must not fail the migration.
+            # The last try has no preconditions: writes of others must not fail the migration for ever.
             bound = attempt < TRIES
             try:
                 answer = write(before if bound else _unversioned(before))
