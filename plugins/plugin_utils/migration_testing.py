@@ -79,10 +79,10 @@ def assert_migration(
     - ``check`` only reads, makes few requests, and uses nothing but the cluster. It returns needed on
       ``before`` and not_needed on ``after``, the same each time, and does not fail on an empty cluster.
     - ``run`` results in ``after``. Objects in ``stays`` stay. A second run changes nothing.
-    - It is killed at each of its calls, before and after the call's effect. Run again, it has the same result.
-      So it has with an error instead of the effect, and instead of the answer.
-    - It loses no update of others, does not change their objects, does not expose Secrets, and does not change
-      the release. It stores nothing in the process.
+    - It is killed at each of its calls, before and after the call's effect. Run again, it has the same
+      result. So it has with an error instead of the effect, and instead of the answer.
+    - It loses no update of others, does not change their objects, does not expose Secrets, and does not
+      change the release. It stores nothing in the process.
     - Every plan can rehearse it. It can be undone, except for what it declares ``irreversible``.
 
     Args:

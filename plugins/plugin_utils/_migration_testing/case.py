@@ -89,7 +89,7 @@ class Case:
         return {ref.namespace for ref in api_versions_of(self.after) if ref.namespace} - made
 
     def attempt(self, cluster: Cluster, **how: Any) -> AttemptRecord:
-        """One attempt, by :func:`attempt_migration`. Objects that it writes belong to the state from then on."""
+        """One attempt, by :func:`attempt_migration`. Written objects belong to the state from then on."""
         done = attempt_migration(self.migration, cluster, self.around, **how)
         self._versions = {**done.recording.written, **self._versions}
         self.server.note(done.recording.created)
