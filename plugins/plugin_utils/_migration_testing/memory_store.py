@@ -156,7 +156,7 @@ class Store:
         uid = obj["metadata"]["uid"]
         living = {other["metadata"]["uid"] for other in self.objects.values()}
         for dependent in self._dependents(uid):
-            if dependent not in self.objects:  # It also belonged to another dependent, and was deleted with that.
+            if dependent not in self.objects:  # Already deleted with another dependent that also owned it.
                 continue
             owners = self.objects[dependent]["metadata"]["ownerReferences"]
             if any(owner["uid"] in living for owner in owners):

@@ -4,8 +4,8 @@
 """Detects what a migration uses besides the cluster: files, programs, sockets, the clock, random values.
 
 Python reports files, programs and sockets to audit hooks, and calls of C functions to profilers. Both count
-only while :func:`watch_process` is open, and only if a migration's own code is the cause. The cluster, the kit
-and imports do not count.
+only while :func:`watch_process` is open, and only if a migration's own code is the cause. The cluster, the
+kit and imports do not count.
 
 The garbage collector is disabled meanwhile, because it would run other finalizers in a migration's thread.
 
