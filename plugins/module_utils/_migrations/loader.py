@@ -61,9 +61,9 @@ class _Folder:
         package: the package that they are imported under.
         path: the path for Python's import system: a folder, or a folder inside a zip.
         source: their folder on the controller.
-        modules: the files in which migrations are searched, see :func:`~.registry.module_names`.
+        modules: the files in which migrations are searched, see :func:`~.migration_folders.module_names`.
         own: whether it is the folder of this collection.
-        code: sha256 over its files, see :func:`~.registry.code_digest`.
+        code: sha256 over its files, see :func:`~.migration_folders.code_digest`.
         problem: why the user's migrations can't be found there; usually empty.
     """
 
@@ -98,7 +98,7 @@ def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
 
 
 def load_archive(path: str | Path) -> MigrationSet:
-    """Load the migrations that :func:`~.registry.pack_migrations` has packed.
+    """Load the migrations that :func:`~.migration_folders.pack_migrations` has packed.
 
     Raises:
         BadArchive: the file is not such an archive.

@@ -63,7 +63,7 @@ class MigrationArchive:
     """Migrations packed for another machine.
 
     Attributes:
-        content: a zip, for :func:`~.loading.load_archive`.
+        content: a zip, for :func:`~.loader.load_archive`.
         searched: every folder that was searched, for people.
         problems: files that can't be compiled, each with file and line.
     """
