@@ -24,8 +24,8 @@ class Step:
     Attributes:
         limit: seconds that it may take; 0 if it has no limit.
         spent: seconds of the limit that had passed when it was reported.
-        done, total: the number of finished items and of all items; a total of 0 means unknown. A step with all
-            of them done is over.
+        done, total: the number of finished items and of all items; a total of 0 means unknown. A step with
+            all of them done is over.
         unit: the name of these items, in the plural.
         reason: why it lasts at present; may be empty.
         due: seconds after which a line is printed, since the subject began with the first step of several.

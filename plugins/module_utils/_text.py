@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes foreign text safe to display: pure.
 
-Evidence of a migration, a condition's message, a field manager's name, an annotation or Helm's error may contain
-anything. A line break forges a line of the plan, and two megabytes hide it. Control characters recolour,
-overwrite and hide a terminal's text, and those of writing direction reverse it.
+Evidence of a migration, a condition's message, a field manager's name, an annotation or Helm's error may
+contain anything. A line break forges a line of the plan, and two megabytes hide it. Control characters
+recolour, overwrite and hide a terminal's text, and those of writing direction reverse it.
 
 Each foreign text passes :func:`one_line` where it enters: in the engine of migrations, in the errors of the
 cluster, in the code that reads health and records, and where the output of a program is read.

@@ -10,13 +10,13 @@ from pathlib import Path
 
 
 def boot_clock() -> float:
-    """Seconds that only increase, also while the machine is suspended; ``time.monotonic`` does not count that."""
+    """Seconds that only increase, also while the machine is suspended, unlike those of ``time.monotonic``."""
     # Only Linux has CLOCK_BOOTTIME. On macOS CLOCK_MONOTONIC counts suspend, and time.monotonic() does not.
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def boot_clock_id() -> str:
-    """The identity of the clock that :func:`boot_clock` reads: processes with the same id read the same clock.
+    """The identity of the clock of :func:`boot_clock`: processes with the same id read the same clock.
 
     Empty if it is unknown: the clock restarts with each boot, and a time namespace may shift it
     (``time_namespaces(7)``).

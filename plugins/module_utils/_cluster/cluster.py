@@ -146,7 +146,7 @@ class WriteTerms:
     is_extension_pending: Callable[[], bool] = lambda: False
 
     def within(self, outer: WriteTerms | None) -> WriteTerms:
-        """These terms combined with outer ones. The authorization is that of these terms, if they have one."""
+        """These terms combined with outer ones. Their own authorization, if any, takes precedence."""
         if outer is None:
             return self
         return WriteTerms(
@@ -182,7 +182,7 @@ class Cluster(ABC):
 
     @abstractmethod
     def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
-        """A token of a ServiceAccount that the server refuses once an object is deleted (TokenRequest, KEP-1205).
+        """A token of a ServiceAccount that is refused once an object is deleted (TokenRequest, KEP-1205).
 
         Args:
             service_account: its name.

@@ -29,7 +29,7 @@ OnChange: TypeAlias = "Callable[[Object | None, Object | None], None]"
 
 
 class Subject(NamedTuple):
-    """The objects that an informer holds: of a kind, in a namespace or, if that is empty, in all namespaces."""
+    """The objects of an informer: of a kind, in a namespace or, if that is empty, in all namespaces."""
 
     api_version: str
     kind: str
@@ -45,8 +45,8 @@ class Informer:
     """All objects of a subject, from one list and the watches that follow it, in a thread.
 
     It continues until it is stopped: after a watch has ended, while the server is away, and while nothing
-    serves the kind. Another list finds objects that have changed or been deleted meanwhile, and reports them as
-    if it had watched them. While nothing happens it uses no CPU.
+    serves the kind. Another list finds objects that have changed or been deleted meanwhile, and reports them
+    as if it had watched them. While nothing happens it uses no CPU.
 
     All callers share the objects, and must not change them.
 
@@ -54,8 +54,8 @@ class Informer:
         cluster: the cluster.
         subject: the objects.
         on_change: receives each change of the reduced object (see ``keep``), one after the other, in the
-            informer's thread. It should be short: the next change waits. An object that was deleted and recreated
-            is two changes. An error of it is reported, and the change counts as handled.
+            informer's thread. It should be short: the next change waits. An object that was deleted and
+            recreated is two changes. An error of it is reported, and the change counts as handled.
         keep: reduces an object, to save memory. If it fails, the object stays as it was held.
         on_error: receives errors, in the informer's thread. They need no action.
         watch_seconds: the length of a watch.

@@ -55,8 +55,8 @@ class SharedReads(ClusterWrapper):
 
     Args:
         inner: the other cluster.
-        copied: whether each caller gets a copy, as of any cluster. Without copies, a hundred callers that only
-            read long lists are done a third sooner; :meth:`are_intact` returns whether none changed an answer.
+        copied: whether each caller gets a copy, as of any cluster. Without copies, a hundred callers that
+            only read long lists are done a third sooner; :meth:`are_intact` says if one changed an answer.
     """
 
     def __init__(self, inner: Cluster, *, copied: bool = True) -> None:

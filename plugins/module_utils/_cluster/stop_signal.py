@@ -13,7 +13,7 @@ from contextlib import contextmanager
 class StopSignal:
     """Signals once, and for good, that a thread must stop. Usable from several threads.
 
-    A thread that waits in a system call can't see it: for such a wait it registers a function that ends the wait.
+    A thread that waits in a system call can't see it: it registers a function that ends such a wait.
     """
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ class PhaseMigrations(Protocol):
     """Runs the migrations of one component and phase."""
 
     def __call__(self, component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
-        """The result of each, in the form of a task's results: ``id``, ``state``, ``error``, ``fatal``, ..."""
+        """The result of each, as in a task's results: ``id``, ``state``, ``error``, ``fatal``, ..."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ class ComponentContext:
             it does not name a component.
         providers: the components that install kinds when they run, by API group.
         owner_kind: the kind of the components in the inventories: of a release, or modules.
-        count: called when a component is done; returns the number done, to end a sentence; empty outside a run.
+        count: called when a component is done; returns the number done, to end a sentence; empty outside a
+            run.
     """
 
     cluster: Cluster

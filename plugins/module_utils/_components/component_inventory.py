@@ -74,7 +74,7 @@ def intended_inventory(
     """The inventory to store before a component is applied: it names all existing and all new objects.
 
     The digest is empty, as the deployment isn't complete; objects that the release dropped are marked. Old
-    entries do not change their positions: no part of a large inventory gets entries of another unwritten part.
+    entries do not change their positions: no part of a large inventory gets entries of a later part.
 
     Args:
         before: the recorded inventory; without objects if there is none.

@@ -87,7 +87,8 @@ def needed_rights(intended: IntendedChanges) -> set[Right]:
 def granting_rights_of(intended: IntendedChanges, *, everything: bool) -> set[Right]:
     """The rights for roles and bindings that the dry run has not verified, as far as they are known.
 
-    A role that passed the dry run needs no more; with ``everything`` (other rights are missing) none has passed.
+    A role that passed the dry run needs no more; with ``everything`` (other rights are missing) none has
+    passed.
     """
     found: set[Right] = set()
     for component, plan in intended.components:

@@ -175,7 +175,7 @@ class ComponentRehearsal:
     def _observed_entries(
         self, inventory: Inventory | None, applied: ApplyResult
     ) -> tuple[InventoryEntry, ...]:
-        """The entries of checked objects that do not change, so that the next plan need not read them again."""
+        """The entries of checked objects that do not change: the next plan need not read them again."""
         entries, live = entries_of(inventory), self._context.live
         fields: Mapping[Ref, ForeignFields] = applied.foreign_fields
         now = [

@@ -66,7 +66,7 @@ class ComponentRemoval(RemovalInRounds):
         return bool(self.refusal) or super().is_over
 
     def remaining(self, before: Inventory) -> Inventory:
-        """The inventory without removed objects, and without those that now belong only to another component."""
+        """The inventory without removed objects, and without those that now only another component has."""
         went = self.removal.refs_to_drop
         refs = {entry.ref for entry in self._others}
         uids = {entry.uid for entry in self._others if entry.uid}
@@ -82,7 +82,7 @@ class ComponentRemoval(RemovalInRounds):
         return replace(before, entries=tuple(filter(stays, before.entries)), digest=digest)
 
     def forget(self, cluster: Cluster, before: Inventory) -> None:
-        """Record the remaining objects in the inventory; a removed component needs no inventory in the end."""
+        """Record the remaining objects in the inventory; a removed component needs none in the end."""
         after = self.remaining(before)
         is_needless = self.whole and not after.entries
         self.has_forgotten = is_needless or after != before
@@ -121,7 +121,7 @@ def remove_components(
         workers: the number of components in parallel.
         progress: receives the progress.
         state: the state in the progress, e.g. ``deleting``.
-        refusal_of: returns why a component must not be removed, or an empty text; called right before its removal.
+        refusal_of: returns why a component must not be removed, or an empty text; called before its removal.
         gate: makes the operators of resources wait for these.
         after_round: called with a component after each of its rounds, on its worker thread.
 

@@ -244,7 +244,7 @@ class ComponentWork:
             raise _Stopped(FAILED, f"{told} (asked beforehand: nothing of the component was written)")
 
     def _new_places(self) -> frozenset[str]:
-        """The namespaces that this run may have created: the release's, if the component had no object in them.
+        """The namespaces that this run may have created: the release's, if none of our objects was there.
 
         A namespace of the component itself does not exist yet.
         """

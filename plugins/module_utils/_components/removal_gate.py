@@ -83,7 +83,7 @@ class RemovalGate:
     _blocked: dict[str, BlockedRemoval] = field(default_factory=dict)
 
     def look(self) -> None:
-        """Read the existing resources, on which all other methods depend: one request per kind, and a few more."""
+        """Read the existing resources, which all other methods need: one request per kind, and a few more."""
         try:
             managed = self._read_managed()
         except ClusterError as error:
@@ -214,7 +214,7 @@ class RemovalGate:
 
     @property
     def _managing(self) -> dict[str, ManagingObjects]:
-        """By component, the objects that determine its managed kinds; without components that can't manage any."""
+        """By component, the objects that determine its managed kinds; without components that manage none."""
         planned = self.planned
         known = [*planned.inventories.values(), *planned.others]
         defined = [name for one in known for name in definition_names(one.entries)]

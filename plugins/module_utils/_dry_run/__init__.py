@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The interface as an overlay: it stores writes in memory, and validates them with the server's dry run.
 
-Other packages import: `dry_run_cluster` (the overlay), `crd_schema` (an object's check by its definition). The
-in-memory cluster also uses a server's answers and merging (`error_responses`, `writes`).
+Other packages import: `dry_run_cluster` (the overlay), `crd_schema` (checks an object by its definition).
+The in-memory cluster also uses a server's answers and merging (`error_responses`, `writes`).
 """

@@ -61,7 +61,7 @@ class ViolationType(Enum):
 
 
 class Misfit(NamedTuple):
-    """One value that does not fit: its field, the mismatch, and the server's words (of a create, of an apply)."""
+    """One value that does not fit: field, mismatch, and the server's words (of a create, of an apply)."""
 
     field: str
     fault: ViolationType

@@ -77,8 +77,8 @@ class DryRunCluster(Cluster):
     answer. Such a write is computed here by the server's rules, and marked *unverified*. Nothing is ever
     written to the inner cluster.
 
-    A deletion is final at once: the overlay assumes that finalizers are served, and removes the objects of the
-    garbage collector immediately. ``exec`` raises :class:`~.errors.NotRehearsable`.
+    A deletion is final at once: the overlay assumes that finalizers are served, and removes the objects of
+    the garbage collector immediately. ``exec`` raises :class:`~.errors.NotRehearsable`.
 
     Args:
         inner: the cluster.
@@ -94,8 +94,8 @@ class DryRunCluster(Cluster):
     def changes(self) -> list[OverlayChange]:
         """The result of the writes so far, per object in the order of their first writes.
 
-        Objects that were created and deleted again are left out. A change may be of ``managedFields`` only. The
-        caller must not change the objects: they belong to the rehearsal.
+        Objects that were created and deleted again are left out. A change may be of ``managedFields`` only.
+        The caller must not change the objects: they belong to the rehearsal.
         """
         return self._overlay.changes()
 

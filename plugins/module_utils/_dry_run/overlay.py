@@ -39,7 +39,7 @@ class OverlayChange:
         before: the object before the rehearsal's first write, or None.
         after: the object after the last write, or None.
         unverified: whether the server could not validate at least one write.
-        status: whether at least one write was of the object's ``status``, which otherwise its controller owns.
+        status: whether at least one write was of the object's ``status``, which its controller owns.
     """
 
     ref: Ref
@@ -103,7 +103,8 @@ class Overlay:
         Args:
             ref: the object's reference.
             before: the object before the write.
-            after: the object after the write. It then belongs to the overlay, and may share no part with others.
+            after: the object after the write. It then belongs to the overlay, and may share no part with
+                others.
             unverified: whether the server could not validate the write.
             status: whether it was a write of the object's ``status``.
 
@@ -224,7 +225,7 @@ class Overlay:
     # Existing objects.
 
     def asks_server(self, ref: Ref, kind: Kind, deciding: list[Ref]) -> bool:
-        """Whether the server's dry run can validate a write: all objects that affect it are in the cluster."""
+        """Whether the server's dry run can validate a write: it has all objects that affect the write."""
         return ref not in self._changes and self.has_real_surroundings(ref, kind, deciding)
 
     def has_real_surroundings(self, ref: Ref, kind: Kind, deciding: list[Ref]) -> bool:

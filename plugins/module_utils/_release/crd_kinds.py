@@ -15,7 +15,7 @@ from .._cluster.kinds import CRD_KIND, is_crd
 
 
 def crd_problem(obj: Object) -> str:
-    """The field of a CustomResourceDefinition that is missing or malformed; empty if none, or for other kinds.
+    """The missing or malformed field of a CustomResourceDefinition; empty if none, or for other kinds.
 
     Args:
         obj: with apiVersion, kind and a name.

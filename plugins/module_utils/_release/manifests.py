@@ -31,7 +31,7 @@ class ManifestCollection:
         hooks: Helm hooks that were skipped, as ``Job pre-upgrade-thing (pre-upgrade)``.
         problems: documents that can't be objects.
         warnings: content that kubectl accepts silently although it is probably a mistake.
-        keeps_hooks: whether Helm hooks are treated as other objects, as in manifests that Helm doesn't install.
+        keeps_hooks: whether Helm hooks are treated as other objects, as in manifests without Helm.
     """
 
     objects: list[Object] = field(default_factory=list)

@@ -46,8 +46,7 @@ class Content:
         objects: the manifests in the order of their files, unchanged. A manifest without a namespace has none
             here: only discovery knows whether its kind needs the component's.
         hooks: names of Helm hooks that were skipped, as ``Job pre-upgrade-thing (pre-upgrade)``.
-        source: sha256 over all inputs of the rendering, as hexadecimal digits; empty if
-            unknown.
+        source: sha256 over all inputs of the rendering, as hexadecimal digits; empty if unknown.
         has_namespaces: whether there may be a Namespace among the objects.
         is_read: whether the objects were read; else the hooks are unknown, and the objects are read on
             first access.

@@ -23,7 +23,7 @@ from .python_loader import python_loader
 from .release_error import ReleaseError, release_error
 
 MOST_REPETITIONS = 1_000_000
-"""The limit of values that a file's aliases repeat: real releases have none, and so many take some seconds."""
+"""The limit of values that a file's aliases repeat: real releases have none; so many take some seconds."""
 
 
 class LocatedMapping(dict[str, Any]):

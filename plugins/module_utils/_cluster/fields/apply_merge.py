@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Merges an applied intent into an object, and removes fields that its manager no longer applies (KEP-555)."""
+"""Merges an applied intent into an object, and removes fields that its manager dropped (KEP-555)."""
 
 from __future__ import annotations
 

@@ -104,8 +104,8 @@ def from_text(text: str, kind: str) -> object:
 def login_for(options: Mapping[str, Any]) -> Login:
     """The login of the options, in the order of kubernetes.core.
 
-    A host with credentials is enough. Next is a kubeconfig or a context that is named, next the service account
-    of the pod that we run in, last the default kubeconfig. Options override what these contain.
+    A host with credentials is enough. Next is a kubeconfig or a context that is named, next the service
+    account of the pod that we run in, last the default kubeconfig. Options override what these contain.
     """
     host = str(options.get("host") or "").rstrip("/")
     if host and (

@@ -149,7 +149,7 @@ def resolve_context(config: Kubeconfig, context: str | None) -> Choice:
     """Find the entries of a context, or of the current context.
 
     Raises:
-        Unconfigured: no such context, one of its entries is missing, or files disagree on the current context.
+        Unconfigured: no such context, one of its entries is missing, or files name different current ones.
     """
     if not context:
         candidates = list(dict.fromkeys(config.current_contexts))

@@ -175,8 +175,8 @@ class LiveCluster(Cluster):
         resource, namespace, name = self._target(obj)
         query = [
             ("fieldManager", self._field_manager),
-            # Server-side apply refuses unknown fields in any case. The only other warnings are about duplicate
-            # keys, for which the server would parse the body a second time.
+            # Server-side apply refuses unknown fields in any case. The only other warnings are about
+            # duplicate keys, for which the server would parse the body a second time.
             ("fieldValidation", "Ignore"),
             ("force", "true" if force else ""),
             ("dryRun", "All" if dry_run else ""),
@@ -255,7 +255,7 @@ class LiveCluster(Cluster):
             ).json()
 
         def request(served: Resource) -> Object:
-            # We can't tell the effect of a JSON patch from older content; and a scale is not the object itself.
+            # We can't tell the effect of a JSON patch from older content; and a scale is not the object.
             if dry_run or not isinstance(patch, Mapping) or subresource not in ("", "status"):
                 return ask(served)
             target = {"apiVersion": api_version, "kind": kind, "name": name, "namespace": namespace}
@@ -415,7 +415,7 @@ class LiveCluster(Cluster):
         return resource
 
     def _awaited(self, api_version: str, kind: str) -> Resource | None:
-        """The resource of a kind; this waits for one that was defined just now, and for a server that starts."""
+        """The resource of a kind; waits for one that was defined just now, and for a server that starts."""
         while (resource := self.resource(api_version, kind)) is None:
             if not (self._discovery.expects(api_version, kind) or self._transport.is_starting):
                 return None

@@ -18,9 +18,9 @@ from .login import Login
 class SharedContext(ssl.SSLContext):
     """A context for the connections of several threads.
 
-    urllib3 sets a context's protocols again for each connection. OpenSSL then frees the previous list, even if
-    another thread is copying it for its own connection. A few of many thousand connections then send a hello
-    with bytes that no server understands.
+    urllib3 sets a context's protocols again for each connection. OpenSSL then frees the previous list, even
+    if another thread is copying it for its own connection. A few of many thousand connections then send a
+    hello with bytes that no server understands.
     """
 
     _lock = threading.Lock()
@@ -41,8 +41,8 @@ def tls_context(login: Login) -> ssl.SSLContext:
     Raises:
         Unconfigured: a file can't be read, or is no certificate or key.
     """
-    # Chain and host name are verified, but not with VERIFY_X509_STRICT, as Python's default context does since
-    # 3.13: it refuses the CAs of many clusters for formal reasons, while kubectl accepts them.
+    # Chain and host name are verified, but not with VERIFY_X509_STRICT, as Python's default context does
+    # since 3.13: it refuses the CAs of many clusters for formal reasons, while kubectl accepts them.
     context = SharedContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     what = "the CA certificate " + (login.ca_file or "of " + login.origin)

@@ -43,7 +43,7 @@ READ_SECONDS = 75.0
 AWAY_SECONDS = 1.0
 """Seconds without any answer after which a server counts as away, instead of one connection as broken."""
 STARTING_SECONDS = 10.0
-"""Seconds in which a restarted server may refuse what is allowed: it answers before it knows its own rules."""
+"""Seconds in which a restarted server may refuse what is allowed, until it knows its own rules."""
 STARTING_POLL_SECONDS = 0.2
 NOT_YET_KNOWN = frozenset({401, 403})
 """The statuses of such a server until then; it has not acted."""
@@ -189,8 +189,8 @@ class Transport:
             body: the content to send as JSON, or None.
             content_type: of the body.
             accept: the Accept header.
-            repeatable: whether a second request has the same effect; reads always do. Others are repeated only
-                if the server has surely not acted on them.
+            repeatable: whether a second request has the same effect; reads always do. Others are repeated
+                only if the server has surely not acted on them.
 
         Raises:
             ApiError: the server refuses it.
@@ -535,7 +535,7 @@ def bypasses_proxy(server: str, no_proxy: str) -> bool:
 
 
 def is_refused_rehearsal(status: int, query: Iterable[tuple[str, str]]) -> bool:
-    """Whether a dry run failed inside the server: mostly due to a webhook, for which many objects may wait."""
+    """Whether a dry run failed inside the server: mostly due to a webhook, which many objects may need."""
     return status == INTERNAL and ("dryRun", "All") in query
 
 

@@ -125,7 +125,7 @@ class MigrationRunner:
         )
 
     def with_lease(self, holding: LeaseHolding) -> MigrationRunner:
-        """The same; each of them requires the lease before it runs, as that may take longer than the lease."""
+        """The same; each requires the lease before it runs, as that may take longer than the lease."""
         return replace(self, setting=replace(self.setting, before_run=partial(_hold, holding)))
 
     def entry_count(self, record: Mapping[str, Any]) -> int:
@@ -176,7 +176,7 @@ class MigrationRunner:
         return "; ".join(outcome["error"] for outcome in outcomes if outcome["fatal"])
 
     def run(self, component: str, phase: Phase) -> list[Mapping[str, Any]]:
-        """Run the migrations of one component and phase; returns their results in the form of a task's result."""
+        """Run the migrations of one component and phase; returns their results, as in a task's result."""
         return self.run_migrations(self._of(component, phase))
 
     def run_migrations(

@@ -74,7 +74,7 @@ def narrow_definition(
         policy: the terms on which it is written.
         waits: the waits until it is served.
         learn: seconds to wait after the storage version changes.
-        known: the knowledge about it: we may not remove what others have added to a definition that we created.
+        known: the knowledge about it: we may not remove others' additions to a definition that we created.
         cancelled: called before every object.
         tell: gets a message about each step.
 

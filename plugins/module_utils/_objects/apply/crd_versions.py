@@ -19,8 +19,8 @@ def widen_versions(wanted: Object, live: Object | None) -> Object:
     """A definition with which old and new components can run at the same time.
 
     The versions in the cluster stay, next to those of the release. Objects are stored in the release's
-    version at once, as they would lose their new fields in the old one. The exception is a webhook that converts
-    them, which must exist first.
+    version at once, as they would lose their new fields in the old one. The exception is a webhook that
+    converts them, which must exist first.
 
     Args:
         wanted: the definition in the release.

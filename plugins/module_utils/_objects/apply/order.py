@@ -59,7 +59,7 @@ def is_in_the_way(kind: str) -> bool:
 
 
 def is_home(obj: Object) -> bool:
-    """Whether objects of other components may be in this one and be deleted with it: a namespace, a definition."""
+    """Whether this may contain objects of other components, and delete them: a namespace, a definition."""
     return rank_of(obj) <= CRD_RANK
 
 

@@ -41,7 +41,7 @@ class ServerSideApply:
         intent: the complete object.
         policy: what the user allows.
         known: the object's entry in the inventory.
-        by_uid: whether to write only to the object that is known or was read, not to another one of that name.
+        by_uid: whether to write only to the known or read object, not to another one of that name.
     """
 
     def __init__(
@@ -166,8 +166,8 @@ class ServerSideApply:
     def _take_over_from_makers(self, live: Object) -> bool:
         """Take over the fields that an object was created with, unless we created it; whether there were any.
 
-        Fields that we wrote without server-side apply are ours anyway: our own write would conflict with us, and
-        fields that the release drops would stay.
+        Fields that we wrote without server-side apply are ours anyway: our own write would conflict with us,
+        and fields that the release drops would stay.
         """
         made_by_us = bool(self._known and self._known.uid and self._known.uid == live["metadata"].get("uid"))
         # Others add labels to a namespace: labels that our manifest lacks are no leftovers.

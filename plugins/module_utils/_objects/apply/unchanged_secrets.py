@@ -68,7 +68,7 @@ def is_applied(secret: Object, live: Object) -> bool:
 
 
 def _fields_of(secret: Object) -> dict[str, Any] | None:
-    """The fields that an apply makes ours, in the form of ``managedFields``; None if they can't be derived."""
+    """The fields that an apply makes ours, as in ``managedFields``; None if they can't be derived."""
     meta = secret["metadata"]
     known = {"apiVersion", "kind", "metadata", "data", "type", "immutable"}
     if set(secret) - known or set(meta) - {*_NAMES, *_MAPS}:

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Why an object is not healthy, in a sentence or two: pure, from the evidence of ``diagnosis.py``.
 
-No user should need ``kubectl describe``. The text quotes reasons, messages of conditions and events, exit codes
-and termination messages. It never has logs or values of environment variables, as those may contain secrets.
+No user should need ``kubectl describe``. The text quotes reasons, messages of conditions and events, exit
+codes and termination messages. It never has logs or values of environment variables, as those may contain
+secrets.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from ..._cluster.cluster import Cluster
 
 FIRST_POLL_SECONDS = 0.1
 POLL_SECONDS = 1.0
-"""Seconds between reads of discovery, in the end. An operator needs seconds, and no event announces a kind."""
+"""Seconds between later reads of discovery. An operator needs seconds; no event announces a kind."""
 
 
 def wait_until_served(

@@ -163,8 +163,8 @@ def wait_until_gone(
 ) -> WaitResult:
     """Wait until none of these very objects exists any longer.
 
-    It needs one read per object, and a watch only for those that still exist. An object that was recreated with
-    the same name is another one. Other arguments, result and errors as of :func:`wait_until_healthy`.
+    It needs one read per object, and a watch only for those that still exist. An object that was recreated
+    with the same name is another one. Other arguments, result and errors as of :func:`wait_until_healthy`.
 
     Args:
         cluster: the cluster.

@@ -85,9 +85,9 @@ def _rollout(obj: Mapping[str, Any]) -> Health:
 
 
 def _predates_last_write(obj: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
-    # After a rollback to an earlier template, the Deployment's controller reports the new generation as observed
-    # while it still shows the old rollout's verdict. A deadline is a second at least, so a verdict belongs to the
-    # last change (except of a subresource) only if it is younger.
+    # After a rollback to an earlier template, the Deployment's controller reports the new generation as
+    # observed while it still shows the old rollout's verdict. A deadline is a second at least, so a verdict
+    # belongs to the last change (except of a subresource) only if it is younger.
     entries = obj["metadata"].get("managedFields") or ()
     written = max((str(e.get("time") or "") for e in entries if not e.get("subresource")), default="")
     judged = str(condition.get("lastUpdateTime") or "")

@@ -4,8 +4,8 @@
 """The objects of an owner as they were when they were deployed, and whether they have changed since: pure.
 
 For each object the inventory stores enough metadata to detect a relevant change from a metadata-only list.
-resourceVersion alone changes with every status. generation alone misses labels and annotations, and many kinds
-have none. So hashes of ``managedFields`` decide if the resourceVersion has changed.
+resourceVersion alone changes with every status. generation alone misses labels and annotations, and many
+kinds have none. So hashes of ``managedFields`` decide if the resourceVersion has changed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Inventory:
         digest: of the applied content; empty until a deployment of it was complete.
         entries: its objects.
         owner_kind: the kind of the owner. Objects of owners of other kinds are ignored.
-        details: other recorded data of the owner. Only the code that deploys owners of this kind knows its keys.
+        details: other recorded data of the owner. Only the code that deploys this kind knows its keys.
         record_versions: the records that it was read from, including surplus ones; empty if it was not read.
     """
 

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Takes fields over from other field managers, based on ``managedFields`` (KEP-555): pure.
 
-Server-side apply removes a field that its manager no longer applies only if no other manager owns it. So fields
-that Helm or a client-side apply wrote first would stay for ever once a release drops them, unless we take over
-their ownership.
+Server-side apply removes a field that its manager no longer applies only if no other manager owns it. So
+fields that Helm or a client-side apply wrote first would stay for ever once a release drops them, unless
+we take over their ownership.
 """
 
 from __future__ import annotations

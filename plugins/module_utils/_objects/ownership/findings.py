@@ -176,7 +176,7 @@ def _foreign(managers: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[st
 
 
 def _keeps_alive(field: Field) -> bool:
-    """Whether a field is about the running of an object, not its definition: a status, or a claim's volume."""
+    """Whether a field belongs to an object's operation, not its definition: a status, a claim's volume."""
     if any(field[: len(life)] == life for life in _LIFE):
         return True
     return field[:-1] == _ANNOTATIONS and field[-1].startswith(_BINDING)

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from ..._cluster.cluster import Ref
 
 LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
-"""Stores content written without server-side apply, so that fields that a later release drops can be removed."""
+"""Stores content written without server-side apply, so that fields dropped later can be removed."""
 
 INTERACTIVE_MANAGERS = ("kubectl*", "k9s", "oc")
 """Patterns of the names of field managers that people use: fields of these are taken back."""

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kinds of custom resources that some objects manage: those that they define, and those that they operate.
+"""The kinds of custom resources that some objects manage: those that they define or operate.
 
 The operator of a kind writes the status of its resources, removes their finalizers, and has a role for it.
 """

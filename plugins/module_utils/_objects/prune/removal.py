@@ -280,9 +280,9 @@ def in_served_versions(cluster: Cluster, entries: Iterable[InventoryEntry]) -> l
 ROUNDS = 4
 """Each round ends for all components before the next begins.
 
-The first round deletes objects that can block others. Then custom resources are deleted, as their operators may
-belong to other components. The last round deletes objects that may contain those of others: a namespace would
-be retained for objects that are just being deleted.
+The first round deletes objects that can block others. Then custom resources are deleted, as their
+operators may belong to other components. The last round deletes objects that may contain those of
+others: a namespace would be retained for objects that are just being deleted.
 """
 OPERATORS_ROUND = 2
 """The round that deletes workloads and all that they need: the objects they manage have to be gone before."""

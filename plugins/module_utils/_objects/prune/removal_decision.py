@@ -100,8 +100,8 @@ def obsolete_entries(
     Args:
         inventories: of all owners of one kind, such as components.
         wanted: all objects that these are to have: an object that moved from one owner to another stays.
-        owners: whose objects may be deleted: owners that stay, and those that are deleted as a whole. Objects of
-            all other owners are wanted too.
+        owners: whose objects may be deleted: owners that stay, and those that are deleted as a whole. Objects
+            of all other owners are wanted too.
         others: of owners of other kinds, whose objects all stay.
 
     Returns:
