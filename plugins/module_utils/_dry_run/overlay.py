@@ -158,7 +158,7 @@ class Overlay:
         """Whether anything has been deleted, so that objects of the cluster may be deleted with it."""
         return bool(self._gone)
 
-    # What is served.
+    # Served kinds.
 
     def kind(self, api_version: str, kind: str) -> Kind | None:
         """The kind with the rehearsal's CRDs, or None if it isn't served."""

@@ -58,7 +58,7 @@ class Kubeconfig:
 
 @dataclass(frozen=True)
 class Choice:
-    """The cluster, user and namespace of a context."""
+    """The cluster and the user of a context."""
 
     context: str
     origin: str

@@ -32,7 +32,7 @@ COMPONENT, MODULE = "component", "module"
 
 
 class RecordVersion(NamedTuple):
-    """The record that an inventory, or a part of it, was read from."""
+    """A record that an inventory, or a part of it, was read from."""
 
     name: str
     uid: str
