@@ -52,7 +52,7 @@ def problems(page: str, migrations: Sequence[type[Migration]], supported: str) -
 
 
 def _table(migrations: Sequence[type[Migration]], supported: str) -> str:
-    rows = [("migration", "when", "goes in", "or why it stays"), ("---", "---", "---", "---")]
+    rows = [("migration", "runs", "removed in", "or why it stays"), ("---", "---", "---", "---")]
     for one in migrations:
         link = f"[{one.id()}](#{re.sub(r'[^a-z0-9-]', '', one.id().lower())})"
         rows.append((link, f"{one.phase} {one.component}", one.remove_in, one.keep))
@@ -67,13 +67,13 @@ def _facts(migration: type[Migration]) -> str:
         if migration.component == "global"
         else f"the component `{migration.component}`"
     )
-    goes = f"goes in {migration.remove_in}" if migration.remove_in else "stays"
-    fails = "fails its component" if migration.on_failure == "fail" else "is only warned of"
+    removal = f"removed in {migration.remove_in}" if migration.remove_in else "never removed"
+    failure = "fails its component" if migration.on_failure == "fail" else "is only a warning"
     lines = [
         inspect.cleandoc(migration.__doc__ or "").replace("``", "`"),
         "",
-        f"- Runs {before} {where}; {goes}.",
-        f"- What goes wrong with it {fails}; it may take {migration.timeout:g} s.",
+        f"- Runs {before} {where}; {removal}.",
+        f"- A failure {failure}. It may take {migration.timeout:g} s.",
     ]
     if migration.irreversible:
         what = f" ({', '.join(migration.irreversible_kinds)})" if migration.irreversible_kinds else ""

@@ -23,6 +23,7 @@ import pytest
 
 from tests.cluster.paths import ROOT
 from tests.support.audit import AuditLog, Request
+from tests.support.result_schema import check_result
 from tests.support.terminal import read_lines
 
 PLAYBOOK = "kyma.lifecycle.deploy_kyma"
@@ -194,9 +195,13 @@ class Playbook:
     ) -> Outcome:
         """Deploy a release; ``variables`` are the role's, without ``kyma_`` before their names.
 
-        ``watch`` is called at once with every line.
+        ``watch`` is called at once with every line. The ``kyma_result`` must be as documented.
         """
-        return self._call(self._book, arguments, {"release": str(release), **variables}, watch)
+        outcome = self._call(self._book, arguments, {"release": str(release), **variables}, watch)
+        kyma_results = [one for one in outcome.results if {"cluster", "changes"} <= one.keys()]
+        if kyma_results and kyma_results[-1]["state"] != "running":
+            check_result(kyma_results[-1])
+        return outcome
 
     def delete(self, *arguments: str, watch: Watch = lambda _line, _it: None, **variables: Any) -> Outcome:
         """Delete the deployment; the arguments are those of :meth:`deploy`."""

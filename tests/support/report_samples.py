@@ -108,6 +108,34 @@ def recorded(*runs: dict[str, Any], version: str = "2.11", target: str = "2.11")
     return {"changed": False, "installation": installation, "runs": list(runs)}
 
 
+def errand_run(
+    number: int, start: float, seconds: float, state: str = "succeeded", message: str = ""
+) -> dict[str, Any]:
+    """A run of an errand that has ended, as `errand_info` returns it."""
+    has_failed = state == "failed"
+    return {
+        "run": number,
+        "state": state,
+        "outcome": "ContainerFailed" if has_failed else "Completed",
+        "message": message,
+        "exit_code": 3 if has_failed else 0,
+        "started": moment(start).replace(".000Z", "Z"),
+        "finished": moment(start + seconds).replace(".000Z", "Z"),
+        "seconds": seconds,
+        "trigger": "manual",
+        "secrets": [],
+    }
+
+
+def errands(**runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The result of `errand_info`: errands of the namespace shop, each with its runs, the newest first."""
+    found = [
+        {"namespace": "shop", "name": name, "run": history[0], "history": list(history)}
+        for name, history in runs.items()
+    ]
+    return {"changed": False, "errands": found}
+
+
 def large_run(exact: bool = True) -> dict[str, Any]:
     """A run of 40 components, of which two failed and five did not start."""
     names = [f"component-{number:02}" for number in range(39)] + [LONG_NAME]
@@ -167,7 +195,6 @@ def small_run(start: float = 0.0, state: str = "succeeded") -> dict[str, Any]:
         row("component", "logging", start + 1, 12.0),
         row("component", "monitoring", start + 1, 30.25),
         row("module", "docker-registry", start + 32, 4.0),
-        row("errand", "shop/backup", start + 20, 9.0),
     ]
     found = [component("logging", 12.0), component("monitoring", 30.25)]
     return run(seconds=40.0, start=start, state=state, components=found, durations=rows)

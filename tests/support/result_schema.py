@@ -9,11 +9,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import jsonschema
 import pytest
 
 from tests.cluster.paths import ROOT
 
-jsonschema = pytest.importorskip("jsonschema", reason="molecule brings it")
 SCHEMA = ROOT / "docs" / "kyma_result.schema.json"
 IN_TOTAL = ("plan", "phase")
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All proofs that a migration has to stand, in their order."""
+"""All proofs for a migration, in order."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Proof:
     """One proof.
 
     Attributes:
-        name: what it proves, for the heading of its problems.
-        problems: tells what is wrong.
-        basic: whether the others mean nothing where it fails.
+        name: what it proves, as the heading of its problems.
+        problems: returns the problems.
+        basic: whether the other proofs are meaningless if it fails.
     """
 
     name: str

@@ -44,9 +44,10 @@ def _steps(cluster: ClusterReport, limit: str) -> Iterator[Step]:
     if cluster.state == model.FAILED and not cluster.runs:
         yield Step("Nothing was written. Correct what the message says, then run the same playbook again.")
         return
-    last = cluster.runs[-1] if cluster.runs else None
-    if last is None:
+    if not cluster.runs:
         return
+    # The state of the cluster may come from an earlier run than the last one.
+    last = next((run for run in reversed(cluster.runs) if run.state == cluster.state), cluster.runs[-1])
     if last.state == model.FAILED:
         yield from _after_failure(last, limit)
         yield Step(again)
@@ -59,6 +60,8 @@ def _steps(cluster: ClusterReport, limit: str) -> Iterator[Step]:
 
 def _after_failure(run: RunReport, limit: str) -> Iterator[Step]:
     yield Step("Correct the first failure above. Later ones may only follow from it.")
+    for command in run.logs:
+        yield Step("Read the log of the failed errand:", command)
     if run.name:
         yield Step(
             "The record has the details:", f"kubectl get runs.lifecycle.kyma-project.io {run.name} -o yaml"

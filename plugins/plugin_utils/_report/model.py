@@ -99,6 +99,7 @@ class RunReport:
         state: ``succeeded``, ``failed``, ``cancelled`` or ``running``.
         seconds: how long it took, or has taken when it was last written to.
         note: that it has not ended.
+        logs: commands that show the logs of what failed.
         work: all parts that took time.
         failures: root causes first.
         migrations, components: their results.
@@ -115,6 +116,7 @@ class RunReport:
     state: str = ""
     seconds: float = 0.0
     note: str = ""
+    logs: tuple[str, ...] = ()
     work: tuple[Work, ...] = ()
     failures: tuple[Failure, ...] = ()
     migrations: tuple[MigrationReport, ...] = ()

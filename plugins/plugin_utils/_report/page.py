@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from . import model
 from .advice import next_steps
 from .model import ClusterReport, RunReport
-from .records import parse_time
+from .plain_values import parse_time
 from .timeline import duration_text, fleet_timeline, run_timeline
 
 TEMPLATE = "page.html.j2"

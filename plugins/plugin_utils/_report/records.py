@@ -9,13 +9,14 @@ Results are recognized by their form, as branches of a playbook skip tasks and o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_controls
-
 from . import model
+from .errand_runs import errands_run, has_errands_alone
 from .model import ClusterReport, ComponentReport, Failure, MigrationReport, RunReport, Work
+from .plain_values import parse_time
+from .plain_values import plain_text as _text
 
 Result = Mapping[str, Any]
 
@@ -31,12 +32,14 @@ def read_cluster(
 
     Args:
         name: of its host.
-        results: of its tasks: ``run_info``, ``plan``, and tasks with ``durations``.
+        results: of its tasks: ``run_info``, ``errand_info``, ``plan``, and tasks with ``durations``.
         since: records of runs that began earlier are left out; None for no limit.
         has_left: whether the host can no longer be reached, or no longer takes part.
     """
     given = [result for result in results if result]
     runs = _runs_of(given, since)
+    if errands := errands_run(given, since or _first_start(runs)):
+        runs.insert(0, errands)
     installation: Result = next((one["installation"] for one in given if one.get("installation")), {})
     state, reason = _state(given, installation, runs, has_left)
     version = _text(installation.get("version"))
@@ -65,8 +68,15 @@ def _runs_of(given: Sequence[Result], since: datetime | None) -> list[RunReport]
     return runs + [
         _run(result)
         for result in given
-        if "runs" not in result and result.get("durations") and (result.get("run") or "") not in known
+        if "runs" not in result
+        and result.get("durations")
+        and not has_errands_alone(result)
+        and (result.get("run") or "") not in known
     ]
+
+
+def _first_start(runs: Iterable[RunReport]) -> datetime | None:
+    return min(filter(None, (parse_time(run.started_at) for run in runs)), default=None)
 
 
 def _state(
@@ -98,7 +108,7 @@ def _state(
 
 def _is_silent(result: Result) -> bool:
     """Whether a task failed and its ``failed_when`` hides that: it has a message and nothing else."""
-    return bool(result.get("msg")) and not ({"runs", "plan", "run", "durations"} & result.keys())
+    return bool(result.get("msg")) and not ({"runs", "plan", "run", "durations", "errands"} & result.keys())
 
 
 def _run(run: Result) -> RunReport:
@@ -212,16 +222,3 @@ def _failures(run: Result, state: str) -> Iterator[Failure]:
                 yield Failure(tuple(subjects), text, found)
         if wanted == model.FAILED:
             yield from (Failure((), text) for text in others)
-
-
-def parse_time(text: object) -> datetime | None:
-    """A moment (RFC 3339); None for other texts."""
-    try:
-        found = datetime.fromisoformat(str(text or ""))
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def _text(value: object) -> str:
-    return "" if value is None else without_controls(str(value))

@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
 
 from . import model
 from .model import ClusterReport, RunReport, Work
-from .records import parse_time
+from .plain_values import parse_time
 
 STEPS = (
     *(0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200),

@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import BLOCKED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import SUCCEEDED
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import FAILED, SUCCEEDED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
 
-from .span_tree import MIGRATION, RunEnd, Span, TimedRow, cluster_spans
+from .span_tree import ERRAND, MIGRATION, RunEnd, Span, TimedRow, cluster_spans
 
 NANOSECONDS = 1_000_000_000
 
@@ -127,13 +127,16 @@ def _with_items(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _reasons(result: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-    """The reasons of failed components, modules and migrations, by kind and name."""
+    """The reasons of failed components, modules, errands and migrations, by kind and name."""
     found: dict[tuple[str, str], str] = {}
     for one in _mappings(result.get("components")):
         found[str(one.get("kind") or "component"), str(one.get("name"))] = one_line(one.get("error") or "")
     for one in _mappings(result.get("migrations")):
         reason = one.get("error") or (one.get("evidence") if one.get("state") == BLOCKED else "")
         found[MIGRATION, str(one.get("id"))] = one_line(reason or "")
+    for row in _mappings(result.get("durations")):
+        if row.get("kind") == ERRAND and row.get("state") == FAILED:
+            found[ERRAND, str(row.get("name"))] = one_line(result.get("msg") or "")
     return found
 
 

@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     NOT_STARTED,
 )
 
-CLUSTER, PHASE, MIGRATION = "cluster", "phase", "migration"
+CLUSTER, PHASE, MIGRATION, ERRAND = "cluster", "phase", "migration", "errand"
 OWNERS = ("component", "module")
 FAILED_STATES = (FAILED, CANCELLED, TIMEOUT, BLOCKED)
 STATES_WITHOUT_SPAN = (NOT_STARTED, SKIPPED)

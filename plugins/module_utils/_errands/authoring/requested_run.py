@@ -17,6 +17,7 @@ from ..._cluster.cluster import Cluster, Object, ref_of
 from ..._cluster.errors import ClusterError
 from ..._cluster.timestamp import timestamp
 from ..._errors import LifecycleError
+from ..._jobs.run_history import SUCCEEDED
 from ..._objects.health.diagnosis import diagnose
 from ..._objects.health.status import assess_health
 from ..._objects.health.wait import UnhealthyObject
@@ -229,7 +230,8 @@ class RunWait:
             self._reported = (state, detail, cause)
             spent = time.monotonic() - self._begun
             step = Step(limit=self._options.seconds, spent=spent, reason=cause or detail)
-            self._progress(str(self._key), state, detail, step)
+            # The task itself says why a run failed.
+            self._progress(str(self._key), state, detail, None if state == SUCCEEDED else step)
 
     def _pause(self, seconds: float) -> None:
         end = time.monotonic() + seconds
