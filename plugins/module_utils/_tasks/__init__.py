@@ -5,5 +5,5 @@
 
 `shared` has what several use. `complete_deletion` and `errand_watch` are parts of one module each.
 
-From outside: `DEFINITION` of each, for the module and its action plugin.
+Public modules: `DEFINITION` of each, for the module and its action plugin.
 """

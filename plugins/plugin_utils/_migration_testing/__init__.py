@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The test kit for authors of migrations: a cluster in memory, proofs, a real API server.
 
-From outside: `plugin_utils/migration_testing.py` and `migration_pytest.py`, which authors import.
+Public modules: `plugin_utils/migration_testing.py` and `migration_pytest.py`, which authors import.
 """
