@@ -1,12 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A task's function in a process of its own on this machine, which outlives Ansible's.
+"""A task's function in a separate process on this machine, which outlives Ansible's worker.
 
-It is forked from Ansible's worker, so it has everything imported already. A module that is packed, wrapped
-and started in the background does the same, and takes one to two seconds more. Such a module forks, too,
-where it runs migrations: these are code of others, and one that ends its process must not end the task
-without a word.
+It is forked from Ansible's worker, so everything is imported already. A packed and wrapped module in the
+background does the same, and takes one to two seconds more. Such a module forks, too, if it runs migrations.
+Migrations are code of others, and one that ends its process must not end the task without a message.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ from .progress_file import ProgressLine
 from .task import Result
 
 Work = Callable[[Progress, Callable[[], bool]], Result]
-"""The work itself; it gets where to tell what it is at, and whether it was asked to stop."""
+"""The work itself; it gets the place to report progress, and whether it is to stop."""
 
 POLL_SECONDS = 0.2
-"""How often it is looked whether somebody wants the work to stop."""
+"""How often this checks whether the work is to stop."""
 
 _asked: list[int] = []
-"""The signals by which this process was asked to stop, where it is one that works."""
+"""The signals that asked this process to stop, if it is a worker."""
 
 
 class ProcessLost(LifecycleError):
@@ -54,20 +53,20 @@ def run_in_forked_worker(
     meanwhile: Callable[[], None] = lambda: None,
     outlives_parent: bool = True,
 ) -> Result:
-    """Do ``work`` in a process of its own, show what it is at, and answer with its result.
+    """Run ``work`` in a separate process, show its progress, and return its result.
 
     Args:
-        work: what to do. Its result must consist of what JSON knows.
-        limit: seconds after which the process is ended by force, even if nobody is left to watch it.
+        work: the work. Its result must consist of what JSON knows.
+        limit: seconds after which the process is killed, even if nobody watches it any more.
         show: is called with every change, at once.
-        cancelled: whether the work shall be asked to stop.
-        patience: seconds after which the process is ended by force, once it was asked to stop.
+        cancelled: whether to ask the work to stop.
+        patience: seconds after which the process is killed, once it was asked to stop.
         meanwhile: is called a few times a second.
-        outlives_parent: whether it goes on by itself when this process ends before it; else it ends, too.
+        outlives_parent: whether it continues when this process ends first; if not, it ends too.
 
     Raises:
         ProcessLost: the process has ended without a result: it was killed, or ended itself. The message names
-            the steps that were at work in it.
+            the steps that it was working on.
     """
     here, there = socket.socketpair()
     begin = time.monotonic()
@@ -100,7 +99,7 @@ def run_in_forked_worker(
 
 
 def extend_time_limit(seconds: float) -> None:
-    """Give this process, which works, another limit from now on, unless it was asked to stop."""
+    """Give this worker process another time limit from now on, unless it was asked to stop."""
     if not _asked:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
@@ -142,7 +141,7 @@ def _how_it_ended(status: int, seconds: float, *, asked: bool) -> str:
 
 
 def _lost_message(how: str, steps: Mapping[str, str]) -> str:
-    """What to say of a process that was lost, with what was at work in it by subject."""
+    """The message for a lost process, with its current steps by subject."""
     at_work = ", ".join(f"{subject} ({step})" for subject, step in steps.items())
     suspects = f" At work in it: {at_work}." if steps else ""
     return (
@@ -151,11 +150,11 @@ def _lost_message(how: str, steps: Mapping[str, str]) -> str:
     )
 
 
-# What follows happens in the new process.
+# The code after this runs in the new process.
 
 
 class _Limits(NamedTuple):
-    """How long the process lives; see :func:`run_in_forked_worker`."""
+    """The time limits of the process; see :func:`run_in_forked_worker`."""
 
     limit: float
     patience: float
@@ -163,12 +162,12 @@ class _Limits(NamedTuple):
 
 
 def _be_the_process(work: Work, channel: socket.socket, limits: _Limits) -> NoReturn:
-    """Work, send the result, and end without a trace of the process that this one was copied from."""
+    """Work, send the result, and end without side effects of the process that this one was forked from."""
     code = 1
     try:
-        # Out of reach of what ends Ansible and its workers: a terminal's Ctrl-C, a killed group.
+        # Out of reach of signals that end Ansible and its workers: a terminal's Ctrl-C, a killed group.
         os.setsid()
-        # No thread of ours has to live for this one, which ends even what hangs in a library.
+        # This needs no running thread of ours, and ends even a process that hangs in a library.
         _set_timer(limits.limit)
         _heed_signals(limits.patience)
         if not limits.outlives_parent:
@@ -186,7 +185,7 @@ def _be_the_process(work: Work, channel: socket.socket, limits: _Limits) -> NoRe
 
 
 def _heed_signals(patience: float) -> None:
-    """Take SIGTERM for the wish to stop."""
+    """Treat SIGTERM as the request to stop."""
 
     def heed(number: int, _frame: FrameType | None) -> None:
         if not _asked:
@@ -212,7 +211,7 @@ def _end_with_parent(channel: socket.socket) -> None:
 
 
 class _Sender:
-    """Sends messages for as long as somebody listens; usable from several threads."""
+    """Sends messages while there is a receiver; usable from several threads."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -228,7 +227,7 @@ class _Sender:
         self.send({"step": {subject: step}})
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send one message; that nobody listens any more is no reason to stop working."""
+        """Send one message; a missing receiver is no reason to stop the work."""
         data = (json.dumps(message) + "\n").encode()
         with self._lock, suppress(OSError):
             self._channel.sendall(data)

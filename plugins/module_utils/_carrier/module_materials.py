@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the controller has of modules: the documents of their catalog, and their manifests."""
+"""The controller's data about modules: the documents of their catalog, and their manifests."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .._errors import LifecycleError
 
 
 class MissingManifest(LifecycleError):
-    """A manifest that a task needs was not sent along.
+    """A manifest that a task needs was not sent to the host.
 
     Attributes:
-        link: what names it.
+        link: identifies it.
     """
 
     def __init__(self, link: str) -> None:
@@ -30,7 +30,7 @@ class ModuleMaterials(ABC):
 
     @abstractmethod
     def documents(self) -> Sequence[tuple[str, Object]]:
-        """The documents of the catalog, each with the file or URL that it was read from."""
+        """The documents of the catalog, each with the file or URL that it is from."""
 
     @abstractmethod
     def manifest(self, link: str) -> str:
@@ -40,21 +40,21 @@ class ModuleMaterials(ABC):
             link: a path or a URL.
 
         Raises:
-            MissingManifest: it was not sent along.
+            MissingManifest: it was not sent to the host.
             LifecycleError: it can't be read.
         """
 
     @abstractmethod
     def digest(self, link: str) -> str:
-        """The sha256 of a manifest as far as it is known without a download, else empty."""
+        """The sha256 of a manifest if it is known without a download, else empty."""
 
     def warnings(self) -> Sequence[str]:
-        """What a person should know of what was read so far, each in a sentence."""
+        """Warnings about everything that was read so far, each in a sentence."""
         return ()
 
 
 class ShippedModules(ModuleMaterials):
-    """What was sent along.
+    """The catalog and manifests that were sent to the host.
 
     Args:
         content: ``documents``, ``manifests`` (text by link), ``digests`` (by link), ``errors`` (by link) and

@@ -40,7 +40,7 @@ def run_module(definition: TaskDefinition) -> None:
     module.no_log_values -= scalar_texts(params, definition.secret_options)
     # The module shows these with its invocation, also under their aliases.
     module.params.update((name, HIDDEN) for name in definition.secret_names if name in params)
-    # What a migration prints must not end up in the result, which is read from the standard output.
+    # Output of a migration must not end up in the result, which Ansible reads from the standard output.
     with redirect_stdout(sys.stderr):
         result = _run(definition, partial(_call, module, params, definition, sent))
     for warning in result.pop("warnings", ()):

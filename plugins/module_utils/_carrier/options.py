@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options that several modules share, and what they mean as values."""
+"""Options that several modules share, and their values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RELEASE_SPEC: ArgumentSpec = {
 """Documented in the fragment ``kyma.lifecycle.release``."""
 
 RENDERING_OPTIONS = frozenset(RELEASE_SPEC) - {"profile"}
-"""Options that are of no use any more once the release is rendered; migrations may ask for the profile."""
+"""Options without use once the release is rendered; migrations may ask for the profile."""
 
 MIGRATION_SPEC: ArgumentSpec = {
     "migration_paths": {"type": "list", "elements": "path", "default": []},
@@ -35,18 +35,18 @@ MIGRATION_SPEC: ArgumentSpec = {
 """Documented in the fragment ``kyma.lifecycle.migrations``."""
 
 CARRIER_ARGUMENT = "_kyma_carrier"
-"""What an action plugin sends to its module, beside the options: none that users could set.
+"""What an action plugin sends to its module besides the options; users cannot set it.
 
 A dictionary of ``workdir`` (the folder that holds the materials), ``progress_file``, ``notes`` (see
-:class:`~.task.ControllerNotes`) and ``missing_roles``; each may be left out.
+:class:`~.task.ControllerNotes`) and ``missing_roles``; each is optional.
 """
 
 
 def release_request(params: Mapping[str, Any]) -> ReleaseRequest | None:
-    """What the release options ask for; None where no release is named.
+    """The release that the options request; None if they name no release.
 
     Args:
-        params: validated options, paths already found on the controller.
+        params: validated options, with paths resolved on the controller.
     """
     source = params.get("release")
     if not source:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a background task is at, as JSON lines in a file that its action plugin reads while it grows."""
+"""The progress of a background task, as JSON lines in a file that its action plugin reads while it grows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, Self
 from .._progress import Step
 
 CANCEL_SUFFIX = ".cancel"
-"""A file named like the progress file plus this asks the task to stop."""
+"""A file with this suffix after the progress file's name asks the task to stop."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class ProgressLine:
     """One change of state.
 
     Attributes:
-        time: seconds since the epoch, by the clock of the host that works.
+        time: seconds since the epoch, by the clock of the working host.
         subject: a component, a migration's id, or a phase.
-        state: what it has come to.
+        state: its new state.
         detail: more, for people; may be empty.
-        step: what is known of a state that lasts; None for all else.
+        step: details of a state that lasts; None for all others.
     """
 
     time: float
@@ -39,12 +39,12 @@ class ProgressLine:
     step: Step | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The line as JSON knows it."""
+        """The line in the types of JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The line that :meth:`as_json` has given; TypeError, ValueError or KeyError if it is none."""
+        """The line from the output of :meth:`as_json`; TypeError, ValueError or KeyError if it is none."""
         step = data.get("step")
         return cls(
             float(data["time"]),
@@ -61,17 +61,17 @@ class ProgressLine:
 class ProgressFile:
     """A :class:`~.task.Progress` that appends to a file which only its owner can read.
 
-    It may be called from several threads. A disk that is full does not stop a deployment: from the first
-    line that can't be written on, nothing more is told.
+    It may be called from several threads. A full disk does not stop a deployment: after the first line that
+    can't be written, no more progress is reported.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._lock = threading.Lock()
-        # No O_EXCL: a file of this name can only be one that the same task left behind.
+        # No O_EXCL: a file of this name can only be a leftover of the same task.
         self._file: int | None = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def __call__(self, subject: str, state: str, detail: str = "", step: Step | None = None) -> None:
-        """Append one line. ASCII only, so that whoever reads a part of the file can count in bytes."""
+        """Append one line. ASCII only, so that a reader of a part of the file can count in bytes."""
         line = ProgressLine(round(time.time(), 3), subject, state, detail, step)
         data = (json.dumps(line.as_json()) + "\n").encode("ascii")
         with self._lock:
@@ -85,10 +85,10 @@ class ProgressFile:
 
 
 class ProgressReader:
-    """Puts the lines of a progress file together again from the pieces in which it arrives.
+    """Joins the lines of a progress file from the pieces in which it arrives.
 
     Attributes:
-        offset: the bytes taken so far; the next piece starts there.
+        offset: the bytes read so far; the next piece starts there.
     """
 
     def __init__(self) -> None:
@@ -96,14 +96,14 @@ class ProgressReader:
         self._rest = ""
 
     def feed(self, piece: str) -> list[ProgressLine]:
-        """Take the next piece and answer with the lines that are whole now."""
+        """Add the next piece; the lines that are complete now."""
         self.offset += len(piece)
         *whole, self._rest = (self._rest + piece).split("\n")
         return [line for text in whole if (line := _parse(text)) is not None]
 
 
 def _parse(text: str) -> ProgressLine | None:
-    """One line, or None where it isn't one of ours: a broken line is not worth a broken deployment."""
+    """One line, or None if it isn't ours: a broken line must not break a deployment."""
     try:
         return ProgressLine.from_json(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError):

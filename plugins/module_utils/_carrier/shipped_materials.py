@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a module got from the controller: files in a folder that its action plugin has filled."""
+"""What the controller sent to a module: files in a folder that its action plugin has filled."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ MODULES_FILE = "modules.json"
 
 
 class MissingMaterial(LifecycleError):
-    """What the task needs was not sent along."""
+    """A material that the task needs was not sent to the host."""
 
 
 class ShippedMaterials(Materials):
     """Materials in a module's folder.
 
     Args:
-        workdir: the folder, or None where nothing was sent.
+        workdir: the folder, or None if nothing was sent.
         bundle: the name of the release's file in it.
-        missing_roles: those that the release or the task names and the controller does not have.
+        missing_roles: roles that the release or the task names and the controller does not have.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ShippedMaterials(Materials):
         return self._release.digest
 
     def release(self, skip: Mapping[str, str] | None = None) -> Release:
-        """See Materials; all of it was read on the controller."""
+        """See Materials; the controller has read all of it."""
         del skip
         return self._release
 

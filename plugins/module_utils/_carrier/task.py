@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one task of a playbook gets, whoever carries it: the module on a host, or the action plugin itself."""
+"""The context of one task of a playbook, for both carriers: the module on a host and the action plugin."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AvailableRelease:
-    """A release that the user has beside the one that is wanted.
+    """A release that the user has besides the wanted release.
 
     Attributes:
         version: of the release.
@@ -38,7 +38,7 @@ class AvailableRelease:
 
 
 class Materials(ABC):
-    """What comes from the controller: the release and the migrations, each read only when asked for."""
+    """The controller's part: the release and the migrations, each read only when requested."""
 
     @property
     def has_release(self) -> bool:
@@ -47,23 +47,23 @@ class Materials(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """The digest of the release as it would be rendered; cheap, as nothing is parsed for it."""
+        """The digest of the rendered release; cheap, because nothing is parsed for it."""
 
     @abstractmethod
     def release(self, skip: Mapping[str, str] | None = None) -> Release:
-        """The rendered release. Raises LifecycleError with file and line where it can't be read.
+        """The rendered release. Raises LifecycleError with file and line if it can't be read.
 
         Args:
-            skip: source hashes of components that need not be read where they have not changed; with any,
-                the CRDs need not be read either.
+            skip: source hashes of components that need not be read if they have not changed; with any, the
+                CRDs need not be read either.
         """
 
     @abstractmethod
     def content(self, component: str) -> Sequence[Object]:
-        """The manifests of one component, read alone where that is cheaper than the whole release."""
+        """The manifests of one component, read alone if that is cheaper than reading the whole release."""
 
     def available_releases(self) -> Sequence[AvailableRelease]:
-        """Other releases that an upgrade may lead over; none where the user does not ask for that."""
+        """Other releases that an upgrade may lead over; none if the user does not request that."""
         return ()
 
     def missing_roles(self, names: Collection[str]) -> frozenset[str]:
@@ -73,7 +73,7 @@ class Materials(ABC):
 
     @property
     def modules(self) -> ModuleMaterials:
-        """The catalog and the manifests of modules; none where the task has no such options."""
+        """The catalog and the manifests of modules; none if the task has no such options."""
         return NO_MODULE_MATERIALS
 
     @abstractmethod
@@ -83,11 +83,11 @@ class Materials(ABC):
 
 @dataclass(frozen=True)
 class ControllerNotes:
-    """What only the controller knows of a task's options.
+    """What only the controller knows about a task's options.
 
     Attributes:
         requested: the options that name the release, as they are valid on the controller.
-        problems: what is wrong with options that have their defaults instead, each in a sentence.
+        problems: errors in options that have their defaults instead, each in a sentence.
     """
 
     requested: Mapping[str, str] = field(default_factory=dict)
@@ -104,10 +104,10 @@ class Task:
     Attributes:
         params: the validated options.
         cluster: the cluster that the connection options name.
-        materials: what the controller has or has sent along.
-        progress: where to tell what is going on.
-        cancelled: whether a person has asked to stop; what is in flight may finish.
-        tenure: the cluster's lease, where the task works under it.
+        materials: what the controller has or has sent.
+        progress: where to report progress.
+        cancelled: whether a person has requested a stop; work in flight may finish.
+        tenure: the cluster's lease, if the task works under it.
         notes: what only the controller knows.
         check_mode: nothing may be written.
         diff: the user wants to see what changes.
@@ -125,7 +125,7 @@ class Task:
 
 
 LEASE_SECONDS = 45
-"""How long a lease lasts: what an API server gives a write (34 seconds), and a renewal that was missed."""
+"""How long a lease lasts: the time that an API server gives a write (34 seconds), and a missed renewal."""
 SERVICE_ACCOUNT = "deployer"
 """By which a run writes, unless the user names another one: of our namespace, with the deployer's role."""
 
@@ -147,7 +147,7 @@ class TaskDefinition:
         needs_modules: whether the carrier has to provide a catalog of modules.
         mutually_exclusive, required_one_of, required_if: as in AnsibleModule.
         secret_options: options with ``no_log`` whose values the function itself keeps out of its results. The
-            carriers don't search for these values: one such as "1" would hide the numbers of a result.
+            carriers don't search for these values: a value such as "1" would hide the numbers of a result.
     """
 
     function: TaskFunction

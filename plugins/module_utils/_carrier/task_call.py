@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one call that both carriers make, so that both answer alike."""
+"""The one call that both carriers use, so that both give the same results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .task import NO_NOTES, ControllerNotes, Materials, Result, Task, TaskDefini
 OnWarning = Callable[[str, str], None]
 Connect = Callable[[Mapping[str, Any], OnWarning], Cluster]
 MOST_WARNINGS, MOST_ACTIONS = 1000, 10_000
-"""How many warnings, and actions with the same one, are remembered: an engine works for months."""
+"""How many warnings, and actions with the same warning, are recorded: an engine works for months."""
 
 
 def call_task_function(
@@ -35,13 +35,13 @@ def call_task_function(
 ) -> Result:
     """Call a task's function; a deliberate error becomes a failed result with its message.
 
-    What the API server warns of while it works is added to the result's warnings, each once.
+    Warnings of the API server during the call are added to the result's warnings, each once.
 
     Args:
         definition: whose function to call.
-        params: validated options, those of the connection included.
+        params: validated options, including those of the connection.
         materials, progress, cancelled, check_mode, diff, notes: see :class:`~.task.Task`.
-        connect: makes a cluster of options and a place for warnings; by default the live one.
+        connect: creates a cluster from options and a place for warnings; by default the live one.
     """
     heard: dict[str, list[str]] = {}
 
@@ -72,7 +72,7 @@ def call_task_function(
 
 
 def _warning(heard: tuple[str, list[str]]) -> str:
-    """One warning of the API server, and what it was said about, which can be hundreds of objects."""
+    """One warning of the API server, and its subjects, which can be hundreds of objects."""
     text, actions = heard
     # An object may be created and applied. The order is fixed, so that Ansible shows plan's and run's once.
     about = sorted({action.partition(" ")[2]: action for action in reversed(actions)}.values())

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Releases: what one consists of, its plan, its run, its deletion.
+"""Releases: their content, their plan, their run, their deletion.
 
 Public modules: `plan`, `run` and `delete`, for the tasks. Modules, errands and stored jobs don't use it.
 """

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a user wants of components: to have them deployed, pruned or deleted."""
+"""The options for the deployment, pruning or deletion of components."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .._progress import GRACE
 
 @dataclass(frozen=True)
 class ComponentOptions:
-    """What a user wants of components.
+    """The options for the work on components.
 
     Attributes:
         names: of the components.
         run: the run that this is a part of, or empty.
         policy: on what terms objects are written and pruned.
-        migrations: what the user says of migrations.
+        migrations: the options for migrations.
         timeout: seconds that each component may take.
         workers: how many components are worked on at once.
-        grace: seconds that what is in flight gets after a cancellation.
+        grace: seconds that work in flight gets after a cancellation.
         deadline: seconds after which a deletion stops; 0 means never.
-        force: delete other people's objects along with what they live in.
+        force: delete other people's objects along with the definitions or namespaces that they need.
         undo_migrations: undo what migrations have written, before components are deleted.
     """
 

@@ -1,8 +1,8 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs of every sort: their records in the cluster, their lease, their cancellation, their end.
+"""Runs of every sort: their records in the cluster, their lease, their cancellation and their end.
 
-Public modules: `recorder` begins and ends runs, `lease` holds the cluster, `records` has one file per
+Public modules: `recorder` begins and ends runs, `lease` holds the cluster's lease, `records` has one file per
 kind of record.
 """

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Asking a run to stop from elsewhere: the wish stands in its record, where its work looks for it.
+"""Requests to cancel a run from elsewhere: the request is in the run's record, which the run reads regularly.
 
-Where nobody is at work on it any more, its record can be ended at once.
+If no process works on the run any more, its record can be ended at once.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class CancelRequest:
 
 
 def cancel_run(task: Task, request: CancelRequest) -> Result:
-    """Ask a run to stop, by default the newest; one that has ended, or was asked before, is left alone.
+    """Ask a run to stop, by default the newest; a run that has ended or was asked before is left unchanged.
 
-    With ``end`` its record is ended, too, also where it was asked before.
+    With ``end`` its record is ended too, even if the run was asked before.
 
     Raises:
-        LifecycleError: there is no run of the name that was given.
+        LifecycleError: no run has the given name.
     """
     name = request.run or read_installation(task.cluster).last_run
     if not name:
@@ -73,7 +73,7 @@ def cancel_run(task: Task, request: CancelRequest) -> Result:
 
 
 def nothing_to_cancel(record: Object, *, ending: bool = False) -> str:
-    """Why there is no use in asking a run to stop, or in ending its record; empty where there is."""
+    """Why the run cannot be asked to stop, or its record not be ended; empty if it can."""
     name, status = record["metadata"]["name"], record.get("status") or {}
     state = status.get("state", RUNNING)
     if state != RUNNING:
@@ -84,7 +84,7 @@ def nothing_to_cancel(record: Object, *, ending: bool = False) -> str:
 
 
 def cancellation_text(by: str, reason: str) -> str:
-    """Who wants a run to stop, and why, in a few words."""
+    """Who asks a run to stop, and why, in a few words."""
     return (by + (f": {reason}" if reason else ""))[:LONGEST_MESSAGE]
 
 
@@ -101,7 +101,7 @@ def _end(task: Task, name: str, reason: str) -> Result:
 
 
 def _write(cluster: Cluster, record: Object, reason: str) -> bool:
-    """Write the wish, unless the record has changed: a run that has ended keeps its end."""
+    """Write the request, unless the record has changed: a run that has ended keeps its end."""
     metadata = record["metadata"]
     patch: dict[str, Any] = {
         "metadata": {key: metadata[key] for key in ("uid", "resourceVersion")},

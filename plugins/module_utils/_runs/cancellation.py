@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a run is to stop: somebody wants it, or its time is up; and how long what is in flight may take."""
+"""Whether a run is to stop: by request or timeout; and how long the work in flight may still take."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from .recorder import seconds_since_start
 from .records.runs import RUNNING, read_run, update_run_status
 
 POLL_SECONDS = 5.0
-"""How often the run's record is read for the wish of somebody at another terminal."""
+"""How often the run's record is read for a request from another terminal."""
 
 
 class CancellationCheck:
-    """Answers whether the work of a task is to stop, for as long as it works.
+    """Says whether the work of a task is to stop, for as long as the task works.
 
-    It is to stop when the task's process was told so, when the run's deadline has passed, or when the run's
-    record says so, which is read every few seconds by whichever thread asks. Usable from several threads.
+    The work is to stop when the task's process has received a signal, when the run's deadline has passed, or
+    when the run's record requests it. The thread that asks reads the record, once every few seconds. Usable
+    from several threads.
 
     Args:
-        task: who is at work; its progress and the run's record are told at once.
-        record: of the run that the task is a part of, as it was read last; empty outside of a run.
+        task: the task that works; a cancellation is reported in its progress and written to the run's record
+            at once.
+        record: of the task's run, as it was last read; empty outside of a run.
         clock: seconds that only grow; for tests.
     """
 
@@ -53,11 +55,11 @@ class CancellationCheck:
         return bool(self.reason())
 
     def is_known(self) -> bool:
-        """Whether the work is to stop as far as that is known without asking anybody, and telling nobody."""
+        """Whether the work is to stop, from what is known already: sends no request and reports nothing."""
         return bool(self._reason or self._own_reason())
 
     def reason(self) -> str:
-        """Who or what wants it to stop; empty where nobody does."""
+        """Who or what cancelled the work; empty if it is not cancelled."""
         if not self._reason:
             with self._lock:
                 if not self._reason:
@@ -74,7 +76,8 @@ class CancellationCheck:
                 "run", "stopping", f"cancelled by {self._reason}; active work has {grace:.0f} s to end"
             )
         if reason and self._run and not self._lost:
-            # At once, as nobody knows what else happens to this process. Its end is told again anyway.
+            # At once, because this process may be killed next. The end of the run records the cancellation
+            # again.
             with suppress(LifecycleError):
                 update_run_status(
                     self._task.cluster, self._run, {"cancelled": reason, "cancelledAt": timestamp()}
@@ -101,32 +104,33 @@ class CancellationCheck:
         try:
             return wish_in(read_run(self._task.cluster, self._run))
         except LifecycleError:
-            # Whoever can't be asked now is asked again; the work itself tells of a cluster that is away.
+            # A record that cannot be read now is read again later; the work itself reports a cluster that is
+            # away.
             return ""
 
 
 def signalled(by: str) -> str:
-    """That a process was told to stop, as records tell it.
+    """That a process received a signal to stop, in the words of the records.
 
     Args:
-        by: who has begun the run, or empty.
+        by: who began the run, or empty.
     """
     return "a signal to ansible-playbook" + (f", run by {by}" if by else "")
 
 
 def wish_in(record: Mapping[str, Any]) -> str:
-    """Who wants a run to stop, and why, as its record says; empty where nobody does."""
+    """Who requests a run to stop, and why, according to its record; empty if nobody does."""
     status = record.get("status") or {}
     ended = status.get("state", RUNNING)
     return str(status.get("cancelled") or "") or ("" if ended == RUNNING else f"its end as {ended}")
 
 
 class Grace:
-    """Answers whether what was in flight at a cancellation has used up its grace.
+    """Says whether the work in flight at a cancellation has used up its grace period.
 
     Args:
-        cancelled: whether there is a cancellation.
-        seconds: the grace.
+        cancelled: whether the work is cancelled.
+        seconds: the grace period.
     """
 
     def __init__(
@@ -141,7 +145,7 @@ class Grace:
         self._since: float | None = None
 
     def __call__(self) -> bool:
-        """Whether it is used up."""
+        """Whether the grace period is used up."""
         if not self._cancelled():
             return False
         if self._since is None:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a deployment of one cluster has led to, with the same keys whatever happened: pure.
+"""The result of the deployment of one cluster, always with the same keys. Pure.
 
 The role ``kyma`` registers it as ``kyma_result``. Its schema is docs/kyma_result.schema.json.
 """
@@ -36,12 +36,12 @@ def state_of_error(error: LifecycleError) -> str:
 def complete_result(
     result: Mapping[str, Any], cluster: str, plan: Mapping[str, Any], run: str = ""
 ) -> dict[str, Any]:
-    """The result of a task with all keys of the schema.
+    """The result of a task, with all keys of the schema.
 
     Args:
-        result: of ``plan`` or ``run``, also if it failed before it knew anything.
+        result: of ``plan`` or ``run``, even if the task failed at once.
         cluster: the name of its host.
-        plan: that the task carries out; empty if it makes one.
+        plan: that the task applies; empty if the task creates one.
         run: that the task ends; empty if it ends none.
     """
     made = result.get("plan") or plan

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table over all clusters of a playbook: what a deployment has led to on each of them. Pure."""
+"""The table over all clusters of a playbook: the result of the deployment on each of them. Pure."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class ClusterRow:
 
     Attributes:
         cluster: the name of its host.
-        previous, version: the releases that it had, and was to get; empty if unknown.
+        previous, version: the release before, and the release to deploy; empty if unknown.
         state: as in ``kyma_result``.
-        seconds: how long it took, of all hops together.
+        seconds: how long the deployment took, over all hops.
         reason: the first reason why it did not succeed; empty if it did.
     """
 
@@ -58,8 +58,8 @@ def merge_rows(hosts: Iterable[str], rows: Iterable[ClusterRow]) -> list[Cluster
     """One row for each cluster, in the order of the hosts.
 
     Args:
-        hosts: of all plays. One without a row was never started.
-        rows: in the order in which they came. What no host deploys to is left out.
+        hosts: of all plays. A host without a row was never started.
+        rows: in the order in which they arrived. Rows of hosts without a deployment are left out.
     """
     attempts: dict[str, list[ClusterRow]] = {host: [] for host in hosts}
     for row in rows:
@@ -69,7 +69,7 @@ def merge_rows(hosts: Iterable[str], rows: Iterable[ClusterRow]) -> list[Cluster
 
 
 def _add(attempts: list[ClusterRow], row: ClusterRow) -> None:
-    """Add what a task says: of the release that is being deployed, or of the next one after that."""
+    """Add the row of a task: of the release that is being deployed, or of the next release after that."""
     if not attempts or attempts[-1].state not in UNENDED:
         attempts.append(row)
         return
@@ -83,8 +83,8 @@ def _add(attempts: list[ClusterRow], row: ClusterRow) -> None:
 
 
 def _merged(attempts: Sequence[ClusterRow]) -> ClusterRow:
-    """The row of a cluster that several releases were deployed to, or whose later tasks failed."""
-    # After a run, a plan with nothing to do says nothing new.
+    """The row of a cluster with several deployed releases, or whose later tasks failed."""
+    # After a run, a plan with nothing to do adds nothing.
     telling = [one for one in attempts if one.state != UNCHANGED] or attempts[-1:]
     last = telling[-1]
     merged = replace(

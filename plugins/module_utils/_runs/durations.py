@@ -14,16 +14,17 @@ KINDS = (PLAN, PHASE, COMPONENT, "module", "errand", MIGRATION)
 HEAD = ("what", "name", "ended", "seconds")
 NOT_NEEDED = "not_needed"
 SUCCEEDED = frozenset({"succeeded", "done", "unchanged", NOT_NEEDED})
-"""States of what a person does not look for in the short table."""
+"""States that the short table leaves out, because people do not look for them."""
 MOST_ROWS = 5
-"""Rows of each kind in the short table, beside those that did not succeed."""
+"""Rows of each kind in the short table, besides those that did not succeed."""
 
 
 def render_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """The closing table as lines.
 
-    The plan and the phases come first, in their order, and their total. Components and migrations follow, the
-    longest first. All migrations have a sum, which counts those that have no line as they were not needed.
+    The plan and the phases are first, in their order, then their total. Components and migrations follow, the
+    longest first. All migrations have a sum, which includes the migrations without a line, because they were
+    not needed.
 
     Args:
         rows: see :func:`~.outcomes.duration_of`.
@@ -46,7 +47,7 @@ def render_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 def render_brief_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """The same table for a terminal: phases in one line, then the longest of each kind, and all that failed.
 
-    The rows of a kind that are left out are one row with their sum, so that no time is lost.
+    One row with the sum replaces the rows of a kind that are left out, so that no time is lost.
 
     Args:
         rows: see :func:`render_durations`.
@@ -59,7 +60,7 @@ def render_brief_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     others = [row for row in found if row["kind"] not in (PLAN, PHASE) and not _is_idle(row)]
     for kind in sorted(dict.fromkeys(str(row["kind"]) for row in others), key=MIGRATION.__eq__):
         longest = _longest_first(row for row in others if row["kind"] == kind)
-        # One row more takes no more place than a row that stands for it.
+        # One more row takes no more space than the row that replaces it.
         most = MOST_ROWS if len(longest) > MOST_ROWS + 1 else MOST_ROWS + 1
         shown = [
             row for place, row in enumerate(longest) if place < most or row.get("state") not in SUCCEEDED
@@ -72,12 +73,12 @@ def render_brief_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _is_idle(row: Mapping[str, Any]) -> bool:
-    """Whether a row is about a migration that had nothing to do and was quick to say so."""
+    """Whether a row is about a migration that had nothing to do and ended quickly."""
     return row["kind"] == MIGRATION and row.get("state") == NOT_NEEDED and not row.get("slow")
 
 
 def _in_order(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The plan, then phases by their start; one without a start stays at its place at the end."""
+    """The plan, then phases by their start; a phase without a start keeps its place at the end."""
     return sorted(rows, key=lambda row: (row["kind"] != PLAN, row.get("started_at") or "~"))
 
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run that has no end, as it stands in its record: somebody may be at work. Pure."""
+"""A run without an end in its record: it may still be working. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .records.hold import parse_time
 from .records.record_schema import DELETE
 
 SILENT_FOR = timedelta(hours=1)
-"""A run that has noted nothing for so long is dead: each component that it ends is noted."""
+"""A run that recorded nothing for this long is dead: it records each component that it ends."""
 
 
 def open_run_note(run: Object | None, now: datetime) -> str:
-    """What a person should know of a run before beginning another; empty where it has ended."""
+    """What a person should know of a run before beginning another; empty if it has ended."""
     if run is None or (run.get("status") or {}).get("state") != "running":
         return ""
     spec, last = run["spec"], last_written(run)
@@ -33,6 +33,6 @@ def open_run_note(run: Object | None, now: datetime) -> str:
 
 
 def last_written(run: Object) -> str:
-    """When anybody has last written to a run's record (RFC 3339), by its ``managedFields``."""
+    """When a run's record was last written (RFC 3339), by its ``managedFields``."""
     times = (str(manager.get("time") or "") for manager in run["metadata"].get("managedFields") or ())
     return max([*times, str(run["spec"].get("startedAt") or "")])

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What came of working on migrations, components and phases: plain values, and how they are recorded."""
+"""Outcomes of migrations, components and phases: plain values, and how they are recorded."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ FAILED = "failed"
 NOT_STARTED = "not started"
 CANCELLED = "cancelled"
 PRUNE = "prune"
-"""The phase in which what the release no longer has goes, once everything is healthy."""
+"""The phase that prunes what the release no longer has, once everything is healthy."""
 PLAN, LEASE, BEGIN, END, OTHER = "plan", "lease", "begin", "end", "other"
-"""What a run takes beside its work: its plan, its lease, its record, and the time between its tasks."""
+"""The time of a run besides its work: its plan, its lease, its record, and the time between its tasks."""
 BEFORE_RUN = (PLAN, LEASE)
-"""What goes before a run begins, so that the seconds in its record do not count it."""
+"""What precedes a run, so that the seconds in its record do not include it."""
 NARROW = "narrow"
-"""What a component does last, whose definitions were given more versions than the release's."""
+"""The last phase of a component whose definitions have more versions than the release's."""
 ENDS = (SUCCEEDED, FAILED, NOT_STARTED, CANCELLED)
 
 
 @dataclass(frozen=True)
 class ComponentOutcome:
-    """What came of one component.
+    """The outcome of one component.
 
     Attributes:
         name: of the component.
         state: ``succeeded``, ``failed``, ``not started`` or ``cancelled``.
         error: what failed, on which object, why; empty unless it failed or was not started.
-        seconds: how long it took altogether.
+        seconds: how long it took in total.
         started_at: when it began (UTC, with milliseconds); empty if it did not.
         finished_at: when it ended, in the same way.
-        phases: seconds of ``pre``, ``apply``, ``wait`` and ``post``, as far as it came, and of ``narrow``
-            where definitions had to be narrowed.
+        phases: seconds of ``pre``, ``apply``, ``wait`` and ``post``, as far as the component got, and of
+            ``narrow`` if definitions had to be narrowed.
         created, changed, replaced, deleted: how many objects.
         objects: how many objects it consists of.
-        migrations: what came of its migrations, as they stand in results.
+        migrations: the outcomes of its migrations, in the form of results.
         warnings: what a person should know.
         wide: names of definitions that have more versions than the release's, until the run is over.
         component_version: the component's own version, or empty.
-        findings: what others have done to its objects and was not told before.
-        watched: whether what was written is noted as it stood just now, and not as it was answered.
+        findings: changes by others to its objects that were not reported before.
+        watched: whether the current state of written objects is recorded, and not the server's answer.
         owner_kind: what it is: a component, or a module.
     """
 
@@ -79,7 +79,7 @@ class ComponentOutcome:
     owner_kind: str = COMPONENT
 
     def as_result(self) -> dict[str, Any]:
-        """As it stands in a task's result and in the run's record."""
+        """The outcome as a task's result and the run's record have it."""
         return {
             "name": self.name,
             "kind": self.owner_kind,
@@ -102,7 +102,7 @@ class ComponentOutcome:
 
 
 def global_phase(phase: Phase) -> str:
-    """The name of the phase of those migrations that belong to no component."""
+    """The name of the phase of the global migrations."""
     return f"{GLOBAL} {phase.value}"
 
 
@@ -112,7 +112,7 @@ def phase_entry(state: str, seconds: float, earlier: Mapping[str, Any] | None = 
     Args:
         state: how it ended.
         seconds: how long it took.
-        earlier: what the record says of it already, as earlier tasks have had a share.
+        earlier: what the record already says of the phase, from earlier tasks.
     """
     before, times = earlier or {}, interval_until_now(seconds)
     return {
@@ -126,8 +126,8 @@ def phase_entry(state: str, seconds: float, earlier: Mapping[str, Any] | None = 
 def durations_of(run_status: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The durations in a run's record as rows, see :func:`duration_of`; the phases are in their order.
 
-    What no phase counts, such as the time between tasks, is a row too.
-    The seconds of the plan and of all phases add up to :func:`total_seconds`.
+    Time that no phase counts, such as the time between tasks, is a row too. The seconds of the plan and of
+    all phases add up to :func:`total_seconds`.
     """
     phases = run_status.get("phases") or {}
     in_order = sorted(phases.items(), key=lambda one: str(one[1].get("started_at") or ""))
@@ -143,12 +143,12 @@ def durations_of(run_status: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def total_seconds(rows: Iterable[Mapping[str, Any]]) -> float:
-    """What the plan and all phases took together."""
+    """How long the plan and all phases took together."""
     return round(sum(float(row["seconds"]) for row in rows if row["kind"] in (PLAN, "phase")), 3)
 
 
 def duration_of(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """One row of durations, of what came of a plan, a phase, a migration, a component, a module or an errand.
+    """One row of durations, from the outcome of a plan, phase, migration, component, module or errand.
 
     It has ``kind``, ``name``, ``state``, ``seconds``, ``slow``, ``started_at`` and ``finished_at`` (UTC with
     milliseconds; empty if unknown), and the ``component`` of a migration.
@@ -168,7 +168,7 @@ def duration_of(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, Any
 def removal_outcome(
     name: str, removal: Removal, seconds: float = 0.0, times: Times = NO_TIMES
 ) -> ComponentOutcome:
-    """What came of removing objects of a component, as it is told and recorded."""
+    """The outcome of removing objects of a component, as it is reported and recorded."""
     state, error = SUCCEEDED, "; ".join(removal.errors[:MOST_REASONS])
     if removal.cancelled:
         left = f"cancelled, {len(removal.untried) + len(removal.failed)} objects are still there"

@@ -44,7 +44,7 @@ def run_spec(
     all_components: Sequence[str],
     deadline: float,
 ) -> dict[str, Any]:
-    """What the record of every run says from its beginning on.
+    """The first spec of the record of a run.
 
     Args:
         action: what the run does.
@@ -76,24 +76,24 @@ def begin_record(
     begun: Installation,
     phases: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Begin the record of a run; no plan that was made before holds any longer.
+    """Begin the record of a run; plans from before it are no longer valid.
 
     Args:
         cluster: that has the records.
         name: of the run.
         spec: see :func:`run_spec`.
         before: the installation as it was read.
-        begun: what it is while the run is at work. Without a digest, the next plan compares
-            all of its release, unless the run succeeds.
-        phases: what went before the run, as phases of it.
+        begun: the installation while the run works. Without a digest, the next plan compares all of its
+            release, unless the run succeeds.
+        phases: that preceded the run, as phases of it.
 
     Returns:
-        These phases with the beginning of the run, as they are recorded.
+        These phases and the beginning of the run, as they are recorded.
 
     Raises:
-        LifecycleError: somebody was quicker, or a record can't be written.
+        LifecycleError: another run was quicker, or a record cannot be written.
     """
-    # First, as it is refused where somebody was quicker.
+    # First, because the server refuses it if another run was quicker.
     write_installation(cluster, replace(begun, last_run=name), seen=before)
     recorded = {**(phases or {}), BEGIN: phase_entry(SUCCEEDED, time.monotonic() - spec["clock"])}
     create_run(cluster, name, spec, recorded)
@@ -110,7 +110,7 @@ def end_record(
     after: Callable[[Installation], Installation] | None = None,
     phases: Mapping[str, Any] | None = None,
 ) -> None:
-    """End the record of a run, and the records of all other runs that nobody ended.
+    """End the record of a run, and the records of all other runs without an end.
 
     Args:
         cluster: that has the records.
@@ -118,14 +118,15 @@ def end_record(
         state: how it ended.
         problems: what a person should know of its end, each in a sentence.
         seconds: how long it took.
-        after: answers with what is installed now, by what was while it was at work; None where that stays.
+        after: returns what is installed now, given the installation during the run; None if that does not
+            change.
         phases: the last ones of the run.
 
     Raises:
-        LifecycleError: a record can't be read or written.
+        LifecycleError: a record cannot be read or written.
     """
-    # First the record: killed after it, the next run has little to do. Killed after the installation,
-    # there would be nothing to do, and so no run that ends this one's record.
+    # The run's record first: if this process is killed after it, the next run has little to do. In the other
+    # order there would be nothing to do, and so no run to end this record.
     ended = _end(state, problems, seconds)
     update_run_status(cluster, name, {**ended, "phases": dict(phases)} if phases else ended)
     if after is not None:
@@ -146,7 +147,7 @@ def _end(state: str, problems: Sequence[str], seconds: float) -> dict[str, Any]:
 
 
 def seconds_since_start(spec: Mapping[str, Any]) -> float:
-    """How long a run has taken: by the monotonic clock, where this is the host that it began on."""
+    """Seconds that a run has taken: by the monotonic clock, if this is the host on which it began."""
     elapsed = time.monotonic() - spec.get("clock", 0.0)
     if spec.get("startedBy") == current_user() and elapsed >= 0:
         return float(elapsed)
@@ -155,7 +156,7 @@ def seconds_since_start(spec: Mapping[str, Any]) -> float:
 
 
 def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
-    """End the record of a run that was stopped; answers with warnings for a person.
+    """End the record of a run that was cancelled; returns warnings for a person.
 
     Args:
         task: whose work has ended.
@@ -165,7 +166,7 @@ def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
     if not run or not why:
         return []
     if task.tenure:
-        # Ansible may not come to the task that ends the run.
+        # Ansible may not reach the task that ends the run.
         task.tenure.is_over = True
     try:
         never = end_cancelled_run(task.cluster, run, why)
@@ -177,14 +178,14 @@ def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
 
 
 def end_previous_run(cluster: Cluster, forerunner: str, run: str) -> None:
-    """End the record of the run before, where nobody did: it was cut off, or it is at work and shall stop.
+    """End the record of the previous run if it has no end: it was cut off, or it works and is to stop.
 
-    What ends as cancelled may have had no time, nor the rights, to forget runs that are older still; and what
-    was cut off before it had a record, to end the one before it.
+    A cancelled run may have had no time, and no rights, to delete older runs. A run that was cut off before
+    it had a record may not have ended the run before it.
 
     Args:
         cluster: that has the records.
-        forerunner: the run that was the newest, or empty.
+        forerunner: the newest run before this one, or empty.
         run: the run that begins now.
     """
     if not forerunner:
@@ -196,11 +197,11 @@ def end_previous_run(cluster: Cluster, forerunner: str, run: str) -> None:
 
 
 def end_other_runs(cluster: Cluster, run: str) -> None:
-    """End the records of all runs that nobody did, and forget those that are old.
+    """End the records of all runs without an end, and delete old records.
 
     Args:
         cluster: that has the records.
-        run: the one that has the lease, so that nobody is at work on any other.
+        run: the run that holds the lease, so that no other run works.
     """
     runs = read_runs(cluster)
     for other in runs:
@@ -210,20 +211,20 @@ def end_other_runs(cluster: Cluster, run: str) -> None:
 
 
 def end_cancelled_run(cluster: Cluster, run: str, why: str) -> Sequence[str]:
-    """End a run's record as cancelled, with what was never started; one that has ended stays as it is.
+    """End a run's record as cancelled, with what was never started; a record with an end stays unchanged.
 
-    Ansible may not come to the task that ends a run: it ends at once when it is interrupted.
+    Ansible may not reach the task that ends a run: it ends at once when it is interrupted.
 
     Args:
         cluster: that has the record.
         run: its name.
-        why: who or what cancelled it, where the record does not say so yet.
+        why: who or what cancelled it, if the record does not say so yet.
 
     Returns:
-        The components that the run never came to.
+        The components that the run never reached.
 
     Raises:
-        LifecycleError: the record can't be read or written.
+        LifecycleError: the record cannot be read or written.
     """
     return _end_cancelled(cluster, read_run(cluster, run), why)
 

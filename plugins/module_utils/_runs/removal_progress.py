@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reports which deleted objects are still there, what holds them, and how long they may still take."""
+"""Reports which deleted objects still exist, what blocks them, and how long they may still take."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .wait_progress import WaitProgress
 
 
 class RemovalCallbacks(NamedTuple):
-    """What a wait for the end of objects calls.
+    """What a wait for the deletion of objects calls.
 
     Attributes:
         on_change, look_into: see :func:`~.._objects.health.wait.wait_until_gone`.
@@ -38,10 +38,10 @@ def removal_callbacks(
     Args:
         progress: where to report.
         name: of the component or the module.
-        state: how the removal is called, e.g. ``deleting``.
-        lists: where to read the pods of workloads that are still there.
-        limit: seconds that the removal may take altogether.
-        deadline: when that time is up, as ``time.monotonic()`` tells the time.
+        state: the name of the removal, e.g. ``deleting``.
+        lists: where to read the pods of workloads that still exist.
+        limit: seconds that the removal may take in total.
+        deadline: when that time is up, by ``time.monotonic()``.
     """
     report = WaitProgress(
         progress, name, state, limit=limit, deadline=deadline, explain=partial(explain_holding, lists)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What failed in a run or one of its tasks, the causes first and what was not started in one line: pure."""
+"""The failures of a run or one of its tasks, causes first and what was not started in one line. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENDS = {FAILED: "failed", CANCELLED: "was cancelled"}
 
 
 def outcome_problems(outcomes: Sequence[ComponentOutcome]) -> list[str]:
-    """What failed in a task, each in a sentence: the causes first, then what was not started, in one line."""
+    """The failures of a task, each in a sentence: causes first, then what was not started, in one line."""
     causes = [
         f"component {one.name} {one.state}: {one.error}"
         for one in outcomes
@@ -29,7 +29,7 @@ def outcome_problems(outcomes: Sequence[ComponentOutcome]) -> list[str]:
 
 
 def never_started(names: Sequence[str], reason: str = "") -> list[str]:
-    """One line about all that was not started, or none if nothing was left.
+    """One line about all that was not started, or none if everything was.
 
     Args:
         names: of what was not started.
@@ -46,8 +46,8 @@ def failures_of(
 
     Args:
         run_status: of its record.
-        missing: the components that the record says nothing of.
-        more_causes: what else went wrong, each in a sentence.
+        missing: the components that the record does not name.
+        more_causes: other failures, each in a sentence.
     """
     found: list[str] = []
     if run_status.get("cancelled"):
@@ -68,7 +68,7 @@ def failures_of(
 
 
 def failures_in_short(run: Mapping[str, Any]) -> list[str]:
-    """What failed in a run, without the reasons of what a task of its own has failed with.
+    """The failures of a run, without reasons: the tasks that failed have given them.
 
     Args:
         run: its record.
@@ -88,12 +88,12 @@ def failures_in_short(run: Mapping[str, Any]) -> list[str]:
 
 
 def _broken_migrations(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The global migrations that have failed; those of components are told by the component's error."""
+    """The global migrations that failed; a component's error includes those of the component."""
     return {name: entry for name, entry in _fatal_migrations(status) if entry.get("state") != SKIPPED}
 
 
 def _skipped_migrations(status: Mapping[str, Any]) -> list[str]:
-    """The global migrations that were not started, as something before them failed."""
+    """The global migrations that were not started, because something before them failed."""
     return [name for name, entry in _fatal_migrations(status) if entry.get("state") == SKIPPED]
 
 
@@ -103,26 +103,26 @@ def _fatal_migrations(status: Mapping[str, Any]) -> list[tuple[str, Mapping[str,
 
 
 def _missing(run: Mapping[str, Any]) -> list[str]:
-    """The components of a run that its record says nothing of."""
+    """The components of a run that its record does not name."""
     known = (run.get("status") or {}).get("components") or {}
     return [name for name in run["spec"].get("components") or () if name not in known]
 
 
 def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
-    """Everything that failed in a run or never came to its end, each in a sentence.
+    """Everything that failed or never ended in a run, each in a sentence.
 
     Args:
         run: its record.
-        before: a phase of it: only what goes before that counts. Empty for the whole run.
+        before: a phase of it: only what precedes that phase counts. Empty for the whole run.
     """
     spec, status = run["spec"], run.get("status") or {}
     found = failures_of(status, _missing(run), interrupted_migrations(status))
-    # What comes late in a run is not reached where anything failed, which is told already.
+    # A run with a failure does not reach its late phases, and the failure is reported already.
     return found or _never_reached(spec, status, before)
 
 
 def interrupted_migrations(status: Mapping[str, Any]) -> list[str]:
-    """The migrations that a run has begun and not ended, each in a sentence.
+    """The migrations that a run began but did not end, each in a sentence.
 
     Args:
         status: of the run's record.

@@ -20,21 +20,21 @@ from .records.runs import update_run_status
 
 
 class TaskRun:
-    """A run that is one task, as far as records, phases and cancellations go. It begins when it is told to.
+    """The records, phases and cancellations of a run that is one task. It begins with :meth:`begin`.
 
     Args:
-        task: whose run it is; in check mode nothing is recorded.
+        task: of the run; in check mode nothing is recorded.
         run: its name.
         action: what it does, see :mod:`~.record_schema`.
         installation: as it was read before.
-        begun: the installation while the run is at work.
+        begun: the installation while the run works.
         names: the components or modules that take part, in that order.
-        order: in which the release has its components.
+        order: the order in which the release has its components.
         deadline: seconds after which it stops; 0 means never.
 
     Attributes:
         name: of the run; empty until it has begun.
-        cancelled_by: who or what has cancelled it before all was done, from its end on; mostly empty.
+        cancelled_by: who or what cancelled it before its work was done, set at its end; mostly empty.
         cancellation: whether it is to stop.
     """
 
@@ -72,10 +72,10 @@ class TaskRun:
         self.cancellation = CancellationCheck(task, {"metadata": {"name": self._name}, "spec": self._spec})
 
     def begin(self) -> None:
-        """Begin the record, unless it has begun; no plan that was made before holds any longer.
+        """Begin the record, unless it has begun; plans from before it are no longer valid.
 
         Raises:
-            LifecycleError: it can't be written, so nothing may be changed.
+            LifecycleError: it cannot be written, so nothing may be changed.
         """
         with self._lock:
             if self._problem:
@@ -92,18 +92,18 @@ class TaskRun:
             self.name = self._name
 
     def note(self, outcome: ComponentOutcome) -> None:
-        """What came of a component."""
+        """Record the outcome of a component."""
         self._add({"components": {outcome.name: outcome.as_result()}})
 
     def note_phase(self, name: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
-        """What came of some components of a phase, and how long they took together."""
+        """Record the outcome of some components of a phase, and how long they took together."""
         before = self._status["phases"].get(name) or {}
         states = {one.state for one in outcomes} | {before.get("state", outcomes[0].state)}
         state = states.pop() if len(states) == 1 else FAILED
         self._add({"phases": {name: phase_entry(state, seconds, before)}})
 
     def end(self, outcomes: Sequence[ComponentOutcome]) -> list[str]:
-        """End the record, unless it has ended; answers with warnings for a person."""
+        """End the record, unless it has ended; returns warnings for a person."""
         if self._has_ended:
             return []
         self._has_ended = True
@@ -123,7 +123,7 @@ class TaskRun:
         return []
 
     def as_result(self, outcomes: Sequence[ComponentOutcome]) -> dict[str, Any]:
-        """What a task's result says of it, and how long everything took."""
+        """What a task's result says of the run, and how long everything took."""
         failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
         seconds = round(seconds_since_start(self._spec), 3)
         return {
@@ -138,6 +138,6 @@ class TaskRun:
             for key, found in status.items():
                 self._status[key] |= found
         if self.name:
-            # What was done is done whether that can be noted or not, and the result has it, too.
+            # The work is done even if it cannot be recorded, and the result contains it too.
             with suppress(LifecycleError):
                 update_run_status(self._task.cluster, self.name, status, among=len(self._spec["components"]))

@@ -20,10 +20,10 @@ class WaitProgress:
 
     Args:
         progress: where to report.
-        subject, state: as what, e.g. a component and ``waiting``.
-        limit: seconds that the wait may take altogether; infinite if there is no limit.
+        subject, state: the names for the report, e.g. a component and ``waiting``.
+        limit: seconds that the wait may take in total; infinite if there is no limit.
         deadline: when that time is up, on the clock.
-        explain: finds out why an object is not there yet, in a sentence. It may ask the cluster.
+        explain: finds out why an object is not ready yet, in a sentence. It may send requests to the cluster.
         clock: seconds that only grow; for tests.
     """
 
@@ -48,7 +48,7 @@ class WaitProgress:
         self._hanging: dict[Ref, str] = {}
 
     def note_change(self, ref: Ref, found: Health) -> None:
-        """Report a change of an object; one that says nothing to people is only noted."""
+        """Report a change of an object; a change without a meaning for people is only recorded."""
         told = f"{ref}: {found.message or found.reason or found.state}"
         self._hanging.pop(ref, None)
         if found.state != CURRENT:
@@ -56,7 +56,7 @@ class WaitProgress:
         self._report("" if found.reason in SILENT_REASONS else told)
 
     def note_causes(self, unhealthy: Sequence[UnhealthyObject]) -> None:
-        """Find out why objects hang, and report it where it is more than was reported before."""
+        """Find out why objects hang, and report it if it is more than was reported before."""
         for one in unhealthy[:MOST_REASONS]:
             cause = self._explain(one)
             if self._hanging.get(one.ref) != cause:

@@ -52,12 +52,12 @@ from .deletion_order import deletion_waves, objects_by_component, phase_of
 from .deletion_summary import deletion_message, deletion_summary
 
 EVERYTHING = "*"
-"""The name that stands for all components, and for our own records after them."""
-# What else is told of among components has names that no component can have, as these have no spaces.
+"""The name that means all components, and after them our own records."""
+# Other entries among the components have names with spaces, which no component can have.
 RECORDS = "own records"
-"""What the deletion of our own records is called among components."""
+"""The name of the deletion of our own records among the components."""
 RESOURCES = "custom resources"
-"""What the deletion of other people's custom resources is called among components."""
+"""The name of the deletion of other people's custom resources among the components."""
 DELETING = "deleting"
 ADVICE = (
     "Delete them first, or have them deleted while it still runs: force=true (kyma_delete_force);"
@@ -66,7 +66,7 @@ ADVICE = (
 
 
 def delete_components(task: Task, options: ComponentOptions, kinds: RecordKinds) -> Result:
-    """Delete components; in check mode on an overlay, of which nothing is kept."""
+    """Delete components; in check mode on an overlay that is discarded."""
     run = new_run_name()
     if task.check_mode:
         return _deleted(task, options, kinds, run)
@@ -89,7 +89,7 @@ def _is_nothing_recorded(cluster: Cluster, options: ComponentOptions) -> bool:
 
 
 def _rights(cluster: Cluster, options: ComponentOptions, kinds: RecordKinds) -> set[Right]:
-    """What the writes of a deletion have to be allowed."""
+    """The rights that the writes of a deletion need."""
     found = records_rights(kinds) | records_deletion_rights(kinds)
     for name, inventory in read_inventories(cluster).items():
         for entry in inventory.entries if {name, EVERYTHING} & set(options.names) else ():
@@ -131,8 +131,8 @@ class _Deletion:
 
     Attributes:
         run: its record.
-        held: why nothing may be deleted now, as a rehearsal has to tell; mostly empty.
-        has_forgotten: whether records were changed though no object was there any more.
+        held: why nothing may be deleted now, for a rehearsal to report; mostly empty.
+        has_forgotten: whether records were changed although no object existed any more.
     """
 
     def __init__(
@@ -208,9 +208,9 @@ class _Deletion:
         self.has_forgotten = False
 
     def work(self) -> list[ComponentOutcome]:
-        """Delete everything that may go, and tell of what may not."""
+        """Delete everything that may be deleted, and report what may not."""
         if self._waves:
-            # Not of an overlay: reviews are asked of the server alone.
+            # Not for an overlay: reviews are sent to the server only.
             demand(self._task.cluster, self._rights(), "deletion")
         self._announce()
         if self._options.undo_migrations and not self.run.cancellation():
@@ -238,9 +238,9 @@ class _Deletion:
         return list(self._outcomes.values())
 
     def _order(self) -> tuple[str, ...]:
-        """In which order the newest run had its components: also of a release that was never complete.
+        """The order of components in the newest run: also of a release that was never complete.
 
-        A run of components alone knows only of these, so the newest one of a whole release counts first.
+        A run of components alone knows only these, so the newest run of a whole release has precedence.
         """
         last = self._installation.last_run
         run = self._cluster.get(API_VERSION, "Run", last) if last else None
@@ -252,7 +252,7 @@ class _Deletion:
         return tuple(dict.fromkeys((*whole, *self._installation.components, *alone)))
 
     def _rights(self) -> set[Right]:
-        """What the deletion takes, as far as that is known beforehand."""
+        """The rights that the deletion needs, as far as they are known beforehand."""
         found = records_rights(self._kinds) | lease_rights()
         if self._everything:
             found |= records_deletion_rights(self._kinds) | lease_deletion_rights()
@@ -277,7 +277,7 @@ class _Deletion:
             self._delete({RESOURCES: list(map(entry_of, foreign))})
 
     def _delete(self, objects: Mapping[str, Sequence[InventoryEntry]]) -> list[ComponentOutcome]:
-        """Delete the objects of some components side by side, and keep what came of each."""
+        """Delete the objects of some components concurrently, and record the outcome of each."""
         ended: dict[str, ComponentOutcome] = {}
         removals = {
             name: ComponentRemoval(entries, whole=True, others=self._entries_of_others(name))
@@ -337,23 +337,23 @@ class _Deletion:
         return name in needs or (inventory is not None and deployed_as(inventory).prerequisite)
 
     def _retain(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
-        """What to do with an object instead of deleting it; before the first that goes, the run begins."""
+        """What to do with an object instead of deleting it; the run begins before the first deletion."""
         decision = self._inhabitants.retain(entry, live)
         if decision is None:
             self.run.begin()
         return decision
 
     def _end(self) -> None:
-        """Our own records go when there is nothing left that they would tell of."""
+        """Delete our own records once everything that they describe is deleted."""
         warned = any(outcome.warnings for outcome in self._outcomes.values())
         if self._others or (warned and self._is_anything_left()):
             self._note_that_nothing_is_deployed()
             return
-        # Before it goes as well: until then whoever looks sees how it ended.
+        # Before the deletion of the record as well: until then observers see how the run ended.
         self.run.end(list(self._outcomes.values()))
         installed = (*self._kinds.definitions, self._kinds.viewers)
         records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in installed]
-        # Of these nothing is anybody else's.
+        # None of these belong to anybody else.
         timeout = self._options.timeout
         deadline = time.monotonic() + timeout
         calls = removal_callbacks(
@@ -394,5 +394,5 @@ class _Deletion:
 
 
 def _is_of_whole_release(run: Object) -> bool:
-    """Whether a run tells the order of all components: modules have an order of their own."""
+    """Whether a run has the order of all components: modules have a separate order."""
     return run["spec"].get("action") != MODULES and not run["spec"].get("alone")

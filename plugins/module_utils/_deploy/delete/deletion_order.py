@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which order components are deleted, and which objects with which of them: pure."""
+"""The order in which components are deleted, and the objects that are deleted with each. Pure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..desired.waves import needs_problems, waves_of
 
 
 def deletion_waves(inventories: Iterable[Inventory], order: Sequence[str]) -> list[tuple[str, ...]]:
-    """The waves of a deployment backwards: components, then prerequisites one by one, the foundation last.
+    """The waves of a deployment in reverse: components, then prerequisites one by one, the foundation last.
 
     Args:
         inventories: of the components to delete.
-        order: in which the release lists its components; what it doesn't list counts as listed last.
+        order: in which the release lists its components; a component that is not listed counts as last.
     """
     place = {name: position for position, name in enumerate(order)}
     known = sorted(
@@ -39,7 +39,7 @@ def deletion_waves(inventories: Iterable[Inventory], order: Sequence[str]) -> li
         for one, deployed in ((one, deployed_as(one)) for one in known)
     ]
     if needs_problems(entries):
-        # They were noted by different releases, so they can contradict each other.
+        # Different releases recorded them, so they can contradict each other.
         entries = [replace(entry, needs=()) for entry in entries]
     return list(reversed(waves_of(entries)))
 
@@ -47,10 +47,10 @@ def deletion_waves(inventories: Iterable[Inventory], order: Sequence[str]) -> li
 def objects_by_component(
     waves: Iterable[Iterable[str]], inventories: Mapping[str, Inventory], others: Iterable[Inventory] = ()
 ) -> dict[str, tuple[InventoryEntry, ...]]:
-    """Which objects go with which component.
+    """The objects that are deleted with each component.
 
-    What several inventories name goes with the last of those that still have it. What a component has that
-    isn't deleted goes with none, nor does what owners have that are no components.
+    An object in several inventories is deleted with the last component that still has it. An object of a
+    component that is not deleted stays, and so does an object of an owner that is no component.
     """
     order = [name for wave in waves for name in wave]
     owners: dict[Ref, str] = {}

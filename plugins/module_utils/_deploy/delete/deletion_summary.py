@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a deletion says to a person once it has ended: pure."""
+"""The messages of a deletion that has ended. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..._runs.outcomes import SUCCEEDED, ComponentOutcome
 
 
 def deletion_message(outcomes: Sequence[ComponentOutcome], cancelled_by: str) -> str:
-    """What is not deleted, and what to do about it; empty where everything is."""
+    """What is not deleted, and what to do about it; empty if everything is deleted."""
     failed = [f"{one.name} {one.state}: {one.error}" for one in outcomes if one.state != SUCCEEDED]
     staying = [warning for one in outcomes for warning in one.warnings]
     if failed and cancelled_by:

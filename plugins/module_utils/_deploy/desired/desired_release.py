@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a release's manifests to what is sent to the server: pure, given what kinds are namespaced."""
+"""From a release's manifests to the objects for the server. Pure, given which kinds are namespaced."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from ..._release.model import FOUNDATION, ComponentEntry, Release
 
 @dataclass(frozen=True)
 class DesiredRelease:
-    """A whole release as it is to be, and what is wrong with it.
+    """A whole desired release, and its problems.
 
     Attributes:
         components: by name; the foundation first, then in the order of the release.
-        entries: what the component list says of each.
+        entries: each component's entry in the component list.
         problems: objects that two components claim, or that two manifests describe.
-        autoscaled: what autoscalers of the release target.
+        autoscaled: the targets of the release's autoscalers.
     """
 
     components: dict[str, DesiredComponent]
@@ -45,7 +45,7 @@ class DesiredRelease:
 
     @property
     def providers(self) -> dict[str, str]:
-        """The component that provides the kinds of an API group, by group; the first one counts."""
+        """The component that provides the kinds of an API group, by group; the first component counts."""
         return _providers(self.entries.values())
 
 
@@ -56,9 +56,9 @@ def desired_release(
 
     Args:
         release: what was read and rendered.
-        served: what the cluster's discovery says of a kind's scope; the release's own CRDs are looked at too.
-        skip: what is recorded of components that are unchanged, by
-            :func:`~.unchanged_components.read_release`; they are not completed again.
+        served: the scope of a kind according to the cluster's discovery; the release's own CRDs are read too.
+        skip: the records of unchanged components, from :func:`~.unchanged_components.read_release`; these are
+            not completed again.
     """
     completion = _Completion(release, served, skip or {})
     foundation = completion.foundation()
@@ -73,11 +73,11 @@ def _foundation_entry(release: Release) -> ComponentEntry:
 
 
 class _Completion:
-    """The completing of a release, component after component in its order; the foundation comes first.
+    """The completion of a release, component after component in its order; the foundation is first.
 
     Attributes:
-        problems: objects that two components claim or two manifests describe, as far as it has come.
-        scaled: what autoscalers of the components that are looked at target.
+        problems: objects that two components claim or two manifests describe, so far.
+        scaled: the targets of the autoscalers of the components that are read.
     """
 
     def __init__(self, release: Release, served: Scope, kept: Mapping[str, Inventory]) -> None:
@@ -115,7 +115,7 @@ class _Completion:
         )
 
     def component(self, entry: ComponentEntry) -> DesiredComponent:
-        """What a component consists of, without what others before it have brought already."""
+        """The objects of a component, without those of earlier components."""
         if entry.name in self._kept:
             return self._as_kept(entry)
         objects: list[Object] = []
@@ -147,7 +147,7 @@ class _Completion:
         )
 
     def _in_two_forms(self) -> Iterator[str]:
-        """What belongs to the foundation, and of which two manifests say different things."""
+        """Objects of the foundation with two manifests that differ."""
         crds: dict[Ref, Object] = {}
         for obj in self._release.crds.objects:
             if crds.setdefault(ref_of(obj), obj) != obj:
@@ -202,9 +202,9 @@ def _providers(entries: Iterable[ComponentEntry]) -> dict[str, str]:
 
 
 def _with_provided(namespaced: Scope, groups: Container[str]) -> Scope:
-    """Take kinds that a component installs for namespaced as long as nothing is known of them.
+    """Treat kinds that a component installs as namespaced as long as their scope is unknown.
 
-    Most are. A run completes the objects once more when their kinds are served.
+    Most are. A run completes the objects again when the server serves their kinds.
     """
 
     def scope(api_version: str, kind: str) -> bool | None:
@@ -215,7 +215,7 @@ def _with_provided(namespaced: Scope, groups: Container[str]) -> Scope:
 
 
 def _autoscaled(release: Release, entries: Iterable[ComponentEntry]) -> frozenset[Target]:
-    """What autoscalers of some components of the release target."""
+    """The targets of the release's autoscalers in some components."""
     return frozenset(
         target
         for entry in entries
@@ -224,12 +224,12 @@ def _autoscaled(release: Release, entries: Iterable[ComponentEntry]) -> frozense
 
 
 def foundation_source(release: Release) -> str:
-    """sha256 over all that the foundation is made of, or empty where that can't be told."""
+    """sha256 over all sources of the foundation, or empty if it cannot be computed."""
     makers = [content for content in release.content.values() if content.has_namespaces]
     sources = [release.crds.source_hash, *(content.source_hash for content in makers)]
     if not all(sources):
         return ""
-    # A component may take the place of another in the order, and its namespace.
+    # A component may take another one's place in the order, and its namespace.
     places = [[entry.name, entry.namespace] for entry in release.components]
     made_of = [sources, places, release.default_namespace]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
@@ -237,24 +237,24 @@ def foundation_source(release: Release) -> str:
 
 def _foundation(release: Release, namespaced: Scope) -> list[Object]:
     brought = {obj["metadata"]["name"]: obj for _name, obj in _brought_namespaces(release)}
-    # A component's own manifest of its namespace counts, but comes before all that live in there.
+    # A component's own manifest of its namespace counts, but is applied before everything in that namespace.
     namespaces = [
         brought.get(name) or {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         for name in _own_namespaces(release)
     ]
-    # The same definition may lie in several folders.
+    # Several folders may contain the same definition.
     crds = {ref_of(obj): obj for obj in release.crds.objects}
     return complete_manifests((*namespaces, *crds.values()), release.default_namespace, namespaced)
 
 
 def _own_namespaces(release: Release) -> list[str]:
-    """The namespaces that components are in, but for the one that every cluster has."""
+    """The namespaces of components, except for the one that every cluster has."""
     names = dict.fromkeys(entry.namespace for entry in release.components)
     return [name for name in names if name != "default"]
 
 
 def _brought_namespaces(release: Release) -> Iterator[tuple[str, Object]]:
-    """The manifests of those namespaces, each with the component that brings it."""
+    """The manifests of those namespaces, each with the component that contains it."""
     own = frozenset(_own_namespaces(release))
     for entry in release.components:
         content = release.content[entry.name]

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What migrations get to know of a release: of one that is to be deployed, or of the deployed one."""
+"""What migrations learn about a release: one that is to be deployed, or the deployed one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 UNCHANGED = "unchanged"
-"""The action of components that a deployment leaves as they are; see :class:`~..migration.Component`."""
+"""The action of components that a deployment leaves unchanged; see :class:`~..migration.Component`."""
 
 
 def component_actions(
@@ -36,10 +36,10 @@ def component_actions(
     digest: str,
     deployed_digest: str = "",
 ) -> dict[str, str]:
-    """What a deployment does with components, by name: ``new`` or ``upgraded``; not those it leaves.
+    """What a deployment does with components, by name: ``new`` or ``upgraded``; without those that it leaves.
 
     Args:
-        components: those that take part, as they are to be.
+        components: those that take part, in their desired state.
         inventories: of what was deployed.
         digest: of the release.
         deployed_digest: of the release that the cluster has, or empty.
@@ -56,7 +56,7 @@ def _action_of(
     before = deployed_as(inventory) if inventory else DeployedAs()
     if inventory is None or not (inventory.digest or before.version):
         return "new"
-    # The same release may be rendered to other random values: those that were deployed stay.
+    # The same release may be rendered with other random values: the deployed values stay.
     is_same = inventory.digest == component.digest or digest in (before.release, deployed_digest)
     return UNCHANGED if inventory.digest and is_same else "upgraded"
 
@@ -67,7 +67,7 @@ def with_release(
     release: Release,
     actions: Mapping[str, str],
 ) -> MigrationRunner:
-    """The same migrations for a release and its components as they are to be.
+    """The same migrations for a release and its desired components.
 
     Args:
         runner: the migrations.
@@ -76,7 +76,7 @@ def with_release(
         actions: what the deployment does with components, see :func:`component_actions`.
     """
     known = {
-        # What is not looked at they get as it stands in the release, as where nothing has changed.
+        # Components that are not read are passed on as the release has them, as if nothing has changed.
         name: Component(
             name,
             component.namespace,
@@ -100,9 +100,9 @@ def with_installation(
 
     Args:
         runner: the migrations.
-        installation: which release it is.
-        inventories: what its components consist of.
-        content: reads a component's manifests; called only for those that a migration looks into.
+        installation: identifies the release.
+        inventories: the objects of its components.
+        content: reads a component's manifests; called only for components that a migration reads.
     """
     known = {
         inventory.owner: Component(
@@ -125,16 +125,16 @@ def release_migrations(
 
     Args:
         task: which names the release.
-        options: what the user says of migrations.
-        cluster: whose discovery tells which kinds are namespaced.
-        record: of the run that they belong to, if they belong to one.
+        options: the options for migrations.
+        cluster: whose discovery says which kinds are namespaced.
+        record: of their run, if they belong to one.
 
     Raises:
-        LifecycleError: something is wrong with a migration that was found, or with the release.
+        LifecycleError: a migration that was found has an error, or the release has.
     """
     runner = MigrationRunner.load(task, options)
     release = task.materials.release()
-    # Imported here, as a plan with nothing to do needs none of it.
+    # Imported here, because a plan with nothing to do does not need it.
     from .desired_release import desired_release
 
     components = desired_release(release, scope_of(cluster)).components
@@ -146,13 +146,13 @@ def release_migrations(
 
 
 def recorded_actions(record: Mapping[str, Any]) -> Mapping[str, str] | None:
-    """What a run does with components, as its plan has said; None where its record does not say it."""
+    """What a run does with components, according to its plan; None if its record does not say it."""
     actions: Mapping[str, str] | None = (record.get("spec") or {}).get("actions")
     return actions
 
 
 def deployed_migrations(task: Task, options: MigrationOptions) -> MigrationRunner:
-    """The migrations for what the cluster has, of which nothing but the names of objects is known."""
+    """The migrations for what the cluster has, of which only the names of objects are known."""
     return with_installation(
         MigrationRunner.load(task, options),
         read_installation(task.cluster),
@@ -162,7 +162,7 @@ def deployed_migrations(task: Task, options: MigrationOptions) -> MigrationRunne
 
 
 def named_or_deployed_migrations(task: Task, options: MigrationOptions) -> MigrationRunner:
-    """The migrations for the release that a task names; where it names none, for the one that is deployed."""
+    """The migrations for the release that a task names, or else for the deployed release."""
     if task.materials.has_release:
         return release_migrations(task, options, task.cluster)
     return deployed_migrations(task, options)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a release may follow the one that a cluster has: Kyma upgrades go one minor version at a time."""
+"""Whether a release may follow the deployed one: Kyma upgrades go one minor version at a time."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def upgrade_problem(
     abandon: bool = False,
     alone: bool = False,
 ) -> str:
-    """Why a release may not be deployed now, in a sentence for a person; empty where it may.
+    """Why a release may not be deployed now, in a sentence for a person; empty if it may.
 
     Args:
         version: what was last deployed completely, or empty.
         target: what is being deployed; differs from ``version`` while a deployment is open.
         wanted: the release to deploy.
-        upgrades_from: the versions that it may follow; default: the previous minor. It may follow those of
-            its own minor as well, unless some of them are named here.
-        abandon: give up a deployment that is open.
-        alone: only some components of it are to be deployed.
+        upgrades_from: the versions that it may follow; default: the previous minor. It may follow versions of
+            its own minor as well, unless this names some of them.
+        abandon: give up an open deployment.
+        alone: only some of its components are to be deployed.
     """
     if is_open(version, target) and not is_same(wanted, target) and not abandon:
         return (
@@ -89,7 +89,7 @@ def is_same(one: str, other: str) -> bool:
 
 
 def is_older(version: str, than: str) -> bool:
-    """Whether one version is older than another; False where either can't be compared."""
+    """Whether one version is older than another; False if either cannot be compared."""
     from packaging.version import InvalidVersion
 
     try:
@@ -99,7 +99,7 @@ def is_older(version: str, than: str) -> bool:
 
 
 def _ordered(version: str) -> Version:
-    """A version to be compared, without what comes after ``+``: builds of a version have no order."""
+    """A comparable version, without the part after ``+``: builds of a version have no order."""
     from packaging.version import Version
 
     return Version(Version(version).public)
@@ -110,7 +110,7 @@ def _after(version: Version, steps: int) -> str:
 
 
 def server_problem(server: str, supported: str) -> str:
-    """Why a release may not run on an API server, in a sentence; empty where it may or nobody says.
+    """Why a release may not run on an API server, in a sentence; empty if it may or this is unknown.
 
     Args:
         server: its version, e.g. ``v1.30.2-gke.1``.
@@ -131,7 +131,7 @@ def _same_line(base: Version, current: Version) -> bool:
 
 
 def _own_line(version: Version, bases: Sequence[Version]) -> list[Version]:
-    """The minor of a version, unless what it may follow says itself which of that."""
+    """The minor of a version, unless the list of versions that it may follow names some of that minor."""
     from packaging.version import Version
 
     line = Version(f"{version.major}.{version.minor}")

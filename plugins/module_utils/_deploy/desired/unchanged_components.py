@@ -1,12 +1,12 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which components of a release need not be looked at, as they stand as they were deployed.
+"""The components of a release that need not be read, because they are unchanged since their deployment.
 
-A component whose source is the one that it was deployed from consists of the same objects, unless something
-else of the release reaches into it: a component's namespace, whose manifest is the foundation's, a definition
-that is among the release's CRDs, too, or an autoscaler. So the foundation has to be the same as well, which
-names all namespaces, and nothing that is not the same may scale anything.
+A component with the source that it was deployed from consists of the same objects, unless something else of
+the release affects it. That can be its namespace, whose manifest is the foundation's, a definition that is
+also among the release's CRDs, or an autoscaler. So the foundation, which names all namespaces, has to be the
+same as well, and no changed component may scale anything.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from .desired_release import foundation_source
 def read_release(
     materials: Materials, inventories: Mapping[str, Inventory]
 ) -> tuple[Release, dict[str, Inventory]]:
-    """The release, read as far as it has to be, and what is remembered of the rest of it.
+    """The release, read as far as necessary, and the records of the rest of it.
 
     Args:
         materials: where to read it.
-        inventories: all that the cluster remembers.
+        inventories: all that the cluster has recorded.
 
     Raises:
-        LifecycleError: what is wrong with the release.
+        LifecycleError: the problems of the release.
     """
     sources = sources_of(inventories)
     release = materials.release(sources)
     kept = unchanged_components(release, inventories, sources)
-    # What has to be looked at anyway is read at once, so that all that is wrong with it is told at once.
+    # Components that must be read anyway are read at once, so that all their problems are reported together.
     return (release if kept else materials.release()), kept
 
 
 def sources_of(inventories: Mapping[str, Inventory]) -> dict[str, str]:
-    """The sources of components that were deployed completely; none at all without the foundation's."""
+    """The sources of completely deployed components; none at all without the foundation's."""
     found = {name: deployed_as(one).source for name, one in inventories.items() if one.digest}
     found = {name: source for name, source in found.items() if source}
     return found if FOUNDATION in found else {}
@@ -50,12 +50,12 @@ def sources_of(inventories: Mapping[str, Inventory]) -> dict[str, str]:
 def unchanged_components(
     release: Release, inventories: Mapping[str, Inventory], sources: Mapping[str, str]
 ) -> dict[str, Inventory]:
-    """What is remembered of the components that need not be looked at.
+    """The records of the components that need not be read.
 
     Args:
-        release: of which nothing but the sources has to be known of those.
-        inventories: all that the cluster remembers.
-        sources: of components that were deployed completely, by name.
+        release: of these components, it needs only the sources.
+        inventories: all that the cluster has recorded.
+        sources: of completely deployed components, by name.
     """
     if sources.get(FOUNDATION, "") != foundation_source(release) or not sources:
         return {}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which order components are worked on, and in which tasks: pure."""
+"""The order of the work on components, and its tasks. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..._release.model import ComponentEntry
 
 @dataclass(frozen=True)
 class Stage:
-    """What one task of the playbook works on: neighbouring waves, or one component by a role of its own.
+    """The work of one task of the playbook: neighbouring waves, or one component with a separate role.
 
     Attributes:
-        components: their names; within the task they go in their waves.
+        components: their names; within the task the waves keep their order.
         role: the role that deploys the one component, or empty.
     """
 
@@ -25,7 +25,7 @@ class Stage:
 
 
 def needs_problems(entries: Sequence[ComponentEntry]) -> list[str]:
-    """What is wrong with the ``needs`` of a component list: missing names and cycles, each in a sentence."""
+    """The problems of the ``needs`` in a component list: missing names and cycles, each in a sentence."""
     by_name = {entry.name: entry for entry in entries}
     problems = [
         f"component {entry.name} needs {need}, which is not in the component list"
@@ -58,7 +58,7 @@ def _circles(needs: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def _shortest_way(needs: Mapping[str, Sequence[str]], start: str, end: str) -> list[str]:
-    """Names from one to another, each of which needs the next; none if there is no such way."""
+    """Names from one to another, each of which needs the next; none if there is no such path."""
     ways = [[start]] if start in needs else []
     seen = {start}
     for way in ways:
@@ -73,7 +73,7 @@ def _shortest_way(needs: Mapping[str, Sequence[str]], start: str, end: str) -> l
 def waves_of(entries: Sequence[ComponentEntry]) -> list[tuple[str, ...]]:
     """Waves over the components that take part: prerequisites one by one, then by ``needs``.
 
-    What a component needs and does not take part is there already. The entries must be free of cycles.
+    A need that does not take part is deployed already. The entries must be free of cycles.
     """
     waves: list[tuple[str, ...]] = [(entry.name,) for entry in entries if entry.prerequisite]
     placed = {name for wave in waves for name in wave}
@@ -88,10 +88,10 @@ def waves_of(entries: Sequence[ComponentEntry]) -> list[tuple[str, ...]]:
 
 
 def stages_of(waves: Sequence[Sequence[str]], roles: Mapping[str, str]) -> list[Stage]:
-    """Waves as tasks: as few as possible, as each costs its fixed time.
+    """Waves as tasks: as few as possible, because each has a fixed cost in time.
 
-    Neighbouring waves share a task. A component with a role of its own is a stage of its own, after those
-    of its wave that have none.
+    Neighbouring waves share a task. A component with a role is a separate stage, after those of its wave
+    without a role.
     """
     stages: list[Stage] = []
     together: list[str] = []

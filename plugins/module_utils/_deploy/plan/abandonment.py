@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Giving up a deployment that was begun: what of it can't go back, from what the cluster remembers. Pure."""
+"""Giving up an open deployment: what of it is irreversible, according to the cluster's records. Pure."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def irreversible_changes(
 
 
 def downgrade_problem(inventory: Inventory, version: str) -> str:
-    """Why a component may not be deployed from an older release, with a way on."""
+    """Why a component may not be deployed from an older release, with a solution."""
     what = "the CRDs and namespaces were" if inventory.owner == FOUNDATION else "it was"
     before = deployed_as(inventory).version
     return (

@@ -1,9 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan is bound to: all that it saw, so that it can be kept, and carried out only if that still holds.
+"""The inputs that a plan is bound to: it is applied only if all that it saw still holds.
 
-Values are told as hashes, as some of them are secrets; what stands in a Secret isn't told at all.
+Values are recorded as hashes, because some of them are secrets; the content of a Secret isn't recorded at
+all.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from .release_plan import Plan
 Path = tuple[str, ...]
 
 _PASSING = ("changes", "drift", "warnings", "writes", "seconds", "slow", "requests", "name", "id")
-"""What a plan says of components and migrations that differs from one time to the next, or is told apart."""
+"""Fields of components and migrations that differ between two equal plans, or are compared separately."""
 _LASTING = ("cluster", "options", "migration code")
-"""What every hop of a plan is bound to as the first one is, beside its release."""
+"""What binds every hop of a plan like the first one, besides its release."""
 _FORETOLD = ("component", "migration")
 _MOST = 10
-"""How many differences a message tells of."""
+"""How many differences a message lists."""
 _LONGEST = 80
 """Characters of a value in a message."""
 _MEANINGS = {
@@ -42,12 +43,12 @@ _MEANINGS = {
 
 
 def plan_inputs(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dict[str, Any]:
-    """All that a plan depends on, as plain values without secrets.
+    """All inputs of a plan, as plain values without secrets.
 
     Args:
         plan: the plan.
-        cluster: of which it was made.
-        options: those that say how to deploy; told as hashes.
+        cluster: that it was created for.
+        options: those for the deployment; recorded as hashes.
     """
     return {
         "cluster": identity_of(cluster),
@@ -72,23 +73,23 @@ def plan_inputs(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dic
 
 
 def differences_of_later_hop(before: Mapping[str, Any], now: Mapping[str, Any], version: str) -> list[str]:
-    """What no longer holds of what still binds a later hop when it is its turn, each in a sentence.
+    """The inputs of a later hop that no longer hold when it is its turn, each in a sentence.
 
     Args:
         before: what the whole plan saw.
         now: what the hop's plan sees.
-        version: where the hop leads to.
+        version: the hop's target.
     """
     then = {**before, "release": before["later"][version]["release"]}
     return input_differences(*({name: saw[name] for name in (*_LASTING, "release")} for saw in (then, now)))
 
 
 def deviations(before: Mapping[str, Any], plan: Mapping[str, Any]) -> list[str]:
-    """What a later hop does otherwise than was foretold, each in a sentence.
+    """What a later hop does differently than predicted, each in a sentence.
 
     Args:
         before: what the whole plan saw.
-        plan: of the hop, as the task ``plan`` answers it, made when it is its turn.
+        plan: of the hop, as the task ``plan`` returns it when it is the hop's turn.
     """
     foretold = before["later"][plan["version"]]
     return input_differences({name: foretold[name] for name in _FORETOLD}, _predicted(plan))
@@ -99,7 +100,7 @@ def _release(plan: Plan) -> dict[str, str]:
 
 
 def _predicted(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a provisional plan is worth a word if it comes otherwise: its objects may well."""
+    """The part of a provisional plan whose deviations are reported: objects may well deviate."""
     return {
         "component": {one["name"]: one["action"] for one in plan["components"]},
         "migration": {one["id"]: one["verdict"] for one in plan["migrations"]},
@@ -107,12 +108,12 @@ def _predicted(plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hashes_of(options: Mapping[str, Any]) -> dict[str, str]:
-    """Options as they can be compared and not be read; without those that say nothing."""
+    """Options as hashes, which can be compared but not read; without empty options."""
     return {name: short_hash(value) for name, value in options.items() if value}
 
 
 def input_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What a plan saw and is no longer so, each in a sentence; the first ten, and how many more there are."""
+    """The plan inputs that have changed, each in a sentence; the first ten, and how many more there are."""
     old, new = dict(_flat(before, ())), dict(_flat(now, ()))
     paths = [path for path in dict.fromkeys((*old, *new)) if old.get(path) != new.get(path)]
     told = [_told(path, old.get(path), new.get(path)) for path in paths]
@@ -121,14 +122,14 @@ def input_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list
 
 
 def short_hash(value: Any) -> str:
-    """A value that can be compared and not be read."""
+    """A hash of a value, which can be compared but not read."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def _of_migration(migration: MigrationPlan) -> dict[str, Any]:
     told = _lasting(migration.as_result())
     if migration.verdict == "not_needed":
-        # It writes nothing, and may have counted what is fine.
+        # It writes nothing, and may have counted objects without a problem.
         del told["evidence"]
     return told
 
@@ -138,7 +139,7 @@ def _lasting(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _change(change: ObjectChange, *, values: bool) -> str:
-    """What would happen to an object, with a hash of the values that it is changed from and to."""
+    """The planned change of an object, with a hash of the values before and after."""
     told = " ".join([change.action, ", ".join(change.fields)]).strip()
     if change.unverified:
         told += " (unverified)"
@@ -175,14 +176,14 @@ def _shown(value: Any) -> str:
 
 
 def require_planned_release(task: Task, record: Mapping[str, Any]) -> None:
-    """Let a task of a run work on no release but the one that was planned: nobody has seen what it would do.
+    """Refuse work on another release than the planned one: nobody has seen what it would do.
 
     Args:
-        task: one that reads the release.
-        record: of its run; a deletion has planned none.
+        task: a task of the run, which reads the release.
+        record: of its run; the run of a deletion has no planned release.
 
     Raises:
-        LifecycleError: it is another one.
+        LifecycleError: the release is another one.
     """
     planned = record["spec"].get("digest")
     if planned and task.materials.has_release and task.materials.fingerprint() != planned:
@@ -193,17 +194,17 @@ def require_planned_release(task: Task, record: Mapping[str, Any]) -> None:
 
 
 def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
-    """Let a task of a run run no code of migrations but that which was planned, for the same reason.
+    """Refuse migration code other than the planned code, for the same reason.
 
-    Folders that the plan has not searched are left to :meth:`MigrationRunner.bound_to_plan`: a role may give
-    its own to its task.
+    :meth:`MigrationRunner.bound_to_plan` checks folders that the plan has not searched: a role may pass its
+    own folder to its task.
 
     Args:
-        task: one that runs migrations.
-        record: of its run; a deletion has planned none, and older records don't know.
+        task: a task that runs migrations.
+        record: of its run; the run of a deletion has no planned code, and older records don't contain it.
 
     Raises:
-        LifecycleError: it is another one.
+        LifecycleError: the code is different.
     """
     planned = record["spec"].get("code")
     if not planned:

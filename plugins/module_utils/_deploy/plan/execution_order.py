@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The steps of a plan in the order in which a run takes them: pure."""
+"""The steps of a plan in the order of the run. Pure."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class MigrationStep:
 
 @dataclass(frozen=True)
 class ComponentStep:
-    """What happens to one component at its turn.
+    """The work on one component at its turn.
 
     Attributes:
         component: the component.
         action: the component's own, or ``prune``.
-        changes: what happens to its objects in this step.
+        changes: the changes of its objects in this step.
         is_main: whether this is the component's one step, or the first of two.
     """
 
@@ -50,7 +50,7 @@ class ComponentStep:
 def steps_in_order(plan: Plan) -> Iterator[MigrationStep | ComponentStep]:
     """The global migrations before, the components in their waves, what is pruned, and the global ones after.
 
-    A component stands between its own migrations. Components that no wave has follow the waves.
+    A component is between its own migrations. Components without a wave follow the waves.
     """
     placed = {name: number for number, name in enumerate(name for wave in plan.waves for name in wave)}
     components = sorted(plan.components, key=lambda one: placed.get(one.name, len(placed)))
@@ -82,6 +82,6 @@ def _migrations(plan: Plan, component: str, phase: str) -> Iterator[MigrationSte
 
 
 def _changes(plan: Plan, component: ComponentPlan, *, is_pruned: bool) -> tuple[ObjectChange, ...]:
-    """What a component's deployment changes, or what of it is pruned once everything is healthy."""
+    """The changes by a component's deployment, or by the pruning of it once everything is healthy."""
     has_pruning = component.name in plan.prune
     return tuple(one for one in component.changes if (has_pruning and one.action == DELETE) is is_pruned)

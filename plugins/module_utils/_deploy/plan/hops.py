@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Planning a way of several releases: the first hop exactly, what comes after it on what that would leave."""
+"""Planning a path over several releases: the first hop exactly, later hops on its predicted result."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def plan_hops(
     migrating: MigrationRunner,
     observed: ObservedState,
 ) -> Plan:
-    """Plan a deployment that may lead over other releases at hand.
+    """Plan a deployment that may lead over other available releases.
 
-    The plan of the first hop is the answer, and has those of the others as ``later``.
+    The result is the plan of the first hop, and has those of the others as ``later``.
 
     Raises:
-        LifecycleError: a release on the way can't be read, or the cluster doesn't answer.
+        LifecycleError: a release on the path can't be read, or the cluster doesn't answer.
     """
     installation = observed.installation
     standing = {} if observed.refused else observed.inventories
@@ -71,7 +71,7 @@ def plan_hops(
             break
         left = replace(observed, inventories=rehearsal.remaining_inventories)
         observed, before = state_after_deployment(left, rehearsal.desired, release, digest), rehearsal
-        # What this hop leaves is not in the cluster yet, so of those after it all is looked at.
+        # The cluster does not yet have the result of this hop, so the later hops read everything.
         standing = {}
     first = plans[0]
     if way is None and first.blockers and is_older(installation.version, release.version):
@@ -88,10 +88,10 @@ def plan_hops(
 def state_after_deployment(
     observed: ObservedState, desired: DesiredRelease, release: Release, digest: str
 ) -> ObservedState:
-    """What a cluster will remember when a release is deployed completely.
+    """The predicted records of a cluster after the complete deployment of a release.
 
     Args:
-        observed: what it remembers now, without what is pruned.
+        observed: its records now, without what is pruned.
         desired, release, digest: of the release.
     """
     installation = replace(
@@ -116,7 +116,7 @@ def state_after_deployment(
 
 
 class Hop(Protocol):
-    """A release that a way may lead over."""
+    """A release that a path may lead over."""
 
     @property
     def version(self) -> str:
@@ -131,16 +131,16 @@ AnyStop = TypeVar("AnyStop", bound=Hop)
 
 
 def find_hops(wanted: AnyStop, at_hand: Sequence[AnyStop], version: str, target: str) -> list[AnyStop] | None:
-    """The shortest way to a release, its last stop; of ways of the same length the one over newer releases.
+    """The shortest path to a release, its last stop; of several shortest paths the one over newer releases.
 
-    It leads over a pre-release only where there is no other way. A deployment that is open is ended first.
-    None where the releases at hand make no way.
+    It leads over a pre-release only if there is no other path. An open deployment is ended first. None if
+    there is no path over the available releases.
 
     Args:
-        wanted: the release to come to.
-        at_hand: releases that the way may lead over, in any order.
-        version: what was last deployed completely, or empty.
-        target: what is being deployed; differs from ``version`` while a deployment is open.
+        wanted: the target release.
+        at_hand: releases that the path may lead over, in any order.
+        version: the release that was last deployed completely, or empty.
+        target: the release that is being deployed; differs from ``version`` while a deployment is open.
     """
     older = _newest_first(one for one in at_hand if is_older(one.version, wanted.version))
     if is_open(version, target):

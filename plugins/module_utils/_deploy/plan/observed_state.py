@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading what a cluster remembers of its deployments, and what has become of it."""
+"""Reading a cluster's records of its deployments, and the current state of what they name."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from ..._runs.records.inventories import read_owned
 
 @dataclass(frozen=True)
 class ObservedState:
-    """What a cluster remembers, and the metadata of all that its inventories name.
+    """The records of a cluster, and the metadata of all objects that its inventories name.
 
     Attributes:
-        installation, inventories: what is recorded of the release and its components.
-        live: the metadata of what the inventories name.
-        refused: what could not be read, in the server's words. With any, the rest isn't to be built on.
-        basis: what the cluster remembers, in short; see :func:`basis_in`.
+        installation, inventories: the records of the release and its components.
+        live: the metadata of the objects in the inventories.
+        refused: what could not be read, in the server's words. If there is any, the rest must not be relied
+            on.
+        basis: a short form of the cluster's records; see :func:`basis_in`.
         others: the inventories of owners that are no components.
-        versions: of the records that it remembers it in, in short; see :func:`~.records.versions_of`.
+        versions: a short form of the records' versions; see :func:`~.installation.records_version`.
     """
 
     installation: Installation
@@ -37,9 +38,9 @@ class ObservedState:
 
 
 def observe_cluster(cluster: Cluster) -> ObservedState:
-    """Read a cluster's records and what they name: one request per kind, and two for the records.
+    """Read a cluster's records and the objects in them: one request per kind, and two for the records.
 
-    What may not be read is told, so that a plan can list it with all else that stands in its way.
+    Forbidden reads are recorded, so that a plan can list them with all its other blockers.
     """
     refused: list[str] = []
 

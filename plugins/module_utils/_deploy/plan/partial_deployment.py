@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deploying some components of a release alone: what must be there for that. Pure."""
+"""Deploying some components of a release alone: what must be deployed before. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def partial_deployment_problems(
 ) -> list[str]:
     """Why some components can't be deployed alone, each in a sentence.
 
-    A component needs what its ``needs`` name, and the prerequisites before it.
+    A component needs the components in its ``needs``, and the prerequisites before it.
 
     Args:
         entries: the release's component list.
-        alone: the names of the components that are wanted; empty for the whole release.
+        alone: the names of the wanted components; empty for the whole release.
         inventories: of what is deployed.
     """
     by_name = {entry.name: entry for entry in entries}
@@ -43,12 +43,12 @@ def partial_deployment_problems(
 
 
 def partial_deployment_warnings(alone: Sequence[str], version: str, wanted: str) -> tuple[str, ...]:
-    """What a person should know who deploys components alone from another release than the cluster's.
+    """Warnings for a deployment of components alone, from another release than the cluster's.
 
     Args:
-        alone: the names of the components that are wanted; empty for the whole release.
-        version: what the cluster has, or empty.
-        wanted: the release that they come from.
+        alone: the names of the wanted components; empty for the whole release.
+        version: the cluster's release, or empty.
+        wanted: the release that the components are from.
     """
     if not alone or not version or is_same(version, wanted):
         return ()

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that a plan would write, as Ansible prints it: pure."""
+"""Everything that a plan would write, as Ansible prints it. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _HEADERS = ("before_header", "after_header")
 
 
 def diff_of_plan(plan: Plan) -> list[dict[str, str]]:
-    """Everything that would be written, as an Ansible diff; that of later hops is provisional.
+    """Everything that would be written, as an Ansible diff; the part of later hops is provisional.
 
-    It is in the order of the run, so that what is written several times goes from state to state.
+    It is in the order of the run, so that several writes of an object follow from state to state.
     """
     diffs: list[dict[str, str]] = []
     for change in (change for step in steps_in_order(plan) for change in step.changes):

@@ -11,7 +11,7 @@ SUBJECT = "plan"
 
 
 class PlanProgress:
-    """Reports which part of a plan is under way; a plan that takes no time prints nothing of it.
+    """Reports which part of a plan is in progress; a quick plan prints nothing of it.
 
     Args:
         progress: where to report.
@@ -21,7 +21,7 @@ class PlanProgress:
         self._progress = progress
 
     def reading(self) -> None:
-        """Report that the inventories and their objects are read."""
+        """Report that the inventories and their objects are being read."""
         self._report("reading inventories", 0, 1, "")
 
     def has_read(self) -> None:

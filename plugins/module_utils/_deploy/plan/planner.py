@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making a plan: reads where nothing has changed, a rehearsal where something has."""
+"""Creating a plan: reads if nothing has changed, a rehearsal if something has."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def create_plan(
     found: MigrationSet,
     migrating: MigrationRunner,
 ) -> Plan:
-    """Plan a deployment; reads only, and dry runs where something has changed.
+    """Plan a deployment; it only reads, and sends dry runs if something has changed.
 
-    Where the digest of the release is the one that was deployed and nothing in the cluster has moved, the
-    release is neither parsed nor rendered.
+    If the digest of the release is the deployed one and no object in the cluster has changed, the release is
+    neither parsed nor rendered.
 
     Raises:
         LifecycleError: the release can't be read, or the cluster doesn't answer.
@@ -59,7 +59,7 @@ def create_plan(
         shared = SharedReads(cluster, copied=False)
         results = deployed.check_migrations(asked, shared)
         if not shared.are_intact():
-            # One has changed what it has read, so the others have seen what is not there.
+            # One of the readings changed what it had read, so the others saw state that is out of date.
             results = deployed.check_migrations(asked, SharedReads(cluster))
         verdicts = [migration_plan(result) for result in results]
         cancelled = migrating.take_cancel_reasons()
@@ -72,7 +72,7 @@ def create_plan(
                 release=observed.installation.version,
             )
             return _nothing_to_do(observed, verdicts, found, warnings, request.alone)
-    # Imported here, as a run with nothing to do needs none of it: that is half of all modules.
+    # Imported here, because a run with nothing to do does not need these: they are half of all modules.
     from ..desired.unchanged_components import read_release
     from .hops import plan_hops
     from .release_rehearsal import ReleaseRehearsal
@@ -97,7 +97,7 @@ def _is_as_deployed(observed: ObservedState, digest: str, policy: Policy) -> boo
 
 
 def _may_prune(observed: ObservedState, policy: Policy) -> bool:
-    """Whether an earlier run has left something to prune, or the user allows more by now."""
+    """Whether an earlier run has left something to prune, or the user now allows more."""
     components, inventories = observed.installation.components, observed.inventories
     dropped = any(entry.dropped for inventory in inventories.values() for entry in inventory.entries)
     if not dropped and not (policy.prune and any(name not in components for name in inventories)):

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What else stands in the way of a deployment, asked of the cluster before anything is written.
+"""Preflight: blockers of a deployment that the cluster reports before anything is written.
 
-Only where there is something to do. All of it is read, or asked as a dry run that nobody keeps.
+It runs only if there is something to do. It only reads, or sends dry runs that store nothing.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from .observed_state import ObservedState
 
 @dataclass(frozen=True)
 class PreflightResult:
-    """What a preflight has found.
+    """The findings of a preflight.
 
     Attributes:
-        blockers: everything that stands in the way, what was known before included.
+        blockers: everything that blocks the deployment, including what was known before.
         notes: what a person should know.
-        grants: the roles that would grant what is missing, as YAML; empty where nothing is.
+        grants: the roles that would grant the missing rights, as YAML; empty if none is missing.
         rights: what the writes of the run have to be allowed.
     """
 
@@ -57,21 +57,20 @@ def run_preflight(
     kinds: RecordKinds,
     known: Sequence[Blocker],
 ) -> PreflightResult:
-    """Look for what else stands in the way.
+    """Find further blockers.
 
     Args:
         cluster: the live one.
         intended: what the deployment would do.
-        observed: what the cluster remembers.
-        kinds: of the records that its run keeps.
-        known: what stands in the way as far as was found; what only comes of missing rights is told with
-            those.
+        observed: the records of the cluster.
+        kinds: of the records that its run writes.
+        known: the blockers so far; those that only result from missing rights are reported with these.
     """
     now = datetime.now(UTC)
     held = hold_problem(observed.installation.hold, now)
     found = [Blocker("", held, is_hold=True)] if held else []
     found += [] if intended.takeover else coexistence_blockers(cluster, intended)
-    # A refusal that only says which right is missing is told once, with the roles that grant it.
+    # A refusal that only names a missing right is reported once, with the roles that grant it.
     told = [(blocker, refused_right(blocker.message)) for blocker in known]
     refused = {right for _blocker, right in told if right is not None}
     refused |= {right for text in observed.refused if (right := refused_right(text)) is not None}
@@ -112,7 +111,7 @@ def _open_run(cluster: Cluster, observed: ObservedState, now: datetime) -> tuple
     try:
         run = cluster.get(API_VERSION, "Run", name)
     except ClusterError:
-        # Told as a missing right.
+        # Reported as a missing right.
         return ()
     note = open_run_note(run, now)
     return (note,) if note else ()

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rehearsing what a run prunes at its end, on the overlay that the rest of it was rehearsed on."""
+"""Rehearsing what a run prunes at its end, on the overlay of the rehearsal of the rest."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ def dropped_definitions(
     names: Collection[str],
     others: Iterable[Inventory],
 ) -> list[str]:
-    """The names of definitions that some components had and that nobody wants any more: pure."""
+    """The names of definitions that some components had and that no component has any more. Pure."""
     found = obsolete_entries(inventories.values(), wanted, names, others)
     return [name for entries in found.values() for name in definition_names(entries)]
 
 
 class PruneRehearsal:
-    """Adds to the plans of components what of them would be pruned.
+    """Adds the pruning to the plans of components.
 
     Args:
-        overlay: what a whole run has been rehearsed on.
+        overlay: on which the whole run was rehearsed.
         inventories: of what the cluster has, by component.
         wanted: all objects of the release, by component.
         policy: what the user allows.
-        changes: what the overlay has come to hold since it was last asked.
-        only: the components that are deployed alone, or none for all; of others nothing goes.
+        changes: the new changes on the overlay since the last call.
+        only: the components that are deployed alone, or none for all; the others are not pruned.
         others: of owners that are no components, whose objects stay.
 
     Attributes:
-        names: of the components of which something goes.
-        blockers: what the server would not delete.
-        inventories: what the cluster remembers when it is done.
+        names: of the components with something to prune.
+        blockers: deletions that the server would refuse.
+        inventories: the predicted inventories after the run.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class PruneRehearsal:
                 self._obsolete.get(name, ()),
                 is_protected=lambda ref: is_protected(ref, policy.prune_allow),
                 whole=name not in wanted,
-                # What such a component has and does not give up is wanted elsewhere.
+                # An object that such a component has and retains is wanted by another component.
                 others=() if name in wanted else inventory.entries,
             )
             for name, inventory in inventories.items()
@@ -102,7 +102,7 @@ class PruneRehearsal:
         self._take_changes = changes
 
     def of(self, plan: ComponentPlan) -> ComponentPlan:
-        """The plan of one component with what would be pruned of it."""
+        """The plan of one component, including what would be pruned of it."""
         name = plan.name
         if name not in self._removals or name not in self._going:
             return plan
@@ -111,13 +111,13 @@ class PruneRehearsal:
         forbidden = self._gate.refused_reads(name)
         forbidden += [removal.error] if isinstance(removal.error, Forbidden) else []
         if forbidden:
-            # A right that is missing is told with all others.
+            # A missing right is reported with all others.
             self.blockers += [Blocker(name, str(error)) for error in forbidden]
             return plan
         if removal.error:
             raise removal.error
         if removal.refusal:
-            # The run looks again, and fails this component alone if it is still so.
+            # The run checks this again, and fails only this component if it is still so.
             self.names.append(name)
             dropped = tuple(entry.ref for entry in self._obsolete[name])
             return replace(plan, dropped=dropped, warnings=(*plan.warnings, removal.refusal))
@@ -147,7 +147,7 @@ class PruneRehearsal:
 
     @cached_property
     def _changes(self) -> Mapping[str, Sequence[ObjectChange]]:
-        """What the removal of all that no component has any more changes on the overlay, by component."""
+        """The changes on the overlay when all objects without a component are removed, by component."""
         found: dict[str, list[ObjectChange]] = {name: [] for name in self._removals}
 
         def take(name: str) -> None:
@@ -156,7 +156,7 @@ class PruneRehearsal:
         self._gate.look()
         needed = self._gate.retained()
         contained = ContainedObjects(self._overlay, lambda ref: str(ref) in self._allowed, needed)
-        # One by one, as the changes tell by their time whose they are.
+        # One by one, because the order of the changes shows which component they belong to.
         remove_components(
             self._removals,
             Terms(self._overlay, retain=contained.retain),

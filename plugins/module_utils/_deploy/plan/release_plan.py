@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a deployment would do, and why, as plain values: pure."""
+"""What a deployment would do, and why, as plain values. Pure."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """What a user asks for beside the release itself.
+    """The user's request besides the release itself.
 
     Attributes:
         policy: what the user allows.
-        roles: the roles of components that have one of their own, by component.
-        migration_roles: the same, for where a migration of the component is needed.
-        record_kinds: the kinds of record that a run keeps.
+        roles: the roles of components with a separate role, by component.
+        migration_roles: the same, for when a migration of the component is needed.
+        record_kinds: the kinds of record that a run writes.
         alone: the components that are wanted alone; empty for the whole release.
-        abandon: whether a deployment that was begun may be given up for another release.
-        hops: whether the way may lead over other releases at hand.
-        strict: whether a migration whose time has come is a blocker, and not only warned of.
+        abandon: whether an open deployment may be given up for another release.
+        hops: whether the path may lead over other available releases.
+        strict: whether a migration past its time is a blocker, and not only a warning.
         missing_roles: those of the given roles that the controller does not have.
     """
 
@@ -54,29 +54,29 @@ class Plan:
 
     Attributes:
         version: the release.
-        previous: what the cluster has, or empty.
+        previous: the cluster's release, or empty.
         profile: of the release.
-        digest: of the release as it is rendered, with the options that matter.
+        digest: of the rendered release, with the options that matter.
         components: the foundation first, then in the order of the release, then orphans.
         migrations: all that were asked.
-        prune: names of components of which something goes once everything is healthy.
-        waves: names of components, in the order in which they are worked on.
+        prune: names of components of which objects are pruned once everything is healthy.
+        waves: names of components, in the order of the work.
         stages: which components are deployed together in one task, and by which role.
-        blockers: why it must not begin; all of them.
-        basis: the cluster's records that the plan saw, as :func:`~.observe.basis_in` has them.
-        versions: of these records, as :func:`~.records.versions_of` has them.
+        blockers: all reasons why it must not begin.
+        basis: a short form of the records that the plan saw, see :func:`~.installation.basis_in`.
+        versions: of these records, see :func:`~.installation.records_version`.
         searched: the folders in which migrations were searched.
         code: sha256 over the code in each of them, by its path.
-        warnings: what a person should know of the whole, beside what components have to tell.
-        grants: roles for the rights that are missing, as YAML to apply; empty where none is.
-        rights: what the writes of the run have to be allowed, as :class:`~.rights.Right` has it.
+        warnings: for the plan as a whole, besides those of components.
+        grants: roles for the missing rights, as YAML to apply; empty if none is missing.
+        rights: what the writes of the run have to be allowed, see :class:`~.rights.Right`.
         alone: the components that are deployed alone, so that the cluster's version stays; mostly empty.
-        stays: where a deployment is abandoned, what of it can't go back, each in a sentence.
-        actions: what is done with components, see :func:`~..desired.release_migrations.component_actions`.
-        hops: where the way leads over several releases, the options that name each; the last one's are empty.
+        stays: if a deployment is abandoned, its irreversible changes, each in a sentence.
+        actions: what happens to components, see :func:`~..desired.release_migrations.component_actions`.
+        hops: if the path leads over several releases, the options that name each; the last one's are empty.
         later: the provisional plans of the hops after this one.
-        unsettled: an earlier run has left the cluster's record open, so that a run has to end that, whatever
-            else is to do.
+        unsettled: an earlier run has left the cluster's record open, so that a run has to close it, even with
+            nothing else to do.
     """
 
     version: str
@@ -114,10 +114,10 @@ class Plan:
         )
 
     def _tasks(self) -> list[dict[str, Any]]:
-        """What the tasks of the role ``kyma`` do, one after the other; nothing where nothing is needed.
+        """The work of the role ``kyma``'s tasks, in order; empty if nothing is needed.
 
-        What is pruned goes before the global migrations after, which only run where all of this succeeded,
-        and then see the release as it stays.
+        Pruning precedes the global migrations after, which only run if all of it succeeded, and then see the
+        final release.
         """
         if not self.needed:
             return []
@@ -133,7 +133,7 @@ class Plan:
         return [_task("migrate", [GLOBAL], phase=phase)] if found else []
 
     def as_result(self) -> dict[str, Any]:
-        """As it stands in the result of the task ``plan``, and as the task ``run`` takes it."""
+        """The plan in the result of the task ``plan``, and for the task ``run``."""
         return {
             "version": self.version,
             "previous": self.previous,
@@ -161,12 +161,12 @@ class Plan:
         }
 
     def _noted(self) -> dict[str, Any]:
-        # For what the component list says alone nothing is written where there is nothing to do.
+        # Without anything to do, nothing is written just for the component list.
         found = [one for one in self.components if one.observed_entries or (one.listed and self.needed)]
         if not found:
             return {}
 
-        # Imported here, as a plan with nothing to do needs none of it.
+        # Imported here, because a plan with nothing to do does not need it.
         from ..._components.observations import observation
 
         return {one.name: observation(one) for one in found}
@@ -179,18 +179,18 @@ def _task(tasks: str, components: Sequence[str], *, role: str = "", phase: str =
 def with_later_changes(
     components: Sequence[ComponentPlan], later: Sequence[ObjectChange], component: str
 ) -> list[ComponentPlan]:
-    """Components after objects were changed once more at the end of the run.
+    """Components whose objects change once more at the end of the run.
 
     Args:
         components: as they were planned.
         later: what changes at the end.
-        component: which one tells of objects that have changed only then.
+        component: which one reports the objects that change only then.
     """
     last = {change.ref: change for change in later}
     found: list[ComponentPlan] = []
     for one in components:
         changes = [_and_then(change, last.pop(change.ref, None)) for change in one.changes]
-        # What comes to be as it was before is no change.
+        # An object that returns to its earlier state has not changed.
         real = tuple(change for change in changes if change.action != "change" or change.fields)
         found.append(replace(one, changes=real))
     return [

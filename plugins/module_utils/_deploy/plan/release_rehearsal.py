@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rehearsing a whole run on an overlay that keeps nothing: what it leaves there is what the run writes."""
+"""Rehearsing a whole run on an overlay that is discarded: its changes there are the run's writes."""
 
 from __future__ import annotations
 
@@ -52,18 +52,19 @@ class ReleaseRehearsal:
     """One rehearsal.
 
     Args:
-        cluster: the live one, of which only reads and dry runs are asked.
+        cluster: the live one, which gets only reads and dry runs.
         release: what to deploy.
-        request: what the user asks for beside it.
+        request: the user's request besides the release.
         found: the migrations that were found.
         migrating: those that take part.
-        observed: what the cluster remembers.
+        observed: the records of the cluster.
         digest: of the release.
-        kept: what is remembered of components that need not be looked at; see :mod:`~.kept`.
-        after: the rehearsal of what is deployed before this release; it is taken as done.
+        kept: the records of components that need not be read; see :mod:`~.unchanged_components`.
+        after: the rehearsal of the release before this one; it is assumed to be deployed.
 
     Attributes:
-        left: what the cluster remembers of its components, without what the plan prunes once it is made.
+        left: the predicted records of the cluster's components, without what the plan prunes once it is
+            created.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class ReleaseRehearsal:
             self._desired.providers,
             is_ordered=not needs_problems(release.components),
             is_settled=bool(skip) and not request.policy.takes_from_others,
-            # Where the release as a whole may not follow, each of its components would say the same.
+            # If the release as a whole may not follow, each of its components would report the same.
             may_go_back=request.abandon or version_problem != "",
             alone=request.alone,
         )
@@ -128,11 +129,11 @@ class ReleaseRehearsal:
 
     @property
     def desired(self) -> DesiredRelease:
-        """The release as it is to be."""
+        """The desired release."""
         return self._desired
 
     def plan(self) -> Plan:
-        """Rehearse, and put together what was learnt."""
+        """Rehearse, and combine the findings into a plan."""
         release, installation = self._release, self._observed.installation
         self._rehearse_global_migrations(Phase.PRE)
         rehearsed = list(self._rehearsed())
@@ -172,7 +173,7 @@ class ReleaseRehearsal:
                     self._migrations.verdicts,
                     files=self._found.files,
                     components=[*self._desired.components, *self._observed.inventories],
-                    # Where they block, they need not be warned of.
+                    # If they are blockers, a warning is not necessary.
                     release="" if self._request.strict else release.version,
                 ),
                 *partial_deployment_warnings(self._request.alone, installation.version, release.version),
@@ -186,7 +187,7 @@ class ReleaseRehearsal:
         )
 
     def _rehearsed(self) -> Iterator[RehearsedComponent]:
-        """The components, wave by wave; how many of them are rehearsed is reported."""
+        """The components, wave by wave; the number of rehearsed components is reported."""
         report, done = PlanProgress(self._request.progress), 0
         waves = self._waves()
         total = sum(map(len, waves))
@@ -201,7 +202,7 @@ class ReleaseRehearsal:
 
     @property
     def _is_unsettled(self) -> bool:
-        """Whether an earlier run has left open which release the cluster has, or how that was rendered."""
+        """Whether an earlier run left open which release the cluster has, or how it was rendered."""
         installation = self._observed.installation
         if not installation.version or self._request.alone:
             return False
@@ -216,7 +217,7 @@ class ReleaseRehearsal:
     def _narrowed(
         self, components: list[ComponentPlan], wide: Sequence[tuple[str, Object]]
     ) -> list[ComponentPlan]:
-        """Rehearse how definitions end that were given more versions than the release has.
+        """Rehearse how definitions lose the versions that the release does not have.
 
         Args:
             components: as they were rehearsed.
@@ -233,7 +234,7 @@ class ReleaseRehearsal:
                 )
             except ClusterError as error:
                 self._blockers.append(Blocker(name, str(error)))
-        # That an object is told in another version is no change of it.
+        # Reporting an object in another version is no change of it.
         later = [change for change in self._changes.take() if change.fields != ["apiVersion"]]
         return with_later_changes(components, later, wide[0][0])
 
@@ -243,7 +244,7 @@ class ReleaseRehearsal:
         orphans: Sequence[ComponentPlan],
         wide: Sequence[Object],
     ) -> PreflightResult:
-        """Look for what else stands in the way."""
+        """Find further blockers."""
         working = [(self._desired.components[one.name], one) for one in components if one.takes_part]
         needed = self._migrations.needed
         moves = self._release.version != self._observed.installation.version and not self._request.alone
@@ -308,7 +309,7 @@ class ReleaseRehearsal:
         return [f"{overdue_warning(one, version)}; it blocks because of strict (kyma_strict)" for one in late]
 
     def _waves(self) -> list[list[DesiredComponent]]:
-        """All components as the run would take them; one by one where their needs make no sense."""
+        """All components in the order of the run; one by one if their needs are invalid."""
         components = self._desired.components
         entries = list(self._desired.entries.values())
         wanted = [entry for entry in entries if entry.name in self._names]
@@ -323,7 +324,7 @@ class ReleaseRehearsal:
         return {**wrapped, **self._request.roles, **own}
 
     def _missing_roles(self, entries: Sequence[ComponentEntry]) -> list[Blocker]:
-        """The roles that are to deploy these components and that the controller does not have."""
+        """The roles that these components need and that the controller does not have."""
         roles = {entry.name: role for entry in entries if (role := self._roles().get(entry.name))}
         missing = self._request.missing_roles(set(roles.values()))
         return [
@@ -338,14 +339,14 @@ class ReleaseRehearsal:
         ]
 
     def _what_stays(self) -> tuple[str, ...]:
-        """What can't go back of the deployment that is abandoned; mostly none is."""
+        """The irreversible changes of the deployment that is abandoned; mostly none."""
         installation = self._observed.installation
         version, target = installation.version, installation.target
         if not is_open(version, target) or is_same(self._release.version, target):
             return ()
 
         runs: list[Object] = []
-        # Who may not read them lacks a right, which is told with all others.
+        # A user who may not read them lacks a right, which is reported with all others.
         with suppress(Forbidden):
             runs = read_runs(self._overlay)
         return tuple(irreversible_changes(installation, self._observed.inventories, runs))

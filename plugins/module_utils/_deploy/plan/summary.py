@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan in words, for people: pure."""
+"""A plan in words, for people. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def summary_of(plan: Plan, *, with_evidence: bool = False) -> list[str]:
     """A plan for people, in the order of execution, with the sums at its end.
 
     Args:
-        plan: to show. What does not change has no line of its own.
+        plan: to show. Unchanged parts have no line.
         with_evidence: whether each migration that is not needed has a line too, with the reason.
     """
     if not plan.needed:
@@ -104,7 +104,7 @@ def _component_lines(step: ComponentStep, version: str, width: int) -> list[str]
 def _sums(plan: Plan) -> str:
     """How many objects a plan creates, changes and deletes, and how many migrations it runs.
 
-    An object counts once for each action, whoever does it: a component, a migration, or both.
+    An object counts once for each action, no matter whether a component, a migration, or both do it.
     """
     counts = count_changes(plan)
     needed = counts.pop("migrations")
@@ -130,7 +130,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def blocked_message(plan: Plan) -> str:
-    """Why a plan can't be carried out, for the message of a failed task."""
+    """Why a plan can't be applied, for the message of a failed task."""
     count = len(plan.blockers)
     what = "1 reason" if count == 1 else f"{count} reasons"
     listed = "\n".join(f"- {blocker}" for blocker in plan.blockers)
@@ -145,7 +145,7 @@ def _count_words(changes: Sequence[ObjectChange]) -> str:
 
 
 def _headed(component: ComponentPlan, width: int) -> list[str]:
-    """What was found on a component with nothing to do, under its heading; no line where nothing was."""
+    """The findings of a component with nothing to do, under its heading; no lines if there are none."""
     if not component.findings:
         return []
     return [f"  {component.action:9} {component.label:{width}}".rstrip(), *_found(component)]

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rehearses the components of a release, wave after wave: side by side, as the run applies them."""
+"""Rehearses the components of a release, wave after wave: concurrently, as the run applies them."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ from .abandonment import downgrade_problem
 
 @dataclass(frozen=True)
 class ReleaseContext:
-    """What the components of a release are rehearsed against, beside what each of them is.
+    """The context for the rehearsal of a release's components.
 
     Attributes:
-        components: what each is rehearsed against.
+        components: the context of each.
         version: of the release.
         digest: of the release.
         deployed_digest: of the release that the cluster has.
-        brought: the components that define kinds of the release's own, by apiVersion and kind.
+        brought: the components that define the release's own kinds, by apiVersion and kind.
         providers: the components that install kinds when they run, by API group.
-        is_ordered: whether the components' needs make sense, so that it is known which of them come first.
-        is_settled: whether nothing that other components may reach into has changed (see
-            :mod:`~.unchanged_components`), and what others hold is left to them.
-        may_go_back: whether a component may be of a later release by now.
+        is_ordered: whether the components' needs are valid, so that the order is known.
+        is_settled: whether nothing that may affect other components has changed (see
+            :mod:`~.unchanged_components`), and fields of other owners are left to them.
+        may_go_back: whether a component may already be of a later release.
         alone: the components that are deployed alone; empty for the whole release.
     """
 
@@ -71,13 +71,13 @@ class _Member:
 
     Attributes:
         start: the beginning of its rehearsal.
-        blockers: what was found before its objects were applied. With any, what the server refuses may only
-            come of that.
-        beside: the kinds among its objects that only a component beside it makes the cluster serve, which it
-            names.
-        awaited: the kinds among its objects that a component installs when it runs, which it names. Nothing
-            can be asked about these objects.
-        warnings: what a person should know of both.
+        blockers: found before its objects were applied. If there are any, the server's refusals may only
+            result from them.
+        beside: the kinds of its objects that only a component in the same wave defines, with the name of that
+            component.
+        awaited: the kinds of its objects that a component installs when it runs, with the name of that
+            component. The server cannot check these objects.
+        warnings: for a person, about both.
     """
 
     start: RehearsalStart
@@ -92,7 +92,7 @@ class _Member:
 
     @property
     def unverified(self) -> tuple[ObjectChange, ...]:
-        """What becomes of the objects whose kinds are awaited."""
+        """The planned changes of the objects whose kinds are awaited."""
         late = [obj for obj in self.start.objects if kind_of(obj) in self.awaited]
         return tuple(ObjectChange(ref_of(obj), None, obj, unverified=True) for obj in late)
 
@@ -113,12 +113,12 @@ class WaveRehearsal:
         self._migrations = migrations
         self._changes = changes
         self._component = ComponentRehearsal(context.components, migrations)
-        # What a refused definition would have brought is not missing from the cluster.
+        # Kinds of a refused definition are not missing from the cluster.
         self._missed: set[ApiKind] = set() if context.is_ordered else set(context.brought)
         self._started: set[str] = set() if context.is_ordered else set(context.providers.values())
 
     def rehearse(self, wave: Sequence[DesiredComponent]) -> list[RehearsedComponent]:
-        """Rehearse components that don't need each other; the server is asked about them side by side."""
+        """Rehearse components that don't need each other, with concurrent requests to the server."""
         self._started.update(component.name for component in wave)
         members = self._with_later_kinds([self._start(component) for component in wave])
         applied = map_in_threads(self._apply, members)
@@ -141,8 +141,8 @@ class WaveRehearsal:
 
     def _origin(self, inventory: Inventory | None) -> Origin:
         context = self._context
-        # The same release may be rendered to other random passwords: those that were deployed stay. While a
-        # run is open, or has failed, only the inventory tells which release that is.
+        # The same release may be rendered with other random passwords: the deployed passwords stay. While a
+        # run is open, or has failed, only the inventory shows which release that is.
         deployed = deployed_as(inventory) if inventory else DeployedAs()
         return Origin(
             is_older=inventory is not None and is_older(context.version, deployed.version),
@@ -172,7 +172,7 @@ class WaveRehearsal:
         return self._component.apply(start, [obj for obj in start.objects if kind_of(obj) not in later])
 
     def _with_rest(self, member: _Member, applied: ApplyResult) -> ApplyResult:
-        """Apply what waits for definitions of components beside it, after all else of its wave."""
+        """Apply the objects that wait for definitions of the same wave, after all others of the wave."""
         if not member.beside:
             return applied
         start = member.start
@@ -189,7 +189,7 @@ class WaveRehearsal:
         replaced = {one.ref for result in applied for one in result.applied if one.replaced}
         found: dict[str, list[ObjectChange]] = {}
         for change in self._changes.take(intents, replaced):
-            # What went with something else belongs to none of them, and is told with the last.
+            # Side effects on other objects belong to none of them, and are reported with the last.
             found.setdefault(owners.get(change.ref, wave[-1].name), []).append(change)
         return {name: tuple(changes) for name, changes in found.items()}
 
@@ -197,8 +197,8 @@ class WaveRehearsal:
         self, member: _Member, applied: ApplyResult, changes: tuple[ObjectChange, ...]
     ) -> RehearsedComponent:
         found = self._component.end(member.start, applied, changes)
-        # What a migration would have made way for is refused only as that one can't run: to advise a deletion
-        # would be wrong.
+        # If a migration that would remove the obstacle can't run, its object is refused: the advice to delete
+        # it would be wrong.
         refused = [
             one
             for one in applied.refused
@@ -237,7 +237,7 @@ class WaveRehearsal:
 
 
 def _refused_kinds(member: _Member, applied: ApplyResult) -> set[ApiKind]:
-    """What the definitions that were refused would have made the cluster serve."""
+    """The kinds of the refused definitions, which the cluster would otherwise serve."""
     refused = {one.ref for one in applied.refused}
     return (
         set(defined_kinds(obj for obj in member.start.objects if ref_of(obj) in refused))

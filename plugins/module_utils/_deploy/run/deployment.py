@@ -111,13 +111,13 @@ class _Deployment:
         self._cancelled_at = ""
 
     def _counter(self) -> Callable[[], str]:
-        """Counts the components of the run that have ended, also in the tasks before this one."""
+        """Counts the components of the run that have ended, including those of earlier tasks."""
         total = len(self._spec.get("components") or ())
         numbers = count(sum(1 for state in self._earlier.values() if state in ENDS) + 1)
         return lambda: f", {min(next(numbers), total)} of {total} components" if total > 1 else ""
 
     def _new_kinds(self) -> dict[tuple[str, str], Kind]:
-        """The kinds that came with this run: outside of one, all that the release defines."""
+        """The kinds that this run installed: outside of a run, all that the release defines."""
         begun = self._spec.get("components") if self._run else self._desired.components
         defined: dict[tuple[str, str], Kind] = {}
         for name in begun or ():
@@ -126,18 +126,18 @@ class _Deployment:
         return defined
 
     def _selection(self) -> Mapping[str, str]:
-        """Which objects of each component are read and applied: as the plan of the run has decided."""
+        """The objects of each component that are read and applied, as the plan of the run decided."""
         if self._run:
             return self._spec.get("selection") or {}
         return {name: MOVED for name, one in self._desired.components.items() if one.is_unchanged}
 
     def _namespaces(self) -> frozenset[str]:
-        """The namespaces that the release brings."""
+        """The namespaces of the release."""
         refs = (ref for component in self._desired.components.values() for ref in component.refs)
         return frozenset(ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND))
 
     def work(self) -> list[ComponentOutcome]:
-        """Work on every component that may start, and tell of those that may not."""
+        """Work on every component that may start, and report those that may not."""
         self._forget_the_release()
         entries = [entry for entry in self._desired.entries.values() if entry.name in self._names]
         for prerequisites, phase in ((True, "prerequisites"), (False, "components")):
@@ -148,7 +148,7 @@ class _Deployment:
         return list(self._outcomes.values())
 
     def _forget_the_release(self) -> None:
-        """Outside of a run: the cluster no longer has all of its release as that was rendered."""
+        """Outside of a run: record that the cluster no longer has all of its release as it was rendered."""
         known = self._place.known.inventories
         same = all(known[n].digest == self._desired.components[n].digest for n in self._names if n in known)
         if self._run or same:
@@ -159,7 +159,7 @@ class _Deployment:
 
     @property
     def cancelled_by(self) -> str:
-        """Who or what has cancelled the deployment, with the reason; mostly empty."""
+        """Who or what cancelled the deployment, with the reason; mostly empty."""
         return "; ".join(self._migrating.cancel_reasons) or self._stopping.reason()
 
     def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
@@ -170,15 +170,16 @@ class _Deployment:
                 self._outcomes[outcome.name] = outcome
                 states.append(outcome.state)
         if self._run:
-            # A phase may take several tasks: those before this one have noted their share.
+            # A phase may take several tasks: earlier tasks have recorded their share.
             state = SUCCEEDED if set(states) == {SUCCEEDED} else FAILED
             entry = phase_entry(state, time.monotonic() - started, self._phase(phase))
             update_run_status(self._task.cluster, self._run, {"phases": {phase: entry}})
 
     def _narrow(self) -> None:
-        """Take old versions from definitions, once all that the run works on is healthy without them.
+        """Remove old versions from definitions, once everything in the run is healthy without them.
 
-        Outside of a run of the whole release they stay: others may need them, and the next such run ends it.
+        Outside of a run of the whole release they stay: others may need them, and the next such run removes
+        them.
         """
         states = {**self._earlier, **{name: one.state for name, one in self._outcomes.items()}}
         unfinished = any(states.get(name) != SUCCEEDED for name in self._spec.get("components") or ())
@@ -266,13 +267,13 @@ class _Deployment:
 
 
 def deploy_components(task: Task, options: ComponentOptions) -> Result:
-    """Deploy components; as part of a run, what came of each is recorded there."""
+    """Deploy components; as part of a run, the outcome of each is recorded there."""
     if not options.run:
         name = f"component-{new_run_name()}"
         return run_with_own_lease(
             task, name, lambda leased: _deploy_under_lease(leased, options, {}, _known(leased))
         )
-    # The fingerprint, which is asked for from here on, is read just as long.
+    # The fingerprint, which is needed from here on, is read in the meantime.
     record, known, _fingerprint = call_in_threads(
         lambda: read_run(task.cluster, options.run), lambda: _known(task), task.materials.fingerprint
     )
@@ -283,7 +284,7 @@ def deploy_components(task: Task, options: ComponentOptions) -> Result:
 
 
 def _known(task: Task) -> KnownState:
-    """What the cluster remembers of all components, and what its own autoscalers target."""
+    """The records of all components, and the targets of the cluster's own autoscalers."""
     return KnownState(
         *call_in_threads(lambda: read_inventories(task.cluster), lambda: read_autoscaled(task.cluster))
     )
@@ -297,7 +298,7 @@ def _deploy_under_lease(
     cancelled_by = deployment.cancelled_by
     waiting = [one for one in outcomes if one.state == NOT_STARTED]
     if cancelled_by and waiting:
-        # Whoever interrupts Ansible sees no result.
+        # A user who interrupts Ansible sees no result.
         task.progress(", ".join(one.name for one in waiting), NOT_STARTED, waiting[0].error)
     warnings = end_if_cancelled(task, options.run, cancelled_by)
     problems = outcome_problems(outcomes)
@@ -311,13 +312,13 @@ def _deploy_under_lease(
     if problems or cancelled_by:
         cancelled = [f"cancelled by {cancelled_by}"] if cancelled_by else []
         result["msg"] = "\n".join([*cancelled, *problems])
-        # In a run, what was not started has failed elsewhere.
+        # In a run, the cause of what was not started is a failure elsewhere.
         result["failed"] = not options.run or any(one.state in (FAILED, CANCELLED) for one in outcomes)
     return result
 
 
 def _warnings(outcomes: list[ComponentOutcome], *, planned: bool) -> list[str]:
-    """What a person should know; what others have done to objects the plan of a run has told already."""
+    """Warnings for a person; the plan of a run has already reported changes by others to objects."""
     return [
         f"{outcome.name}: {warning}"
         for outcome in outcomes

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``run`` with ``state=noted``: remember what a plan without a run has seen."""
+"""The task ``run`` with ``state=noted``: record the observations of a plan without a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..._runs.records.inventories import read_inventories
 
 
 def record_plan_observations(cluster: Cluster, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result:
-    """Write the inventories anew. No object changes, and nothing is left to do: so this is no change."""
+    """Write the inventories again. No object changes, and nothing is left to do: so this is no change."""
     installation = read_installation(cluster)
     inventories = read_inventories(cluster)
     if basis_in(cluster, installation, inventories.values()) != plan["basis"]:

@@ -44,7 +44,7 @@ from ..plan.prune_rehearsal import PRUNE_ADVICE, dropped_definitions
 
 
 def prune_components(task: Task, options: ComponentOptions) -> Result:
-    """Prune some components; as part of a run only where all before has succeeded."""
+    """Prune some components; as part of a run only if everything before has succeeded."""
     if not options.run:
         name = f"prune-{new_run_name()}"
         return run_with_own_lease(task, name, lambda leased: _pruned(leased, options, {}))
@@ -92,7 +92,7 @@ def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) ->
 
 
 def _why_not(record: Mapping[str, Any]) -> str:
-    """Why a run may not prune; empty where it may."""
+    """Why a run may not prune; empty if it may."""
     if not record:
         return ""
     failures = run_problems(record, before=PRUNE)
@@ -100,19 +100,21 @@ def _why_not(record: Mapping[str, Any]) -> str:
 
 
 class _Pruning:
-    """The pruning of some components, side by side and in rounds."""
+    """The pruning of some components, concurrently and in rounds."""
 
     def __init__(self, task: Task, options: ComponentOptions) -> None:
         self._task = task
         self._options = options
         self._inventories, others = read_owned(task.cluster)
-        # What stands as it was deployed is wanted as it is, also where it would be rendered to other names.
+        # An unchanged component is wanted as it was deployed, even if another rendering would give other
+        # names.
         release, kept = read_release(task.materials, self._inventories)
         desired = desired_release(release, scope_of(task.cluster), kept).components
         wanted = {ref for component in desired.values() for ref in component.refs}
         obsolete = obsolete_entries(self._inventories.values(), wanted, options.names, others)
         orphans = {name for name in options.names if name not in desired}
-        # Not what orphans have: of two that go, each would leave it to the other one to remember.
+        # Without the objects of orphans: if two orphans are deleted, each would leave a shared object to the
+        # other.
         staying = [*others, *(one for name, one in self._inventories.items() if name not in orphans)]
         self._removals = {
             name: ComponentRemoval(
@@ -135,7 +137,7 @@ class _Pruning:
         self._gate = RemovalGate(task.cluster, planned)
 
     def work(self) -> list[ComponentOutcome]:
-        """Prune every component, and tell what came of it."""
+        """Prune every component, and report the outcome."""
         cluster, options = self._task.cluster, self._options
         self._gate.look()
         remove_components(
@@ -182,7 +184,7 @@ def _note(cluster: Cluster, run: str, outcomes: Sequence[ComponentOutcome], seco
 
 
 def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[str, Any]:
-    """What the run's record says of a component, with what came of its pruning."""
+    """The run's record of a component, with the outcome of its pruning."""
     warnings = [*known.get("warnings", ()), *outcome.warnings]
     return {
         **outcome.as_result(),

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``run`` with ``state=finished``: say how a run has ended, and how long each part took."""
+"""The task ``run`` with ``state=finished``: report how a run has ended, and how long each part took."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from ..._runs.run_failures import failures_in_short, run_problems
 from ..._threads import map_in_threads
 
 JUST_NOW = 1.0
-"""Seconds for which a component that was watched to its end need not be looked at once more."""
+"""Seconds for which a component that was watched to its end need not be read again."""
 
 
 def end_run(
     task: Task, run: str, interactive_managers: Sequence[str], plan: Mapping[str, Any] | None = None
 ) -> Result:
-    """End the record of a run, and give its lease back; what has ended stays as it is.
+    """End the record of a run, and release its lease; a record with an end stays unchanged.
 
     Args:
         task: that ends the run.
         run: its name.
-        interactive_managers: patterns of the names of field managers behind which a person sits.
-        plan: that the run has carried out, for the result.
+        interactive_managers: patterns for field managers that a person uses.
+        plan: that the run has applied, for the result.
 
     Raises:
         ClusterError: there is no such run, or the server does not answer.
@@ -56,7 +56,7 @@ def end_run(
     started = time.monotonic()
     record = read_run(task.cluster, run)
     if (record.get("status") or {}).get("state", RUNNING) != RUNNING:
-        # By the work itself, or by somebody else: then it need not have the lease any more.
+        # By the work itself, or by another process: then the run need not hold the lease any more.
         result = _record_end(task.cluster, record, interactive_managers, started)
     else:
         with run_under_lease(task, record) as working_task:
@@ -68,7 +68,7 @@ def end_run(
 def _record_end(
     cluster: Cluster, record: Mapping[str, Any], interactive_managers: Sequence[str], started: float
 ) -> Result:
-    """End the record of a run; one that has ended stays as it is."""
+    """End the record of a run; a record with an end stays unchanged."""
     name, spec, status = record["metadata"]["name"], record["spec"], record.get("status") or {}
     failures = run_problems(record)
     ended_before = status.get("state", RUNNING) != RUNNING
@@ -114,7 +114,7 @@ def _record_end(
 
 
 def _installation_after(before: Installation, run_name: str, spec: Mapping[str, Any]) -> Installation:
-    """What the cluster has after a run that succeeded; components alone leave its version as it was."""
+    """The installation after a run that succeeded; components alone leave its version unchanged."""
     if spec.get("alone"):
         components = dict.fromkeys((*before.components, *spec["allComponents"]))
         return replace(before, digest=spec.get("kept", ""), components=tuple(components), last_run=run_name)
@@ -142,7 +142,7 @@ def _what_of(spec: Mapping[str, Any]) -> str:
 
 
 def _unseen(status: Mapping[str, Any], now: float) -> list[str]:
-    """The components that were deployed, and may have been written to since they were noted.
+    """The components that were deployed, and may have been written to since they were recorded.
 
     Args:
         status: of the run's record.
@@ -150,13 +150,13 @@ def _unseen(status: Mapping[str, Any], now: float) -> list[str]:
     """
     deployed = {n: e for n, e in (status.get("components") or {}).items() if e.get("state") == SUCCEEDED}
     if status.get("migrations"):
-        # They may have worked on anything since.
+        # They may have worked on any component since.
         return list(deployed)
     return [name for name, entry in deployed.items() if now - entry.get("seen", -math.inf) > JUST_NOW]
 
 
 def _note_as_they_are_now(cluster: Cluster, components: Sequence[str], interactive: Sequence[str]) -> None:
-    """Look at components once more: controllers have written to their objects since these were applied."""
+    """Read components again: controllers have written to their objects since these were applied."""
     inventories = list(read_inventories(cluster, components).values()) if components else []
     live = read_metadata(cluster, inventories)
     fresh = [(before, refreshed_inventory(before, live, interactive)) for before in inventories]

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``run`` with ``state=started``: begin to carry a plan out, once the cluster is ours."""
+"""The task ``run`` with ``state=started``: begin to apply a plan, once the cluster's lease is held."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ from ...migration import Phase
 def start_run(
     task: Task, kinds: RecordKinds, plan: Mapping[str, Any], *, deadline: float, may_wait: bool
 ) -> Result:
-    """Get the lease, and record the run, if all is as the plan saw it.
+    """Acquire the lease, and record the run, if the plan's inputs are unchanged.
 
     Args:
         task: that starts the run.
         kinds: of the records that the cluster is to have.
-        plan: as the task ``plan`` answered with it.
+        plan: the result of the task ``plan``.
         deadline: seconds after which the run stops; 0 means never.
-        may_wait: whether the user wants to wait for others, so that a plan that is outdated is no error.
+        may_wait: whether the user wants to wait for other runs, so that an outdated plan is no error.
 
     Raises:
-        LifecycleError: the plan has blockers, the cluster is held, or is another one, or somebody else is at
-            work on it or was since the plan was made.
+        LifecycleError: the plan has blockers, the cluster is held, or is another one, or another process
+            holds its lease or did since the plan was created.
     """
     if plan.get("blockers"):
         raise LifecycleError(
@@ -78,7 +78,7 @@ def start_run(
     won = acquire_lease(task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before)
     try:
         if not won.is_first:
-            # What the plan saw may have been in the middle of a change.
+            # The plan may have read the cluster in the middle of a change.
             release_acquired_lease(task, won)
             return _outdated(task, may_wait=True)
         phases = _phases_before(plan, time.monotonic() - started)
@@ -105,7 +105,7 @@ def start_run(
 
 
 def _run_spec(plan: Mapping[str, Any], before: Installation, deadline: float) -> dict[str, Any]:
-    """What the run's record says from its beginning on."""
+    """The first spec of the run's record."""
     taking_part = [name for wave in plan["waves"] for name in wave]
     spec = run_spec(
         DEPLOY,
@@ -136,13 +136,13 @@ def _run_spec(plan: Mapping[str, Any], before: Installation, deadline: float) ->
 def _installation_while_running(
     plan: Mapping[str, Any], before: Installation, kinds: RecordKinds
 ) -> Installation:
-    """What the cluster has until the run succeeds; components alone leave its target as it was."""
+    """The installation until the run succeeds; components alone leave its target unchanged."""
     begun = replace(before, definitions=kinds.hash, digest="")
     return begun if plan["alone"] else replace(begun, target=plan["version"], profile=plan["profile"])
 
 
 def _phases_before(plan: Mapping[str, Any], lease_seconds: float) -> dict[str, Any]:
-    """What went before a run: its plan, and getting the lease."""
+    """What precedes a run: its plan, and acquiring the lease."""
     lease = phase_entry(SUCCEEDED, lease_seconds)
     if not plan.get("duration"):
         return {LEASE: lease}
@@ -157,7 +157,7 @@ def _note_begin(task: Task, plan: Mapping[str, Any], name: str, spec: Mapping[st
 
 
 def _phases_of(stages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The phases of a run without which it is not whole, whatever comes of its components."""
+    """The phases that a run needs to be complete, besides its components."""
     return [
         PRUNE if stage["tasks"] == PRUNE else global_phase(Phase(stage["phase"]))
         for stage in stages
@@ -166,12 +166,12 @@ def _phases_of(stages: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 class _Seen(NamedTuple):
-    """What a run finds when it begins.
+    """The state that a run finds when it begins.
 
     Attributes:
         installation: as it is recorded.
-        versions: of the records, as :func:`~.records.versions_of` has them.
-        before: who else is at work.
+        versions: of the records, see :func:`~.installation.records_version`.
+        before: the lease and its holder.
     """
 
     installation: Installation
@@ -189,7 +189,7 @@ def _look(task: Task) -> _Seen:
 
 
 def _is_as_planned(cluster: Cluster, plan: Mapping[str, Any], seen: _Seen) -> bool:
-    """Whether the cluster remembers what it did when it was planned."""
+    """Whether the cluster's records are the same as for the plan."""
     if seen.versions and seen.versions == plan.get("versions"):
         return True
     inventories = read_inventories(cluster)
@@ -198,10 +198,10 @@ def _is_as_planned(cluster: Cluster, plan: Mapping[str, Any], seen: _Seen) -> bo
 
 
 def _outdated(task: Task, *, may_wait: bool) -> Result:
-    """What to answer where another deployment has begun since the plan was made: to plan anew, or an error.
+    """The result if another deployment has begun since the plan: a request to plan again, or an error.
 
     Raises:
-        LifecycleError: somebody else was quicker, and the user does not want to wait for anybody.
+        LifecycleError: another process was quicker, and the user does not want to wait.
     """
     if not may_wait:
         raise LifecycleError(

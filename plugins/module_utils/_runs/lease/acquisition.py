@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Getting the lease of a cluster: at once, after waiting for who has it, or from a holder that is gone."""
+"""Acquiring the lease of a cluster: at once, after a wait for its holder, or by takeover of a dead one."""
 
 from __future__ import annotations
 
@@ -45,26 +45,26 @@ from .lease import (
 )
 
 LOOK_SECONDS = 1.0
-"""How often whoever waits looks at the lease."""
+"""How often a waiting process reads the lease."""
 TELL_SECONDS = 30.0
-"""How often whoever waits tells so."""
+"""How often a waiting process reports that it waits."""
 
 
 class LeaseHeld(LifecycleError):
-    """Somebody else has the lease, and one does not want to wait for him any longer."""
+    """Another process holds the lease, and the time to wait for it is up."""
 
 
 @dataclass(frozen=True)
 class LeaseRequest:
-    """What somebody wants the lease for.
+    """A request for the lease.
 
     Attributes:
-        holder: who.
-        seconds: how long the lease shall last from each renewal on.
-        wait: how many seconds to wait for somebody who is at work.
-        account: the ServiceAccount by which to write, or empty.
-        rights: what it has to be allowed.
-        no_fence: why there can be no fence; empty where there may be one, None where nobody has looked.
+        holder: who requests it.
+        seconds: how long the lease lasts from each renewal on.
+        wait: how many seconds to wait while another process holds it.
+        account: the ServiceAccount to write with, or empty.
+        rights: what the account has to be allowed.
+        no_fence: why there can be no fence; empty if there may be one, None if this was not checked.
     """
 
     holder: Holder
@@ -76,13 +76,13 @@ class LeaseRequest:
 
 
 class AcquiredLease(NamedTuple):
-    """A lease that is ours.
+    """A lease that this process holds.
 
     Attributes:
-        tenure: the holding of it.
-        fence: what keeps us from writing without it.
+        tenure: the held lease.
+        fence: what keeps this process from writing without the lease.
         cluster: to write to from now on.
-        is_first: whether nobody else was at work meanwhile, so that a plan from before may still hold.
+        is_first: whether nobody else held the lease meanwhile, so that an earlier plan may still be valid.
     """
 
     tenure: HeldLease
@@ -92,14 +92,14 @@ class AcquiredLease(NamedTuple):
 
 
 class Acquisition:
-    """One attempt to get the lease, which may take its time.
+    """One attempt to acquire the lease, which may take some time.
 
     Args:
         cluster: the live one.
-        claim: what for.
-        tell: gets what a person should know while it waits: a state and a sentence.
+        claim: the request.
+        tell: is called with messages for a person while this waits: a state and a sentence.
         cancelled: whether to stop waiting.
-        name: of the lease. That of runs is the default, and the only one that has fences.
+        name: of the lease. The default is the lease of runs, the only one that has fences.
         clock, sleep: for tests.
     """
 
@@ -124,14 +124,14 @@ class Acquisition:
         self._raised: RaisedFence | None = None
 
     def acquire(self, lease: Lease | None = None) -> AcquiredLease:
-        """Get the lease.
+        """Acquire the lease.
 
         Args:
-            lease: as it was just read, if it was.
+            lease: as it was just read, if it was read.
 
         Raises:
-            LeaseHeld: somebody is at work for longer than one wants to wait.
-            LifecycleError: it was cancelled, or the server does not answer.
+            LeaseHeld: another process held it for longer than the time to wait.
+            LifecycleError: the attempt was cancelled, or the server does not answer.
         """
         try:
             return self._acquire(lease or read_lease(self._cluster, self._name))
@@ -153,19 +153,19 @@ class Acquisition:
                 if tenure is not None:
                     return self._won(tenure, seen, is_first)
                 is_first = False
-                # Whoever was quicker may have taken the fence of anybody else away.
+                # A process that was quicker may have deleted the fences of all others.
                 self._lower()
             seen = observe_lease(seen, read_lease(self._cluster, self._name), self._clock())
 
     def _wait_a_little(self, seen: LeaseObservation, begun: float) -> None:
-        """Wait until the lease is looked at again.
+        """Wait until the next reading of the lease.
 
         Args:
-            seen: what is known of the lease, which somebody else has.
-            begun: since when this has waited.
+            seen: what is known of the lease, which another process holds.
+            begun: when this attempt began to wait.
 
         Raises:
-            LifecycleError: it is not waited for any longer.
+            LifecycleError: the wait has ended without the lease.
         """
         if self._cancelled():
             raise LifecycleError(f"cancelled while it waited for {seen.lease}, who has the lease")
@@ -185,12 +185,12 @@ class Acquisition:
     def _lower(self) -> None:
         if self._raised:
             with suppress(ClusterError):
-                # One that stays does no harm: nobody writes by it.
+                # A Secret that stays does no harm: nobody writes with its tokens.
                 lower_fence(self._cluster, self._raised.fence)
         self._raised = None
 
     def _take(self, before: Lease) -> HeldLease | None:
-        """Take a lease that is free, or was given up; None where somebody was quicker."""
+        """Take a lease that is free or was given up; None if another process was quicker."""
         claim = self._claim
         self._raised = self._raised or self._prepare()
         begun = self._clock()
@@ -210,7 +210,7 @@ class Acquisition:
         )
 
     def _prepare(self) -> RaisedFence:
-        """Make the fence first: a Secret that is made later might be that of a run that has lost already."""
+        """Create the fence first: a Secret created later might be that of a run that has already lost."""
         claim = self._claim
         no_fence = claim.no_fence
         if no_fence is None:
@@ -220,12 +220,12 @@ class Acquisition:
         try:
             return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
         except NotFound:
-            # On a cluster that never had any of this.
+            # On a cluster that never had a lease.
             self._bring_namespace()
             return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
 
     def _write(self, before: Lease, spec: dict[str, object]) -> None:
-        """Write the lease, if it is still as it was. Raises Conflict where it isn't."""
+        """Write the lease if it is unchanged. Raises Conflict if it is not."""
         if before.uid:
             meta = {"uid": before.uid, "resourceVersion": before.resource_version}
             patch = {"metadata": meta, "spec": spec}
@@ -245,7 +245,7 @@ class Acquisition:
             self._cluster.create(lease)
 
     def _bring_namespace(self) -> None:
-        # The label tells later that it is we who have made it.
+        # The label later shows that this collection created the namespace.
         meta = {"name": LIFECYCLE_NAMESPACE, "labels": {MANAGED_BY: FIELD_MANAGER}}
         self._cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
 
@@ -253,11 +253,11 @@ class Acquisition:
         fence, token = self._raised or RaisedFence(Fence())
         tenure.cancelled = self._cancelled
         taken_over = bool(seen.lease.holder)
-        # Where there is no lease it may have been deleted while somebody had it. Fences are those of runs:
-        # who takes another lease over must not take theirs away.
+        # A missing lease may have been deleted while another process held it. Fences belong to runs: a
+        # process that takes another lease over must not delete them.
         if self._name == LEASE_NAME and (taken_over or not seen.lease.uid):
-            # Where this fails the lease is left to expire: given back, it would look as if nobody from before
-            # could write any more.
+            # If this fails, the lease is left to expire. A released lease would suggest that no earlier
+            # holder can still write.
             with tenure.keep_renewed():
                 note, evicted = self._evict(tenure, fence, seen.lease)
             fence = replace(fence, note=note or fence.note)
@@ -266,11 +266,11 @@ class Acquisition:
         return AcquiredLease(tenure, fence, cluster, is_first and not taken_over)
 
     def _evict(self, tenure: HeldLease, own: Fence, gone: Lease) -> tuple[str, bool]:
-        """Wait until nobody from before can write; why that isn't certain, and whether it was needed."""
+        """Wait until no earlier holder can write; why that is uncertain, and whether the wait was needed."""
         if gone.holder:
             self._tell("taking over", f"from {gone}, who was silent for {gone.seconds:.0f} s")
         try:
-            # As long as it is ours, or it would be the fence of whoever has it by then.
+            # As long as this process holds the lease: otherwise this would be the fence of its next holder.
             if not delete_other_fences(fenced_cluster(self._cluster, tenure, Fence()), own):
                 return "", False
         except Forbidden as refusal:
@@ -288,19 +288,20 @@ class Acquisition:
 
 
 NAMESPACE_SECONDS = 60.0
-"""How long a namespace of ours may take to go."""
+"""How long the deletion of our namespace may take."""
 
 
 def delete_lease(cluster: Cluster) -> None:
-    """Leave nothing of the lease on a cluster where nothing of ours is left; what goes wrong does no harm.
+    """Delete the lease from a cluster where nothing else of ours is left; failures do no harm.
 
-    Our namespace goes if it is we who have made it: others may have put the deployer's account there.
+    Our namespace is deleted too if this collection created it: others may have put the deployer's account
+    there.
     """
     with suppress(ClusterError):
         namespace, lease = cluster.get("v1", "Namespace", LIFECYCLE_NAMESPACE), read_lease(cluster)
         if namespace is None or lease.holder:
             return
-        # Refused where somebody has got it by now.
+        # Refused if another process has taken the lease meanwhile.
         cluster.delete(
             LEASE_API_VERSION,
             LEASE_OBJECT_KIND,

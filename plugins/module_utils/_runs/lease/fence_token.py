@@ -1,11 +1,12 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fence of a run: a token that the server refuses once the run's Secret is gone.
+"""The fence of a run: a token that the server refuses once the run's Secret is deleted.
 
-So whoever takes the lease over from a run can be sure that it writes no more, whatever its process believes:
-it deletes the Secret. Where the user may not make such tokens, or they would not be allowed what the run has
-to do, the fence is *advisory*: the run alone sees to it that it writes only while it has the lease.
+A process that takes the lease over deletes that Secret. So it can be sure that the run before it writes no
+more, whatever that run's process believes. The fence is *advisory* if the user may not create such tokens, or
+if the tokens lack rights that the run needs. Then only the run itself ensures that it writes only while it
+holds the lease.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from .lease import LIFECYCLE_NAMESPACE
 
 FENCE_LABEL = f"{GROUP}/fence"
 REFUSED_AFTER_SECONDS = 12.0
-"""After how long a token whose Secret is gone is refused: API servers remember for ten that it was good."""
+"""When a token is refused after its Secret is deleted: API servers cache a valid token for ten seconds."""
 TOKEN_SECONDS = 3600
 REVIEW_SECONDS = 10.0
 MOST_TOLD = 3
-"""How many of the rights that are missing are told."""
+"""How many of the missing rights a message lists."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Fence:
     """What keeps a run from writing once it has lost its lease.
 
     Attributes:
-        account: the ServiceAccount by whose tokens it writes; empty where the fence is advisory.
+        account: the ServiceAccount with whose tokens the run writes; empty if the fence is advisory.
         secret, uid: the Secret that the tokens are bound to.
         note: what a person should know: mostly why the fence is advisory.
     """
@@ -53,17 +54,17 @@ class Fence:
 
     @property
     def is_advisory(self) -> bool:
-        """Whether the run alone sees to it that it writes only while it has the lease."""
+        """Whether only the run itself ensures that it writes only while it holds the lease."""
         return not self.secret
 
 
 def fence_of(written: Mapping[str, Any]) -> Fence:
-    """The fence that a run's record tells of."""
+    """The fence according to a run's record."""
     return Fence(**{name: str(written.get(name) or "") for name in ("account", "secret", "uid", "note")})
 
 
 def secret_for(run: str) -> Object:
-    """The Secret of a run's tokens: there is nothing in it."""
+    """The Secret of a run's tokens, without content."""
     return {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -74,15 +75,15 @@ def secret_for(run: str) -> Object:
 
 
 class RunToken:
-    """The writing of a run by its own token. Usable from several threads.
+    """The writes of a run with its own token. Usable from several threads.
 
     Args:
-        cluster: the live one, as who we are.
+        cluster: the live one, as the current user.
         fence: of the run, with a Secret.
-        tenure: of the run; None before it has the lease.
+        tenure: of the run; None before it holds the lease.
 
     Attributes:
-        writing: the cluster, written to by the token.
+        writing: the cluster, written to with the token.
     """
 
     def __init__(self, cluster: Cluster, fence: Fence, tenure: HeldLease | None = None) -> None:
@@ -101,7 +102,7 @@ class RunToken:
 
         Raises:
             LeaseLost: the run has lost its lease, and with it the right to tokens.
-            ClusterError: the server does not answer, or gives no token for another reason.
+            ClusterError: the server does not answer, or issues no token for another reason.
         """
         with self._lock:
             if not self._header or refused == self._header or boot_clock() >= self._renew_at:
@@ -129,7 +130,7 @@ class RunToken:
         except (NotFound, Conflict) as refusal:
             if self.tenure is None:
                 raise
-            # Mostly that is why.
+            # A lost lease is mostly the cause.
             self.tenure.renew()
             raise ClusterError(
                 "the server refuses what this run writes, as the Secret"
@@ -139,14 +140,14 @@ class RunToken:
 
 
 class RaisedFence(NamedTuple):
-    """A fence, and the token that was made to try it; None where it is advisory."""
+    """A fence, and the token that was created to test it; None if the fence is advisory."""
 
     fence: Fence
     token: RunToken | None = None
 
 
 def no_fence_reason(cluster: Cluster, account: str) -> str:
-    """Why there can be no fence, as far as one look at the account tells; empty where there may be one.
+    """Why there can be no fence, according to one check of the account; empty if there may be one.
 
     Raises:
         ClusterError: the server does not answer.
@@ -161,16 +162,16 @@ def no_fence_reason(cluster: Cluster, account: str) -> str:
 
 
 def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Right]) -> RaisedFence:
-    """Make the fence of a run that is about to begin.
+    """Create the fence of a run that is about to begin.
 
     Args:
-        cluster: the live one, as who we are.
+        cluster: the live one, as the current user.
         run: its name.
-        account: the ServiceAccount to write by.
+        account: the ServiceAccount to write with.
         rights: what the run has to be allowed.
 
     Raises:
-        ClusterError: the server does not answer, or our namespace is not there.
+        ClusterError: the server does not answer, or our namespace does not exist.
     """
     named = f"{LIFECYCLE_NAMESPACE}/{account}"
     try:
@@ -191,7 +192,7 @@ def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Rig
         why = f"the ServiceAccount {named} lacks rights that this run needs"
     if missing:
         with suppress(Forbidden):
-            # One that stays does no harm: nobody has a token by it.
+            # A Secret that stays does no harm: nobody has a token of it.
             lower_fence(cluster, fence)
         more = f", and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
         return advisory_fence(f"{why}: {'; '.join(missing[:MOST_TOLD])}{more}")
@@ -199,28 +200,28 @@ def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Rig
 
 
 def advisory_fence(why: str) -> RaisedFence:
-    """What a run has instead of a fence."""
+    """The substitute for a fence: only the run itself stops its writes."""
     return RaisedFence(Fence(note=why))
 
 
 def lower_fence(cluster: Cluster, fence: Fence) -> None:
-    """Take a fence away that is no longer needed.
+    """Delete a fence that is no longer needed.
 
     Raises:
-        ClusterError: the server does not answer. A Secret that is left does no harm: the next one that takes
-            a lease over removes it.
+        ClusterError: the server does not answer. A Secret that stays does no harm: the next takeover of the
+            lease deletes it.
     """
     if fence.secret:
         cluster.delete("v1", "Secret", fence.secret, LIFECYCLE_NAMESPACE, uid=fence.uid)
 
 
 def delete_other_fences(cluster: Cluster, own: Fence) -> bool:
-    """Make sure that the tokens of all other runs will be refused; whether there may have been any.
+    """Ensure that the server refuses the tokens of all other runs; whether there may have been any.
 
-    Of all: somebody may have taken the lease over before, and died before this.
+    Of all runs, because an earlier process may have taken the lease over and died before it did this.
 
     Raises:
-        Forbidden: the user may not do that, so that their fences were advisory to him.
+        Forbidden: the user may not do that, so those fences were only advisory for this user.
     """
     found = cluster.list(
         "v1", "Secret", LIFECYCLE_NAMESPACE, label_selector=FENCE_LABEL, metadata_only=True
@@ -234,10 +235,10 @@ def delete_other_fences(cluster: Cluster, own: Fence) -> bool:
 def fenced_cluster(
     cluster: Cluster, tenure: HeldLease, fence: Fence, token: RunToken | None = None
 ) -> Cluster:
-    """The cluster as a run may use it: it writes by the run's token, and only while it has the lease.
+    """The cluster as a run may use it: writes use the run's token, and only while the run holds the lease.
 
     Args:
-        cluster: the live one, as who we are.
+        cluster: the live one, as the current user.
         tenure, fence: of the run.
         token: of the fence, if there is one already.
     """
@@ -257,10 +258,10 @@ def _missing(token: RunToken, rights: Collection[Right]) -> Sequence[str]:
     """
     token.authorization()
     try:
-        # In a namespace that is not there only what is granted in the whole cluster counts.
+        # In a namespace that does not exist, only rights granted in the whole cluster count.
         wide = _review(token, f"{LIFECYCLE_NAMESPACE}-anywhere")
         missing = not_granted(rights, wide.rules)
-        # What a role grants in a namespace is told only of that one.
+        # A review of a namespace lists the rights that roles grant in that namespace only.
         places = sorted({right.namespace for right in missing if right.namespace})
         reviews = dict(zip(places, map_in_threads(lambda place: _review(token, place), places), strict=True))
     except KindNotServed:
@@ -271,7 +272,7 @@ def _missing(token: RunToken, rights: Collection[Right]) -> Sequence[str]:
         if not right.namespace or not_granted([right], reviews[right.namespace].rules)
     }
     if not all(review.is_whole for review in (wide, *reviews.values())):
-        # An authorizer that can list no rules, such as a webhook, can still be asked for each right.
+        # An authorizer that cannot list rules, such as a webhook, can still be asked about each right.
         missing = missing_rights(token.writing, missing)
     return in_words(missing)
 

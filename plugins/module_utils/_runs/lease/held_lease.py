@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The holding of a cluster's lease by one process: renewing it, and knowing how long it lasts."""
+"""A cluster's lease as one process holds it: its renewal, and how long it lasts."""
 
 from __future__ import annotations
 
@@ -30,38 +30,38 @@ from .lease import (
 )
 
 RETRY_SECONDS = 2.0
-"""After how long a renewal that got no answer is tried again."""
+"""Seconds until a renewal that got no answer is tried again."""
 TRIES, TRY_AGAIN_SECONDS = 5, 0.3
-"""How often, and after how long again, whoever has something to write renews it that nobody did in time."""
+"""How often, and with which pause, a writer renews a lease that was not renewed in time."""
 
 
 def read_lease(cluster: Cluster, name: str = LEASE_NAME) -> Lease:
-    """The lease of a cluster; a free one where there is none.
+    """The lease of a cluster; a free lease if there is none.
 
     Args:
-        cluster: whose.
+        cluster: to read from.
         name: of the lease; by default that of runs.
 
     Raises:
-        ClusterError: it can't be read.
+        ClusterError: it cannot be read.
     """
     return lease_from(cluster.get(LEASE_API_VERSION, LEASE_OBJECT_KIND, name, LIFECYCLE_NAMESPACE))
 
 
 class HeldLease:
-    """The lease, as long as it is ours. Usable from several threads.
+    """The lease, while this process holds it. Usable from several threads.
 
     Args:
-        cluster: the live one, as who we are.
+        cluster: the live one, as the current user.
         holder: our identity in the lease.
-        epoch: of the lease since we have it.
+        epoch: of the lease since we hold it.
         seconds: how long it lasts from each renewal on.
         name: of the lease; by default that of runs.
-        until: when it ends unless it is renewed, by ``clock``; by default it has to be renewed at once.
+        until: when it ends without renewal, by ``clock``; by default it has to be renewed at once.
         clock: seconds that only grow; for tests.
 
     Attributes:
-        is_over: whether nothing is left to do under it.
+        is_over: whether no work is left to do under it.
         cancelled: see :class:`~.fence.LeaseHolding`.
     """
 
@@ -78,7 +78,7 @@ class HeldLease:
     ) -> None:
         self._name = name
         self._asking = cluster
-        # A renewal that hangs must not keep us from trying another one.
+        # A renewal that hangs must not block the next one.
         self._cluster = cluster.with_write_terms(WriteTerms(lambda: RENEWAL_SECONDS))
         self.holder = holder
         self.epoch = epoch
@@ -94,15 +94,15 @@ class HeldLease:
 
     @property
     def loss_reason(self) -> str:
-        """Who has the lease instead of us, in a sentence; empty as far as we know that it is ours."""
+        """Who holds the lease instead of us, in a sentence; empty while we hold it as far as is known."""
         return self._lost
 
     def seconds_left(self) -> float:
-        """How long it is certainly ours; not above zero where that isn't certain at all."""
+        """For how many seconds the lease is certainly ours; zero or less if that is not certain."""
         return 0.0 if self._lost else self._until - self._clock()
 
     def is_extension_pending(self) -> bool:
-        """See :class:`~.cluster.WriteTerms`: whoever renews it goes on with that while the server is away.
+        """See :class:`~.cluster.WriteTerms`: the renewing thread retries while the server is away.
 
         Raises:
             LeaseLost: it is no longer ours.
@@ -112,7 +112,7 @@ class HeldLease:
         return self._is_kept_renewed and not self.cancelled()
 
     def renew(self) -> None:
-        """Renew it, also where it has expired and nobody has taken it.
+        """Renew the lease, even if it has expired and nobody has taken it.
 
         Raises:
             LeaseLost: it is no longer ours.
@@ -120,7 +120,7 @@ class HeldLease:
         """
         if self._lost:
             raise LeaseLost(self._lost)
-        # What counts is when it was asked for: whoever watches sees the answer's effect later than that.
+        # The time of the request counts: observers see the effect of its answer later than that.
         begun = self._clock()
         try:
             self._patch(renewal_patch(self.holder, self.epoch, datetime.now(UTC)))
@@ -130,7 +130,7 @@ class HeldLease:
                 raise
             self._lost = lost_to(self.holder, self.epoch, lease, self._name)
             raise LeaseLost(self._lost) from refusal
-        # One that took long may be answered after one that began later.
+        # A slow renewal may be answered after a renewal that began later.
         self._until = max(self._until, begun + self.seconds)
 
     @contextmanager
@@ -149,43 +149,43 @@ class HeldLease:
             self._writes.discard(write)
 
     def end(self) -> bool:
-        """Let no write begin any more; whether each that had begun has its answer.
+        """Block new writes; whether each write that had begun has its answer.
 
-        One may have none: that of a migration that was given up, whose thread still waits for it.
+        A write may have no answer: that of an abandoned migration, whose thread still waits for it.
         """
         self._lost = self._lost or lost_to(self.holder, self.epoch, Lease(epoch=self.epoch), self._name)
         return not self._writes
 
     def require_lease(self) -> None:
-        """Renew it here and now where nobody did so in time.
+        """Renew the lease here and now if it was not renewed in time.
 
         Raises:
             LeaseLost: it is no longer ours.
-            ClusterError: whether it is can't be found out.
+            ClusterError: nobody can find out whether it still is.
         """
         if self.seconds_left() > self.seconds / 3:
             return
         with self._lock:
-            # The first may have waited for the server for longer than it lasts.
+            # The first renewal may have waited for the server for longer than the lease lasts.
             for attempt in range(1, TRIES + 1):
                 if self.seconds_left() > self.seconds / 3:
                     return
                 try:
                     self.renew()
                 except ClusterError as error:
-                    # To renew it once more than was noticed does no harm.
+                    # A renewal more than necessary does no harm.
                     if not may_have_acted(error) or self.cancelled() or attempt == TRIES:
                         raise
                     time.sleep(TRY_AGAIN_SECONDS)
 
     @property
     def until(self) -> float:
-        """When it ends unless it is renewed, by its clock."""
+        """When the lease ends without renewal, by its clock."""
         return self._until
 
     @contextmanager
     def keep_renewed(self) -> Iterator[None]:
-        """Keep it renewed in here; for what soon ends that takes no request."""
+        """Keep the lease renewed in this block; a short block needs no request for that."""
         ended = threading.Event()
         thread = threading.Thread(target=self._keep_renewing, args=(ended,), name="lease", daemon=True)
         thread.start()
@@ -195,12 +195,13 @@ class HeldLease:
         finally:
             self._is_kept_renewed = False
             ended.set()
-            # One that waits for an answer does no harm: it is refused once the lease is given back.
+            # A renewal that waits for an answer does no harm: the server refuses it once the lease is
+            # released.
             thread.join(RETRY_SECONDS)
 
     def _keep_renewing(self, ended: threading.Event) -> None:
         regular = min(RENEWAL_SECONDS, self.seconds / 4)
-        # Whoever had it before us in this run may have renewed it some time ago, as may a renewal that waited
+        # The previous task of this run may have renewed the lease some time ago, as may a renewal that waited
         # for the server.
         pause = self._pause(regular)
         while not ended.wait(max(pause, 0.0)):
@@ -210,15 +211,15 @@ class HeldLease:
             except LeaseLost:
                 return
             except ClusterError:
-                # Who writes finds out how long it is still ours.
+                # A thread that writes checks how long the lease is still ours.
                 pause = min(RETRY_SECONDS, self.seconds / 4)
 
     def _pause(self, regular: float) -> float:
-        """Seconds until it is to be renewed, that long after its last renewal was asked for."""
+        """Seconds until the next renewal, counted from the request of the last one."""
         return self.seconds_left() - self.seconds + regular
 
     def release(self) -> None:
-        """Give it back, unless it is no longer ours.
+        """Release the lease, unless it is no longer ours.
 
         Raises:
             ClusterError: the server does not answer; the lease then expires by itself.
@@ -233,7 +234,7 @@ class HeldLease:
 
 
 def lost_to(holder: str, epoch: int, lease: Lease, name: str) -> str:
-    """Who has a lease instead of somebody who had it in an epoch, for a person."""
+    """Who holds a lease instead of its holder in an earlier epoch, for a person."""
     run = holder_of(holder).run
     is_of_runs = name == LEASE_NAME
     what = "the lease of the cluster" if is_of_runs else f"the Lease {LIFECYCLE_NAMESPACE}/{name}"
@@ -245,7 +246,7 @@ def lost_to(holder: str, epoch: int, lease: Lease, name: str) -> str:
         now = "another run held it meanwhile, and has released it"
     else:
         now = f"the Lease {LIFECYCLE_NAMESPACE}/{name} was deleted"
-    # What holds another lease stands by for it again, without a person.
+    # An engine that lost another lease stands by for it again, without a person.
     advice = "; run the playbook again" if is_of_runs else ""
     return (
         f"{run} has lost {what}, so it may write no more: {now}. It was silent too long,"

@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which run may write to a cluster, as one Lease says it, and whether its holder is still there: pure.
+"""Which run may write to a cluster, according to one Lease, and whether its holder is alive. Pure.
 
-A holder renews its lease while it works. Whoever wants it takes the holder for gone only after the lease has
-looked the same for its whole duration by one's own clock. The times in a Lease are for people: two clocks are
-never compared, so that one that is off does no harm.
+A holder renews its lease while it works. An observer considers the holder dead only after the lease was
+unchanged for its whole duration by the observer's own clock. The times in a Lease are for people: two clocks
+are never compared, so a clock that is off does no harm.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEASE_OBJECT_KIND = "Lease"
 LIFECYCLE_NAMESPACE = "kyma-lifecycle"
 LEASE_NAME = "deployment"
 RENEWAL_SECONDS = 10.0
-"""How often a lease is renewed, so that whoever waits soon sees that its holder is there."""
+"""How often a lease is renewed, so that observers soon see that its holder is alive."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Holder:
     """Who holds a lease.
 
     Attributes:
-        run: what it is at work on: the name of a run.
+        run: what the holder works on: the name of a run.
         by: user and host, as in ``alice@bastion``.
-        process: the number of its process on that host.
+        process: the id of its process on that host.
     """
 
     run: str
@@ -44,12 +44,12 @@ class Holder:
 
     @property
     def identity(self) -> str:
-        """As it stands in the lease."""
+        """The identity as the lease has it."""
         return f"{self.run} {self.by} {self.process}"
 
 
 def holder_of(identity: str) -> Holder:
-    """Who an identity in a lease means; one that isn't ours is taken as it is."""
+    """The holder that an identity in a lease means; an identity in another format is used unchanged."""
     line = one_line(identity)
     words = line.split(" ")
     if len(words) != 3 or not words[2].isdigit():
@@ -62,11 +62,11 @@ class Lease:
     """The lease of a cluster.
 
     Attributes:
-        holder: its identity; empty where nobody has the lease.
+        holder: its identity; empty if nobody holds the lease.
         epoch: how often it has changed hands.
         seconds: how long it lasts from each renewal on.
-        since, renewed: when it was acquired and renewed last, by the holder's clock: for people only.
-        uid, resource_version: of the object; empty where there is none yet.
+        since, renewed: when it was acquired and last renewed, by the holder's clock: for people only.
+        uid, resource_version: of the object; empty if there is none yet.
     """
 
     holder: str = ""
@@ -85,7 +85,7 @@ class Lease:
 
 
 def lease_from(obj: Object | None) -> Lease:
-    """The lease that an object is; a free one where there is none."""
+    """The lease in an object; a free lease if there is none."""
     if obj is None:
         return Lease()
     spec: Mapping[str, Any] = obj.get("spec") or {}
@@ -101,7 +101,7 @@ def lease_from(obj: Object | None) -> Lease:
 
 
 class LeaseAvailability(Enum):
-    """Whether a lease can be had."""
+    """Whether a lease can be acquired."""
 
     FREE = "free"
     HELD = "held"
@@ -113,9 +113,9 @@ class LeaseObservation:
     """What an observer has seen of a lease.
 
     Attributes:
-        lease: as it was seen last.
-        since: from when on it has looked like that, by the observer's clock.
-        is_alive: whether its holder was seen renewing it.
+        lease: as it was last seen.
+        since: since when the lease is unchanged, by the observer's clock.
+        is_alive: whether the observer saw the holder renew it.
     """
 
     lease: Lease
@@ -123,19 +123,19 @@ class LeaseObservation:
     is_alive: bool = False
 
     def availability(self, now: float) -> LeaseAvailability:
-        """Whether it can be had at a moment of the observer's clock."""
+        """Whether the lease can be acquired at a moment of the observer's clock."""
         if not self.lease.holder:
             return LeaseAvailability.FREE
         return LeaseAvailability.EXPIRED if now - self.since >= self.lease.seconds else LeaseAvailability.HELD
 
 
 def observe_lease(before: LeaseObservation | None, lease: Lease, now: float) -> LeaseObservation:
-    """What an observer knows after another look.
+    """What an observer knows after the next reading.
 
     Args:
-        before: what it knew; None at the first look.
-        lease: as it is now.
-        now: by the observer's clock, after the answer has come.
+        before: what it knew before; None at the first reading.
+        lease: the current one.
+        now: by the observer's clock, after the answer has arrived.
     """
     if before is None:
         return LeaseObservation(lease, now)
@@ -145,12 +145,12 @@ def observe_lease(before: LeaseObservation | None, lease: Lease, now: float) -> 
 
 
 def _looks_of(lease: Lease) -> tuple[object, ...]:
-    """What a holder changes; that somebody put a label on the object is no sign of life."""
+    """The fields that a holder changes; a new label on the object is no sign of life."""
     return (lease.holder, lease.epoch, lease.seconds, lease.renewed, lease.uid)
 
 
 def acquisition_spec(before: Lease, holder: Holder, seconds: int, now: datetime) -> dict[str, Any]:
-    """The spec of a lease that somebody takes: its epoch is one more."""
+    """The spec of a lease for its next holder: the epoch is one higher."""
     moment = now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {
         "holderIdentity": holder.identity,
@@ -162,7 +162,7 @@ def acquisition_spec(before: Lease, holder: Holder, seconds: int, now: datetime)
 
 
 def renewal_patch(holder: str, epoch: int, now: datetime) -> list[dict[str, Any]]:
-    """The JSON patch by which a holder renews its lease: refused where it is no longer the holder."""
+    """The JSON patch by which a holder renews its lease: the server refuses it if the holder has changed."""
     moment = now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return [
         *_only_for(holder, epoch),
@@ -171,7 +171,7 @@ def renewal_patch(holder: str, epoch: int, now: datetime) -> list[dict[str, Any]
 
 
 def release_patch(holder: str, epoch: int) -> list[dict[str, Any]]:
-    """The JSON patch by which a holder gives its lease back; the epoch stays, so that the next is higher."""
+    """The JSON patch by which a holder releases its lease; the epoch stays, so the next is higher."""
     return [*_only_for(holder, epoch), {"op": "remove", "path": "/spec/holderIdentity"}]
 
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Working under a cluster's lease: as a task of a run, or with a lease of one's own."""
+"""Working under a cluster's lease: as a task of a run, or with a separate lease."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from .held_lease import HeldLease, read_lease
 from .lease import Holder, Lease
 
 UNANSWERED = "unanswered"
-"""In a record's lease: since when a write of the run was known to have no answer, so that it must expire."""
+"""In a record's lease: since when a write of the run had no answer, so that the lease must expire."""
 
 
 class LeaseState(NamedTuple):
-    """What one has to know before one gets a lease.
+    """What has to be known before a lease is acquired.
 
     Attributes:
         lease: as it was just read.
-        no_fence: see :class:`~.leasing.Claim`.
+        no_fence: see :class:`~.acquisition.LeaseRequest`.
     """
 
     lease: Lease
@@ -43,7 +43,7 @@ class LeaseState(NamedTuple):
 
 
 def read_lease_state(task: Task) -> LeaseState:
-    """Look at what one has to know before one gets a lease.
+    """Read what has to be known before a lease is acquired.
 
     Raises:
         ClusterError: the server does not answer.
@@ -54,20 +54,20 @@ def read_lease_state(task: Task) -> LeaseState:
 
 
 def acquire_lease(task: Task, run: str, rights: Collection[Right], before: LeaseState) -> AcquiredLease:
-    """Get the lease for a run that begins, as the options of its task say.
+    """Acquire the lease for a run that begins, with the options of its task.
 
     Args:
-        task: that begins it.
+        task: that begins the run.
         run: its name.
         rights: what its writes have to be allowed.
         before: what was just read.
 
     Raises:
-        LeaseHeld: somebody is at work.
+        LeaseHeld: another process holds it.
         LifecycleError: it was cancelled, or the server does not answer.
     """
     params = task.params
-    # The parent is ansible-playbook, where we are in a worker of it, which soon ends.
+    # The parent is ansible-playbook if this is one of its workers, which soon ends.
     holder = Holder(run, current_user(), os.getppid())
     claim = LeaseRequest(
         holder,
@@ -89,7 +89,7 @@ def acquire_lease(task: Task, run: str, rights: Collection[Right], before: Lease
 
 
 def lease_record(won: AcquiredLease) -> dict[str, Any]:
-    """What the record of a run keeps of its lease, so that its tasks can work under it."""
+    """What the record of a run stores of its lease, so that the run's tasks can work under it."""
     tenure = won.tenure
     kept = {
         "holder": tenure.holder,
@@ -103,7 +103,7 @@ def lease_record(won: AcquiredLease) -> dict[str, Any]:
 
 
 def fence_warning(fence: Fence) -> str:
-    """What a person should know of a fence; empty where the server alone sees to everything."""
+    """The warning about a fence for a person; empty if the server alone enforces it."""
     if not fence.is_advisory:
         return fence.note
     return f"writes are not fenced: a run that loses its lease could still write, because {fence.note}"
@@ -111,11 +111,11 @@ def fence_warning(fence: Fence) -> str:
 
 @contextmanager
 def run_under_lease(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
-    """The task, working under the lease of its run, which is kept renewed in here.
+    """The task, working under the lease of its run, which is kept renewed in this block.
 
     Args:
         task: some task.
-        record: of its run; one that was begun before there were leases has none.
+        record: of its run; runs from before there were leases have none.
 
     Raises:
         LeaseLost: the run has lost its lease.
@@ -127,7 +127,7 @@ def run_under_lease(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
         return
     tenure = _tenure_of(task.cluster, kept)
     tenure.cancelled = task.cancelled
-    # A request only where it was not renewed for long, or on a machine where nobody knows that.
+    # Send a request only if the lease was not renewed for long, or if this machine does not know.
     tenure.require_lease()
     fence = fence_of(kept)
     cluster = fenced_cluster(task.cluster, tenure, fence)
@@ -144,17 +144,17 @@ def run_under_lease(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
 
 @contextmanager
 def hold_lease(task: Task, won: AcquiredLease) -> Iterator[Task]:
-    """The task that has got a lease, working under it; it is kept renewed in here."""
+    """The task, working under its acquired lease, which is kept renewed in this block."""
     with won.tenure.keep_renewed():
         yield replace(task, cluster=won.cluster, tenure=won.tenure)
 
 
 def release_lease(cluster: Cluster, record: Mapping[str, Any]) -> None:
-    """Give the lease of a run back, which has ended; what goes wrong with that time mends.
+    """Release the lease of a run that has ended; failures resolve when the lease expires.
 
     Args:
         cluster: the live one, as who we are.
-        record: of the run. Where it tells of an unanswered write, the lease is left to expire.
+        record: of the run. If it names an unanswered write, the lease is left to expire.
     """
     kept = (record.get("spec") or {}).get("lease")
     if kept:
@@ -162,7 +162,7 @@ def release_lease(cluster: Cluster, record: Mapping[str, Any]) -> None:
 
 
 def release_acquired_lease(task: Task, won: AcquiredLease) -> None:
-    """Give a lease back that came to nothing, or that was one's own."""
+    """Release a lease whose run did not begin, or a separate lease."""
     unanswered = _ends_unanswered(won.tenure)
     if unanswered:
         _tell_unanswered(task, won.tenure)
@@ -175,18 +175,18 @@ def _ends_unanswered(tenure: HeldLease) -> bool:
 
 
 def _give_back(cluster: Cluster, tenure: HeldLease, fence: Fence, *, unanswered: bool) -> None:
-    # First the Secret: whoever gets the lease may then be sure that nobody writes by it.
+    # First the Secret: the next holder may then be sure that nobody writes with its tokens.
     with suppress(ClusterError):
         lower_fence(cluster, fence)
     if unanswered:
-        # The server gives it up when the lease expires, as it was sent with that as its timeout.
+        # The server drops the write when the lease expires: its request has that as timeout.
         return
     with suppress(ClusterError):
         tenure.release()
 
 
 def _keep_unanswered(task: Task, record: Mapping[str, Any], tenure: HeldLease) -> None:
-    """Have the record say that the lease must not be given back, whichever task of the run comes to that."""
+    """Record that no task of the run may release the lease."""
     _tell_unanswered(task, tenure)
     with suppress(ClusterError):
         lease = {UNANSWERED: timestamp()}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A lease of a name of its own, for engines of which one works while the others stand by."""
+"""A lease with its own name, for engines of which one works while the others stand by."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ from .held_lease import HeldLease
 from .lease import LIFECYCLE_NAMESPACE, Holder, LeaseObservation
 
 CANCELLATION_POLL_SECONDS = 0.5
-"""How often an engine that stands by asks whether it is to end."""
+"""How often an engine that stands by checks whether it is to end."""
 GIVE_UP_SECONDS = 1.0
-"""How long an engine that ends waits for a request for the lease that is under way."""
+"""How long an engine that ends waits for a pending request for the lease."""
 RETRY_SECONDS = 2.0
-"""After how long the lease is asked for again where the server does not answer."""
+"""Seconds until the lease is requested again if the server does not answer."""
 NO_FENCE = "what holds this lease works without a fence"
 
 Tell: TypeAlias = "Callable[[str, str], None]"
-"""Gets what a person should know: a state and a sentence."""
+"""Is called with messages for a person: a state and a sentence."""
 
 
 @contextmanager
 def hold_named_lease(
     cluster: Cluster, name: str, cancelled: Callable[[], bool], tell: Tell, *, seconds: int = LEASE_SECONDS
 ) -> Iterator[HeldLease | None]:
-    """Stand by until the lease of a name can be had, hold it in this block, and give it back at its end.
+    """Stand by until a named lease can be acquired, hold it in this block, and release it at its end.
 
-    It is kept renewed in here. It may be lost all the same, which ``loss_reason`` says; what shall not write
-    after that writes to ``fenced_cluster(cluster, lease, Fence())``. The lease has no fence that the server
-    knows of.
+    The lease is kept renewed in this block. It may still be lost, which ``loss_reason`` reports. A caller
+    that must not write after that writes to ``fenced_cluster(cluster, lease, Fence())``. The lease has no
+    fence that the server knows of.
 
     Args:
         cluster: the live one.
         name: of the lease, in the namespace of all leases.
-        cancelled: whether to stop standing by. It is asked in this thread, at least every second.
-        tell: gets what a person should know while this one stands by, in a thread of its own.
-        seconds: how long the lease lasts from each renewal on, and so after how long another one takes over
-            from one that was killed.
+        cancelled: whether to stop standing by. It is called in this thread, at least every second.
+        tell: is called with messages for a person while this engine stands by, in a separate thread.
+        seconds: how long the lease lasts from each renewal on, and so after how long another engine takes
+            over from a killed one.
 
     Yields:
-        The lease; None if it was cancelled before it could be had.
+        The lease; None if this was cancelled before it acquired the lease.
 
     Raises:
-        Forbidden, Unauthorized, Unconfigured: a person has to see to it that the lease can be had. A server
-            that is away is waited for instead.
+        Forbidden, Unauthorized, Unconfigured: a person has to make the lease available. A server that is away
+            is waited for instead.
     """
     lease = _Candidate(cluster, name, tell, seconds).stand_by(cancelled)
     if lease is None:
@@ -73,11 +73,11 @@ def hold_named_lease(
 
 
 class _GaveUp(LifecycleError):
-    """Nobody wants the lease any longer."""
+    """The lease is no longer wanted."""
 
 
 class _StandBy(Acquisition):
-    """An attempt to get a lease that waits for as long as somebody else renews it."""
+    """An attempt to acquire a lease that waits for as long as another engine renews it."""
 
     _told_of: tuple[str, int] | None = None
 
@@ -97,13 +97,13 @@ class _StandBy(Acquisition):
 
 
 class _Candidate:
-    """One who wants a lease. Its requests are made in a thread: they may wait for a server that is away."""
+    """A candidate for a lease. Its requests run in a thread: they may wait for a server that is away."""
 
     def __init__(self, cluster: Cluster, name: str, tell: Tell, seconds: int) -> None:
         self._cluster = cluster
         self._name = name
         self._tell = tell
-        # Two of one process are two.
+        # Two candidates in one process are two holders.
         holder = Holder(f"{name}-{secrets.token_hex(3)}", current_user(), os.getpid())
         self._request = LeaseRequest(holder, seconds, math.inf, account="", no_fence=NO_FENCE)
         self._gave_up = threading.Event()
@@ -111,7 +111,7 @@ class _Candidate:
         self._results: SimpleQueue[HeldLease | Exception] = SimpleQueue()
 
     def stand_by(self, cancelled: Callable[[], bool]) -> HeldLease | None:
-        """Wait for the lease; None if it was cancelled."""
+        """Wait for the lease; None if this was cancelled."""
         thread = threading.Thread(target=self._acquire, name=f"lease {self._name}", daemon=True)
         thread.start()
         try:
@@ -182,7 +182,7 @@ class _Candidate:
 
 
 def _may_pass(error: Exception) -> bool:
-    """Whether an error may be over the next time, without a person who does something about it."""
+    """Whether a retry may succeed without a person who intervenes."""
     if isinstance(error, Forbidden):
         return any(cause.reason == "NamespaceTerminating" for cause in error.causes)
     return isinstance(error, ClusterError) and not isinstance(error, (Unauthorized, Unconfigured))
@@ -193,7 +193,7 @@ def _described(name: str) -> str:
 
 
 def _give_back(lease: HeldLease) -> None:
-    """Give a lease back, unless a write under it has no answer yet: then it is left to expire."""
+    """Release a lease, unless a write under it has no answer yet: then it is left to expire."""
     if not lease.loss_reason and lease.end():
         with suppress(ClusterError):
             lease.release()

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A lease of one's own: for a task that is no part of a run, or is a whole run by itself."""
+"""A separate lease: for a task that is not part of a run, or is a whole run by itself."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from .lease_session import acquire_lease, fence_warning, read_lease_state, relea
 
 
 class _ClusterHeld(LifecycleError):
-    """A person has said that the cluster is to stay as it is for now."""
+    """A person holds the cluster: it must not be changed for now."""
 
 
 class _Outdated(Exception):
-    """Somebody else was at work since everything was read. Nothing was written yet."""
+    """Another process worked since everything was read. Nothing was written yet."""
 
 
 def run_with_own_lease(
@@ -36,26 +36,26 @@ def run_with_own_lease(
     work: Callable[[Task], Result],
     rights: Callable[[], Collection[Right]] | None = None,
 ) -> Result:
-    """Do a work that gets the lease with its first write, and gives it back at its end.
+    """Run a work that acquires the lease with its first write, and release the lease at its end.
 
     Args:
         task: whose work it is.
-        run: what it is called in the lease.
-        work: begins with reading everything. It is called again where somebody else was at work before its
-            first write.
-        rights: what its writes have to be allowed; asked once there is a write. Where nobody knows, it has no
-            fence but its own.
+        run: its name in the lease.
+        work: begins with reading everything. It is called again if another process worked before its first
+            write.
+        rights: what its writes have to be allowed; called once there is a write. If this is unknown, the
+            fence is advisory.
 
     Raises:
-        LifecycleError: what the work raises. A lease that it does not get, as somebody has it or the cluster
-            is held, is an error of its first write.
+        LifecycleError: what the work raises. A lease that cannot be acquired is an error of the first write:
+            another process holds it, or a person holds the cluster.
     """
     with ExitStack() as stack:
         own = _OwnLease(task, run, rights, stack)
         working_task = replace(task, cluster=_LeasedCluster(task.cluster, own), tenure=own)
         with suppress(_Outdated):
             result = work(working_task)
-            # A migration's failure is an outcome as any other.
+            # A migration's failure is an outcome like any other.
             if not own.is_outdated:
                 return result
         own.is_outdated = False
@@ -67,7 +67,7 @@ class _OwnLease:
 
     Attributes:
         is_over, cancelled: see :class:`~.fence.LeaseHolding`.
-        is_outdated: whether nothing that was read before counts any more.
+        is_outdated: whether all that was read before is out of date.
     """
 
     def __init__(
@@ -90,20 +90,20 @@ class _OwnLease:
         return self._won.tenure.loss_reason if self._won else ""
 
     def require_lease(self) -> None:
-        """See :class:`~.fence.LeaseHolding`. It may wait for long."""
+        """See :class:`~.fence.LeaseHolding`. It may wait for a long time."""
         self.cluster()
 
     def cluster(self) -> Cluster:
         """The cluster to write to.
 
         Raises:
-            _Outdated: the lease is ours, and everything has to be read anew.
-            LifecycleError: it can't be had.
+            _Outdated: the lease is ours, and everything has to be read again.
+            LifecycleError: the lease cannot be acquired.
         """
         with self._lock:
             won = self._won
             if self._refused:
-                # All who would write have waited for the same.
+                # All threads that wanted to write have waited for the same.
                 raise self._refused
             if won is None:
                 try:
@@ -117,7 +117,7 @@ class _OwnLease:
             return won.cluster
 
     def _is_cancelled(self) -> bool:
-        # Who wants it to stop may become known only once the lease is had.
+        # A cancellation may become known only after the lease is acquired.
         return self.cancelled()
 
     def _win(self) -> AcquiredLease:
@@ -129,7 +129,7 @@ class _OwnLease:
         won.tenure.cancelled = self._is_cancelled
         self._stack.callback(release_acquired_lease, task, won)
         if not won.is_first:
-            # It may have taken long.
+            # The acquisition may have taken long.
             self._must_not_be_held()
         self._stack.enter_context(won.tenure.keep_renewed())
         told = fence_warning(won.fence) if self._rights else ""

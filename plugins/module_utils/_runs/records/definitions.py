@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kinds of record: installing their definitions in a cluster, and the role of those who may view records."""
+"""Kinds of record: installing their definitions, and the role of those who may view records."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .record_schema import API_VERSION
 
 @dataclass(frozen=True)
 class RecordKinds:
-    """Kinds of record. All that a capability keeps are known to tasks alone, which hand them down.
+    """Kinds of record. Only tasks know all kinds that a capability stores, and pass them on.
 
     Attributes:
         viewable: definitions of the kinds that all who may view a cluster may read.
-        confidential: definitions of those that only the deployer may read.
+        confidential: definitions of the kinds that only the deployer may read.
     """
 
     viewable: tuple[Object, ...]
@@ -34,7 +34,7 @@ class RecordKinds:
 
     @property
     def viewers(self) -> Object:
-        """The ClusterRole that lets all who may view read the viewable kinds."""
+        """The ClusterRole that lets all who may view a cluster read the viewable kinds."""
         plurals = [one["spec"]["names"]["plural"] for one in self.viewable]
         rule = role_rule(GROUP, plurals, ["get", "list", "watch"])
         return cluster_role("kyma-lifecycle-view", [rule], ALL_WHO_MAY_VIEW)
@@ -46,10 +46,10 @@ class RecordKinds:
 
 
 def install_definitions(cluster: Cluster, installation: Installation, kinds: RecordKinds) -> None:
-    """Install the definitions of kinds of record, unless a run has done so and they are still there.
+    """Install the definitions of kinds of record, unless a run has done so and they still exist.
 
     Raises:
-        LifecycleError: the server does not serve them in time, or refuses them.
+        LifecycleError: the server refuses them, or does not serve them in time.
     """
     names = [definition["spec"]["names"]["kind"] for definition in kinds.definitions]
     if installation.definitions == kinds.hash and all(cluster.resource(API_VERSION, name) for name in names):

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A hold: a person's word that a cluster is not to be deployed to for now. Pure.
+"""A hold: a person's decision that nothing is deployed to a cluster for now. Pure.
 
-It stands in ``spec.hold`` of the Installation, which deployments themselves never write.
+It is stored in ``spec.hold`` of the Installation, which deployments themselves never write.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Hold:
     """That a cluster is held.
 
     Attributes:
-        by: who said so, or empty.
+        by: who holds it, or empty.
         reason: why, or empty.
-        since: when it was said (RFC 3339), or empty.
+        since: when the hold was set (RFC 3339), or empty.
         until: when it ends by itself (RFC 3339); empty if a person has to end it.
     """
 
@@ -48,13 +48,13 @@ class Hold:
         return " ".join(filter(None, parts)) + (f": {self.reason}" if self.reason else "")
 
     def is_in_force(self, now: datetime) -> bool:
-        """Whether it holds at a moment; an end that can't be read never comes."""
+        """Whether the hold is in force at a moment; an end that cannot be read never arrives."""
         end = parse_time(self.until)
         return end is None or now < end
 
 
 def hold_from(installation: Mapping[str, Any] | None) -> Hold | None:
-    """The hold that an Installation's record tells of, whether in force or not."""
+    """The hold in an Installation's record, whether in force or not."""
     written = ((installation or {}).get("spec") or {}).get("hold")
     if not isinstance(written, Mapping):
         return None
@@ -62,7 +62,7 @@ def hold_from(installation: Mapping[str, Any] | None) -> Hold | None:
 
 
 def hold_problem(hold: Hold | None, now: datetime) -> str:
-    """Why nothing may be deployed now, and what to do, in a sentence; empty where it may."""
+    """Why nothing may be deployed now, and what to do, in a sentence; empty if a deployment is allowed."""
     if hold is None or not hold.is_in_force(now):
         return ""
     return (
@@ -72,7 +72,7 @@ def hold_problem(hold: Hold | None, now: datetime) -> str:
 
 
 def parse_time(text: str) -> datetime | None:
-    """The moment that a text in RFC 3339, or a day, means: in UTC where it names no zone; None for others."""
+    """The moment of a text in RFC 3339, or of a day: in UTC if it names no zone; None for other texts."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -86,7 +86,7 @@ def new_hold(by: str, reason: str, until: str, now: datetime) -> Hold:
     Raises:
         LifecycleError: ``reason`` is blank, or ``until`` is no time, or has passed.
     """
-    # As it is read back: a second task with the same reason changes nothing.
+    # In the form in which it is read back: a second task with the same reason changes nothing.
     reason = one_line(reason)
     if not reason:
         raise LifecycleError("cannot hold the cluster: reason is empty. Say why nothing may be deployed.")

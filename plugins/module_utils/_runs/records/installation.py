@@ -65,15 +65,15 @@ class Installation:
 
     Attributes:
         version: the release that was last deployed completely, or empty.
-        target: the release that is being deployed; equals ``version`` when nothing is open.
+        target: the release that is being deployed; equals ``version`` when no deployment is open.
         profile: of the target.
         digest: of the release that ``version`` was deployed from, rendering and options included.
         components: names of the components of ``version``, the foundation included.
         last_run: the name of the newest run.
-        definitions: a hash of our definitions as they were last brought, or empty.
-        resource_version, uid: of the record itself, to notice that somebody was quicker.
-        hold: a person's word that nothing is to be deployed; no deployment writes it.
-        conditions: as they stand in the record.
+        definitions: a hash of our definitions as they were last installed, or empty.
+        resource_version, uid: of the record itself, to notice a concurrent writer.
+        hold: a person's decision that nothing is deployed; no deployment writes it.
+        conditions: in the form of the record.
     """
 
     version: str = ""
@@ -90,7 +90,7 @@ class Installation:
 
 
 def installation_from(obj: Object | None) -> Installation:
-    """The installation that a record tells of; an empty one where there is no record."""
+    """The installation in a record; an empty installation if there is no record."""
     if obj is None:
         return Installation()
     status = obj.get("status") or {}
@@ -110,13 +110,14 @@ def installation_from(obj: Object | None) -> Installation:
 
 
 def basis_of(installation: Installation, inventories: Iterable[Inventory], identity: str = "") -> str:
-    """What a cluster remembers, in short: differs as soon as anybody has deployed anything meanwhile.
+    """A short form of a cluster's records: it differs as soon as anybody has deployed anything meanwhile.
 
-    A hold is no deployment, so neither it nor the record's ``resourceVersion``, which it moves, counts.
+    A hold is no deployment. So neither the hold counts, nor the record's ``resourceVersion``, which it
+    changes.
 
     Args:
         installation, inventories: what is recorded.
-        identity: which cluster it is, where that can't be told by the name of its newest run.
+        identity: which cluster it is, if the name of its newest run cannot identify it.
     """
     deployed = asdict(replace(installation, hold=None, resource_version="", uid="", conditions=()))
     components = sorted((one.owner, one.details.get("version", ""), one.digest) for one in inventories)
@@ -125,10 +126,10 @@ def basis_of(installation: Installation, inventories: Iterable[Inventory], ident
 
 
 def records_version(installation: Installation, parts: Iterable[RecordVersion]) -> str:
-    """Which versions of its records a cluster has, in short; empty where it has no record of an installation.
+    """A short form of the versions of a cluster's records; empty if it has no record of an installation.
 
-    Where these are the same, what the cluster remembers is so too. Where they differ it may still be the
-    same: what a plan has seen of objects is noted without a deployment.
+    Equal versions mean equal records. Different versions may still mean equal records: a plan's observations
+    of objects are recorded without a deployment.
 
     Args:
         installation: as it is recorded.
@@ -144,23 +145,23 @@ HOLD_MANAGER = "kyma-lifecycle-hold"
 
 
 class StaleInstallation(LifecycleError):
-    """Somebody else has changed the installation since it was read."""
+    """Another process has changed the installation since it was read."""
 
 
 def write_installation(
     cluster: Cluster, installation: Installation, *, seen: Installation | None = None
 ) -> None:
-    """Keep which release the cluster has.
+    """Record which release the cluster has.
 
     Args:
         cluster: the live one.
-        installation: ``resource_version`` and ``uid`` are the precondition; where they are empty there must
-            be no record.
-        seen: the record as it was read before, where it may be written also if all that has changed since is
-            what no deployment writes, such as a hold.
+        installation: ``resource_version`` and ``uid`` are the precondition; if they are empty, there must be
+            no record.
+        seen: the record as it was read before, if it may be written although fields that no deployment
+            writes, such as a hold, have changed since.
 
     Raises:
-        StaleInstallation: it was made or changed by somebody else in the meantime.
+        StaleInstallation: another process has created or changed it in the meantime.
         LifecycleError: the cluster was held in the meantime, and a run was to begin with this.
     """
     status = {
@@ -200,7 +201,7 @@ def write_installation(
 
 
 def _deployed_condition(installation: Installation) -> Object:
-    """The condition ``Deployed``: whether the cluster has all of the release that it is to have."""
+    """The condition ``Deployed``: whether the cluster has all of its target release."""
     version, target = installation.version, installation.target
     if version and version == target:
         status, reason, message = "True", "Deployed", f"{version} was deployed completely"
@@ -213,20 +214,20 @@ def _deployed_condition(installation: Installation) -> Object:
 
 
 def _only_touched(seen: Installation, now: Installation) -> bool:
-    """Whether a record was written in the meantime, and nothing of what deployments write has changed."""
+    """Whether a record was written in the meantime, but no field that deployments write has changed."""
     deployed, still = (replace(one, hold=None, resource_version="") for one in (seen, now))
     return deployed == still and seen.resource_version != now.resource_version
 
 
 def _claim(cluster: Cluster, record: Object, run: str) -> dict[str, str]:
-    """Make the record of the installation for a run; its uid and resourceVersion.
+    """Create the record of the installation for a run; its uid and resourceVersion.
 
-    It is applied without force, by a manager of the run's own, with a value that no other run has: so it
-    conflicts where somebody else was quicker. A creation would, too, but an API server keeps a POST waiting
-    for two seconds where the CRD is new.
+    It is applied without force, by the run's own field manager, with a value that no other run has. So it
+    conflicts if another run was quicker. A creation would conflict too, but an API server keeps a POST
+    waiting for two seconds while the CRD is new.
 
     Raises:
-        Conflict: somebody else has made it.
+        Conflict: another run has created it.
     """
     claim = {**record, "status": {"lastRun": run}}
     claiming = cluster.with_field_manager(f"{FIELD_MANAGER}/{run}")
@@ -235,13 +236,13 @@ def _claim(cluster: Cluster, record: Object, run: str) -> dict[str, str]:
 
 
 def write_hold(cluster: Cluster, hold: Hold | None) -> None:
-    """Keep that the cluster is held, or that it no longer is.
+    """Record that the cluster is held, or that it no longer is.
 
-    By a field manager of its own, as a person may have set it, and deployments must leave it alone.
+    With a separate field manager: a person may have set the hold, and deployments must not change it.
     """
     holding = cluster.with_field_manager(HOLD_MANAGER)
     if hold is None:
-        # A patch, as somebody may have set it by other means.
+        # A patch, because a person may have set it by other means.
         holding.patch(API_VERSION, "Installation", INSTALLATION_NAME, None, {"spec": {"hold": None}})
         return
     record = {
@@ -255,20 +256,20 @@ def write_hold(cluster: Cluster, hold: Hold | None) -> None:
 
 
 def read_installation(cluster: Cluster) -> Installation:
-    """Which release the cluster has; an empty installation where nothing is recorded."""
+    """Which release the cluster has; an empty installation if nothing is recorded."""
     return installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME))
 
 
 def basis_in(cluster: Cluster, installation: Installation, inventories: Iterable[Inventory]) -> str:
-    """What a cluster remembers, in short; see :func:`~.records.basis_of`.
+    """A short form of a cluster's records; see :func:`basis_of`.
 
-    One that remembers no run is told from others by its identity: all of them remember the same.
+    All clusters without a recorded run have the same records, so their identity distinguishes them.
     """
     return basis_of(installation, inventories, "" if installation.last_run else identity_of(cluster))
 
 
 def identity_of(cluster: Cluster) -> str:
-    """The uid of the namespace that every cluster has, and none shares; empty for who may not read it."""
+    """The uid of the namespace that every cluster has; empty for a user who may not read it."""
     try:
         found = cluster.get("v1", "Namespace", "kube-system")
     except Forbidden:

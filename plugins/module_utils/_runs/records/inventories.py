@@ -72,11 +72,11 @@ INVENTORY_DEFINITION = resource_definition(
 
 BYTES_PER_ENTRY = 350
 ENTRIES_PER_OBJECT = 1500
-"""Most entries take less than 350 bytes: so an Inventory stays at half of the 1 MiB that one may have."""
+"""Most entries take less than 350 bytes: so an Inventory stays at half of its maximum of 1 MiB."""
 
 
 def inventories_from(objects: Iterable[Object]) -> list[Inventory]:
-    """The inventories of all owners, put together from the objects that they were split over."""
+    """The inventories of all owners, joined from the objects that they were split over."""
     parts: dict[tuple[str, str], list[Object]] = {}
     for obj in objects:
         parts.setdefault((obj["spec"]["ownerKind"], obj["spec"]["owner"]), []).append(obj)
@@ -86,12 +86,12 @@ def inventories_from(objects: Iterable[Object]) -> list[Inventory]:
 def _joined(owner_kind: str, owner: str, objects: list[Object]) -> Inventory:
     objects = sorted(objects, key=lambda obj: (_part(obj), _is_misnamed(obj)))
     first = objects[0]["spec"]
-    # Later ones are left of an inventory that was larger, and second ones of a version with other names.
+    # Surplus parts remain of an inventory that was larger, and duplicates of a version with other names.
     parts = {_part(obj): obj for obj in reversed(objects) if _part(obj) < first.get("parts", 1)}
-    # A part that was written while another was not yet belongs to a deployment that isn't complete.
+    # If one part was written and another was not yet, the deployment is not complete.
     digests = {part["spec"].get("digest", "") for part in parts.values()}
     complete = len(digests) == 1 and "" not in digests and len(parts) == first.get("parts", 1)
-    # Until it is complete nothing that any of them names may get lost.
+    # Until it is complete, no object that any part names may be lost.
     told = [parts[number] for number in sorted(parts)] if complete else objects
     entries: dict[Ref, InventoryEntry] = {}
     for entry in (entry_from_record(entry) for obj in told for entry in obj["spec"].get("objects") or ()):
@@ -117,7 +117,7 @@ def _is_misnamed(obj: Object) -> bool:
 
 
 def part_name(owner: str, owner_kind: str, part: int) -> str:
-    """The name of a part of an inventory: that of no other owner, as names of owners hold no dots."""
+    """The name of a part of an inventory: unique to its owner, as names of owners contain no dots."""
     name = owner if owner_kind == COMPONENT else f"{owner}.{owner_kind}"
     return f"{name}.{part}" if part else name
 
@@ -129,7 +129,7 @@ def record_version(obj: Object) -> RecordVersion:
 
 
 def inventory_objects(inventory: Inventory) -> list[Object]:
-    """An inventory as the objects to write, split so that none comes near the server's limit."""
+    """The objects of an inventory, split so that none is near the server's size limit."""
     chunks = _chunks(inventory.entries)
     return [
         {
@@ -155,12 +155,12 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
 
 
 def _chunks(entries: Iterable[InventoryEntry]) -> list[list[dict[str, Any]]]:
-    """Entries as they stand in records, split over these."""
+    """Chunks of these entries, in the form of records."""
     chunks: list[list[dict[str, Any]]] = [[]]
     room = float(ENTRIES_PER_OBJECT)
     for entry in entries:
         kept = entry_to_record(entry)
-        # Long names, and what is remembered of others, take more than most entries do.
+        # Long names, and findings about others, take more space than most entries do.
         weight = max(1.0, len(json.dumps(kept)) / BYTES_PER_ENTRY)
         if chunks[-1] and weight > room:
             chunks.append([])
@@ -171,7 +171,7 @@ def _chunks(entries: Iterable[InventoryEntry]) -> list[list[dict[str, Any]]]:
 
 
 def entry_to_record(entry: InventoryEntry) -> dict[str, Any]:
-    """An inventory's entry as it stands in a record."""
+    """The record of an inventory's entry."""
     fields = {
         "apiVersion": entry.api_version,
         "kind": entry.ref.kind,
@@ -193,7 +193,7 @@ def entry_to_record(entry: InventoryEntry) -> dict[str, Any]:
 
 
 def entry_from_record(entry: Mapping[str, Any]) -> InventoryEntry:
-    """The entry that a record tells of."""
+    """The entry in a record."""
     api_version = entry["apiVersion"]
     return InventoryEntry(
         api_version=api_version,
@@ -213,18 +213,18 @@ def entry_from_record(entry: Mapping[str, Any]) -> InventoryEntry:
 
 
 def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
-    """Record the objects of an owner, and delete surplus records that it had before."""
+    """Record the objects of an owner, and delete surplus records of its earlier inventory."""
     written = _write_parts(cluster, inventory)
-    # One that somebody writes to goes the next time; until then it is not read.
+    # A record that another process writes to is deleted the next time; until then it is not read.
     with suppress(Conflict):
         _delete_parts(cluster, inventory.record_versions, written)
 
 
 def rewrite_inventory(cluster: Cluster, inventory: Inventory) -> None:
-    """The same, if nobody has written it since it was read.
+    """Record the same, if nobody has written the inventory since it was read.
 
     Raises:
-        Conflict: somebody has.
+        Conflict: another process has written it.
     """
     _delete_parts(
         cluster, inventory.record_versions, _write_parts(cluster, inventory, seen=inventory.record_versions)
@@ -235,13 +235,13 @@ def delete_inventory(cluster: Cluster, inventory: Inventory) -> None:
     """Delete the records of an inventory, if nobody has written it since it was read.
 
     Raises:
-        Conflict: somebody has.
+        Conflict: another process has written it.
     """
     _delete_parts(cluster, inventory.record_versions)
 
 
 def _write_parts(cluster: Cluster, inventory: Inventory, seen: Iterable[RecordVersion] = ()) -> set[str]:
-    """Write the records of an inventory, those that were seen as they were then only; their names."""
+    """Write the records of an inventory, those read before only if they are unchanged; their names."""
     preconditions = {part.name: {"uid": part.uid, "resourceVersion": part.resource_version} for part in seen}
     names = set()
     for part in inventory_objects(inventory):
@@ -263,12 +263,12 @@ def _delete_parts(cluster: Cluster, parts: Iterable[RecordVersion], needed: Coll
 def read_inventories(
     cluster: Cluster, owners: Collection[str] = (), *, owner_kind: str = COMPONENT
 ) -> dict[str, Inventory]:
-    """Inventories by owner; owners of other kinds have none among them.
+    """Inventories by owner, of owners of one kind.
 
     Args:
         cluster: that has them.
-        owners: whose, where not all are wanted.
-        owner_kind: what they are, such as components.
+        owners: names of the owners, if not all are wanted.
+        owner_kind: the kind of the owners, such as components.
     """
     selector = f"{OWNER_LABEL} in ({','.join(owners)})" if owners else ""
     objects = cluster.list(API_VERSION, "Inventory", label_selector=selector).items
@@ -281,11 +281,11 @@ def read_all_inventories(cluster: Cluster) -> list[Inventory]:
 
 
 def read_owned(cluster: Cluster) -> tuple[dict[str, Inventory], tuple[Inventory, ...]]:
-    """Inventories by component, and those of owners of other kinds, whose objects have to be left alone."""
+    """Inventories by component, and those of owners of other kinds, whose objects must not be changed."""
     found = read_all_inventories(cluster)
     return inventories_of(found), tuple(one for one in found if one.owner_kind != COMPONENT)
 
 
 def read_record_versions(cluster: Cluster) -> list[RecordVersion]:
-    """Which versions of the inventories' records there are, without what is in them."""
+    """Which versions of the inventories' records exist, without their content."""
     return [record_version(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]

@@ -1,12 +1,12 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The journal of migrations in the cluster: a ``JournalEntry`` per write, beside the record of its run.
+"""The journal of migrations in the cluster: a ``JournalEntry`` per write, owned by the record of its run.
 
-An entry belongs to its run, so that the cluster's garbage collector takes it with the run's record. What a
-Secret was and became is kept in a Secret beside it, which belongs to the entry: only who may read the one may
-read the other. Unlike the other records, entries are not readable by all who may view, as they hold whole
-objects of any kind.
+An entry belongs to its run, so that the cluster's garbage collector deletes it with the run's record. The
+content of a Secret before and after a write is in a separate Secret, which belongs to the entry: its readers
+need the right to read Secrets. Unlike the other records, entries are not readable by all who may view,
+because they contain whole objects of any kind.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from .record_writer import apply_record, current_user, patch_record
 JOURNAL_ENTRY_KIND = "JournalEntry"
 RUN_LABEL = f"{GROUP}/run"
 LONGEST_PLAIN = 100_000
-"""Characters up to which an object is kept as it is: larger ones are compressed, as an object has 1 MiB."""
+"""Characters up to which an object is stored uncompressed: a record has a maximum of 1 MiB."""
 LARGEST_CONTENT = 768 << 10
-"""Bytes of what an object was and became, compressed: a record is an object, too, and has more than that."""
+"""Bytes of an object before and after a write, compressed: a record has more content than that."""
 GZIP = "gzip"
 LONGEST_UNPACKED = 8 << 20
-"""Bytes: etcd takes no object above 1.5 MiB, and escapes may make some more of it."""
+"""Bytes: etcd takes no object above 1.5 MiB, and escapes may enlarge it."""
 _GZIP_HEADER = 16
 
 JOURNAL_ENTRY_DEFINITION = resource_definition(
@@ -113,7 +113,7 @@ class RunJournal(Journal):
         self._keep(entry)
 
     def discard_intent(self, entry: JournalEntry) -> None:
-        """See Journal. A Secret of it goes with it."""
+        """See Journal. Its Secret is deleted too."""
         self._cluster.delete(
             API_VERSION,
             JOURNAL_ENTRY_KIND,
@@ -123,7 +123,7 @@ class RunJournal(Journal):
         )
 
     def _keep(self, entry: JournalEntry) -> JournalEntry:
-        # Before anything is written, as it may be too large.
+        # Before anything is written, because it may be too large.
         content = _content_of(entry)
         record = record_of(entry, content, self._owner)
         record = apply_record(self._cluster, JOURNAL_ENTRY_DEFINITION, record, force=True)
@@ -134,14 +134,14 @@ class RunJournal(Journal):
 
 
 def journal_of(cluster: Cluster, record: Mapping[str, Any]) -> Journal | None:
-    """Where what migrations write is kept: beside the record of their run, or outside of one of the newest.
+    """The journal for the writes of migrations: of their run, or outside of a run of the newest run.
 
     Args:
         cluster: the live one.
         record: of their run, or empty.
 
     Returns:
-        None where the cluster has no record of any run.
+        None if the cluster has no record of any run.
     """
     if not record and cluster.resource(API_VERSION, JOURNAL_ENTRY_KIND) is not None:
         last = read_installation(cluster).last_run
@@ -150,7 +150,7 @@ def journal_of(cluster: Cluster, record: Mapping[str, Any]) -> Journal | None:
 
 
 def record_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
-    """An entry as it stands in the cluster; without the content where that is of a Secret."""
+    """The record of an entry in the cluster; without the content if that is of a Secret."""
     ref = entry.ref
     spec: dict[str, Any] = {
         "run": entry.run,
@@ -182,7 +182,7 @@ def record_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[st
 
 
 def secret_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
-    """The Secret with what a Secret was and became."""
+    """The Secret with the content of a Secret before and after a write."""
     data = {key: base64.b64encode(value.encode()).decode() for key, value in content.items()}
     return {
         "apiVersion": "v1",
@@ -199,7 +199,7 @@ def secret_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[st
 
 
 def journal_entry_from(record: Object) -> JournalEntry:
-    """The entry that a record tells of; one about a Secret without what that was and became."""
+    """The entry in a record; an entry about a Secret lacks the content before and after."""
     spec = record["spec"]
     api_version = spec["apiVersion"]
     before, after = _objects_in(spec)
@@ -227,10 +227,10 @@ def journal_entry_from(record: Object) -> JournalEntry:
 
 
 def read_journal(cluster: Cluster, run: str = "") -> list[JournalEntry]:
-    """The entries of one run, or of all; those about Secrets without what these were and became.
+    """The entries of one run, or of all; entries about Secrets lack the content before and after.
 
     Raises:
-        ClusterError: they can't be read.
+        ClusterError: they cannot be read.
     """
     selector = f"{RUN_LABEL}={run}" if run else ""
     return [
@@ -240,18 +240,18 @@ def read_journal(cluster: Cluster, run: str = "") -> list[JournalEntry]:
 
 
 def with_secrets(cluster: Cluster, entries: Sequence[JournalEntry]) -> list[JournalEntry]:
-    """The entries, those about Secrets with what these were and became.
+    """The entries; those about Secrets include the content before and after.
 
     Raises:
-        ClusterError: a Secret can't be read.
+        ClusterError: a Secret cannot be read.
     """
     return [_with_secret(cluster, one) if _is_secret(one) else one for one in entries]
 
 
 def note_undone(cluster: Cluster, entries: Sequence[JournalEntry], at: str, by: str) -> None:
-    """Keep that entries were undone."""
+    """Record that entries were undone."""
     for entry in entries:
-        # One whose run's record was removed meanwhile goes with it.
+        # The garbage collector deletes an entry whose run's record was deleted meanwhile.
         with suppress(NotFound):
             undone = {"undoneAt": at, "undoneBy": by}
             patch_record(cluster, JOURNAL_ENTRY_DEFINITION, entry.name, "spec", undone)
@@ -268,7 +268,7 @@ def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:
             if obj is not None and ref_of(obj) != entry.ref:
                 return entry
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, zlib.error, RecursionError):
-        # Whoever may write Secrets in that namespace has made something else of it: it is not kept any more.
+        # A user who may write Secrets in that namespace has changed it: its content is no longer there.
         return entry
     return replace(entry, before=before, after=after)
 
@@ -317,7 +317,7 @@ def _objects_in(content: Mapping[str, str]) -> tuple[Object | None, Object | Non
 
 
 def _unpacked(packed: bytes) -> str:
-    """What was packed; a small bomb is not let off.
+    """The unpacked content; a decompression bomb is refused.
 
     Raises:
         ValueError: it is larger than any object can be.

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The records of modules: their definition, their model, reading and writing them.
 
-A record holds what must be known of a module when no user's list names it any more: what was wanted, by which
-policy it goes, and which default configuration it was given.
+A record has all that must be known of a module when the user's list no longer names it: what was wanted, by
+which policy it is removed, and which default configuration it got.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from .record_writer import apply_record
 MANAGED, UNMANAGED, ABSENT = "managed", "unmanaged", "absent"
 """What a user wants of a module."""
 CREATE_AND_DELETE, IGNORE = "create_and_delete", "ignore"
-"""What becomes of a module that is no longer wanted."""
+"""What happens to a module that is no longer wanted."""
 
 READY, PROCESSING, WARNING, ERROR = "Ready", "Processing", "Warning", "Error"
 DELETING, GIVEN_UP, INSTALLED, NOT_INSTALLED = "Deleting", "Unmanaged", "Installed", "NotInstalled"
 """The states that are reported of a module."""
 
 SKIP_LABEL = "operator.kyma-project.io/skip-reconciliation"
-"""A label for a Module, as Kyma's lifecycle manager has it for its resources: "true" has it left alone."""
+"""A label for a Module, as Kyma's lifecycle manager has it for its resources: "true" skips it."""
 
 _OBJECT_SCHEMA = object_schema(apiVersion=STRING, kind=STRING, namespace=STRING, name=STRING, uid=STRING)
 MODULE_DEFINITION = resource_definition(
@@ -87,9 +87,9 @@ class KnownObject(NamedTuple):
     """An object that a record names.
 
     Attributes:
-        api_version: in which it was written or read.
-        ref: what names it.
-        uid: its uid, or empty where that is not known.
+        api_version: the API version with which it was written or read.
+        ref: identifies the object.
+        uid: its uid, or empty if it is not known.
     """
 
     api_version: str
@@ -99,11 +99,11 @@ class KnownObject(NamedTuple):
 
 @dataclass(frozen=True)
 class ModuleStatus:
-    """What was last reported of a module.
+    """The status that was last reported of a module.
 
     Attributes:
         state: one of the states above; empty before the first report.
-        message: why, in a sentence; empty where nothing needs to be said.
+        message: why, in a sentence; empty if nothing needs to be said.
         blockers: what blocks its deletion, each in a line.
     """
 
@@ -124,18 +124,18 @@ class ModuleRecord:
         is_default: whether the user's list marks it as a default module.
         is_mandatory: whether the catalog demanded it, and not the user.
         needs: the modules that it needs.
-        configuration: the default configuration; its uid is empty until it is known to be created.
-        configuration_creation: how far its creation has come, see
-            :class:`~.._module_lifecycle.default_configuration.Creation`; empty before it is decided on.
+        configuration: the default configuration; its uid is empty until its creation is known.
+        configuration_creation: the progress of its creation, see
+            :class:`~.._module_lifecycle.default_configuration.Creation`; empty before it is decided.
         deletion_since: when its deletion began, or empty.
-        deletes_configuration: whether the deletion has asked the default configuration to go.
+        deletes_configuration: whether the deletion has requested the deletion of the default configuration.
         installed_version: the version that was last deployed or adopted, or empty.
-        manager, manager_image: the operator's workload, as it was then.
-        managed_kinds: kinds (group, kind) whose instances block the deletion, beside those that the manifest
+        manager, manager_image: the operator's workload at that time.
+        managed_kinds: kinds (group, kind) whose instances block the deletion, besides those that the manifest
             defines.
         status: what was last reported.
-        is_skipped: whether a person has marked it to be left alone, but for its deletion.
-        conditions: as they stand in the record.
+        is_skipped: whether a person has marked it as skipped, except for its deletion.
+        conditions: in the form of the record.
     """
 
     name: str
@@ -160,12 +160,12 @@ class ModuleRecord:
 
     @property
     def is_managed(self) -> bool:
-        """Whether the module is in our hands, a deletion that goes on included."""
+        """Whether this collection manages the module, which includes a deletion in progress."""
         return self.state == MANAGED or bool(self.deletion_since)
 
 
 def module_record_from(obj: Object) -> ModuleRecord:
-    """The record that an object holds."""
+    """The record in an object."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     return ModuleRecord(
         name=obj["metadata"]["name"],
@@ -193,11 +193,11 @@ def module_record_from(obj: Object) -> ModuleRecord:
 
 
 def module_object(record: ModuleRecord, now: str) -> Object:
-    """The object that holds a record.
+    """The object of a record.
 
     Args:
         record: of the module.
-        now: the time, as conditions have it; RFC 3339.
+        now: the time for the conditions; RFC 3339.
     """
     spec = {
         "state": record.state,
@@ -267,7 +267,7 @@ def read_module_records(cluster: Cluster) -> dict[str, ModuleRecord]:
 
 
 def write_module_record(cluster: Cluster, record: ModuleRecord) -> ModuleRecord:
-    """Write the record of a module; the record as it then is."""
+    """Write the record of a module; the record after the write."""
     answer = apply_record(cluster, MODULE_DEFINITION, module_object(record, timestamp()), force=True)
     return replace(record, conditions=tuple((answer.get("status") or {}).get("conditions") or ()))
 

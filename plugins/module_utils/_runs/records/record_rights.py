@@ -17,7 +17,7 @@ INSTALLATIONS = "installations"
 
 
 def records_rights(kinds: RecordKinds) -> set[Right]:
-    """What keeping our own records takes, on a cluster that never had them included."""
+    """The rights to read and write our own records, also on a cluster that never had them."""
     plurals = [definition["spec"]["names"]["plural"] for definition in kinds.definitions]
     found = {Right(verb, GROUP, plural) for plural in plurals for verb in (*READ, "create", "patch")}
     # There is one Installation as long as there are records.
@@ -26,10 +26,10 @@ def records_rights(kinds: RecordKinds) -> set[Right]:
 
 
 def records_deletion_rights(kinds: RecordKinds) -> set[Right]:
-    """What deleting our own records takes, once nothing is left that they would tell of."""
+    """The rights to delete our own records, once everything that they describe is deleted."""
     installed = _installed(kinds)
     found = {Right(verb, *one) for one in installed for verb in ("get", "delete")}
-    # Servers grant no list by name.
+    # API servers grant no list by name.
     return found | {Right(verb, *one[:2]) for one in installed for verb in ("list", "watch")}
 
 
@@ -40,7 +40,7 @@ def _installed(kinds: RecordKinds) -> list[tuple[str, str, str, str]]:
 
 
 def undo_rights(entries: Iterable[JournalEntry], served: Resources) -> set[Right]:
-    """What bringing back how objects were before these writes takes."""
+    """The rights to undo these writes."""
     found: set[Right] = set()
     for entry in entries:
         resource = served(entry.api_version, entry.ref.kind)
@@ -51,8 +51,8 @@ def undo_rights(entries: Iterable[JournalEntry], served: Resources) -> set[Right
 
 
 def journal_rights(ref: Ref) -> set[Right]:
-    """What keeping what an object was, before a migration writes it, takes beside our own records."""
+    """The rights, besides those for our records, to record an object before a migration writes it."""
     if not is_of_kind(ref, SECRET_KIND):
         return set()
-    # What a Secret was is kept in another one beside it.
+    # The content of a Secret is stored in another Secret.
     return {Right(verb, "", "secrets", ref.namespace) for verb in ("get", "create", "patch")}

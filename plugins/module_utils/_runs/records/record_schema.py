@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all kinds of record share: their API version, the label of owners, and what a run does."""
+"""What all kinds of record share: their API version, the label of owners, and the actions of a run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from ..._cluster.cluster import GROUP
 
 API_VERSION = f"{GROUP}/v1alpha1"
 OWNER_LABEL = f"{GROUP}/owner"
-"""On inventories: whose they are."""
+"""On inventories: their owner."""
 DEPLOY, DELETE, MODULES = "deploy", "delete", "modules"
 """What a run does."""

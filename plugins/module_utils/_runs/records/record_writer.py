@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing records of any kind into the cluster, also where it has an older definition of the kind."""
+"""Writing records of any kind into the cluster, even if it has an older definition of the kind."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ..._cluster.errors import ClusterError, Untypeable
 from .record_schema import API_VERSION
 
 SECONDS_TO_KNOW = 30.0
-"""How long an API server may take to go by a definition that was just brought up to date."""
+"""How long an API server may take to use a definition that was just updated."""
 REWRITE_SECONDS = 0.1
 
 
 def apply_record(cluster: Cluster, definition: Object, record: Object, *, force: bool = False) -> Object:
-    """Apply a record; the answer.
+    """Apply a record; the answer of the server.
 
     Args:
         cluster: that has the record.
         definition: the CustomResourceDefinition of its kind.
-        record: as it is to be.
+        record: the desired record.
         force: overwrite fields that other field managers own.
 
     Raises:
-        ClusterError: the server refuses it, also after its definition was brought up to date.
+        ClusterError: the server refuses it, even after its definition was updated.
     """
     return _with_definition(cluster, definition, lambda: cluster.apply(record, force=force))
 
@@ -57,13 +57,13 @@ def patch_record(
 
 
 class _Pruned(ClusterError):
-    """A definition lacks what a patch has: a server says nothing then, and leaves it out."""
+    """A definition lacks a field of a patch: the server drops the field without an error."""
 
 
 def _with_definition(cluster: Cluster, definition: Object, write: Callable[[], Object]) -> Object:
-    """Write a record; where its definition is an older one, bring that up to date, and write again.
+    """Write a record; if its definition is older, update the definition and write again.
 
-    A server still goes by the older definition for some moments, and longer where there are several servers.
+    A server still uses the older definition for some moments, and longer if there are several servers.
     """
     end = time.monotonic() + SECONDS_TO_KNOW
     brought = False
@@ -89,6 +89,6 @@ def current_user() -> str:
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
-        # A container's user need not have a name.
+        # A container's user may have no name.
         user = f"uid-{os.getuid()}"
     return f"{user}@{socket.gethostname()}"

@@ -91,16 +91,16 @@ RUN_DEFINITION = resource_definition(
 
 
 def new_run_name() -> str:
-    """A name for a run that begins now, so that runs sort by time."""
+    """A name for a run that begins now, such that runs sort by time."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 def create_run(
     cluster: Cluster, name: str, spec: Mapping[str, Any], phases: Mapping[str, Any] | None = None
 ) -> None:
-    """Begin the record of a run, with the phases that are over.
+    """Begin the record of a run, with the phases that have ended.
 
-    It is applied, as an API server keeps a POST waiting for two seconds where the CRD is new.
+    It is applied, because an API server keeps a POST waiting for two seconds while the CRD is new.
     """
     record = {
         "apiVersion": API_VERSION,
@@ -125,18 +125,18 @@ def succeeded_condition(state: str, message: str) -> Object:
     """
     status = {RUNNING: "Unknown", "succeeded": "True"}.get(state, "False")
     told = message or f"the run's state is {state}"
-    # A run begins once and ends once: the status is another one each time.
+    # A run begins once and ends once: so the status differs each time.
     return new_condition("Succeeded", status, state.capitalize(), told, before=(), now=timestamp())
 
 
 def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, among: int = 1) -> None:
-    """Add to the record of a run: a JSON merge patch of its status, as far as there is room for it.
+    """Add to the record of a run: a JSON merge patch of its status, shortened to the space there is.
 
     Args:
         cluster: that has the record.
         run: its name.
-        status: see :func:`~.shortening.shorten_status`.
-        among: how many components and migrations the record may have to tell of.
+        status: see :func:`shorten_status`.
+        among: how many components and migrations the record may have to name.
     """
     patch_record(cluster, RUN_DEFINITION, run, "status", shorten_status(status, among))
 
@@ -145,7 +145,7 @@ def read_run(cluster: Cluster, name: str) -> Object:
     """The record of a run.
 
     Raises:
-        LifecycleError: there is none of that name.
+        LifecycleError: there is no run with that name.
     """
     run = cluster.get(API_VERSION, "Run", name)
     if run is None:
@@ -162,29 +162,29 @@ def read_runs(cluster: Cluster) -> list[Object]:
 
 
 def forget_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> None:
-    """Keep the newest runs only, so that the history stays bounded.
+    """Delete the records of all but the newest runs, so that the history stays bounded.
 
     Args:
         cluster: that has the records.
         runs: all, as they were just read, the newest first.
-        last_run: the installation's: its record stays, and with it what its migrations have journaled.
+        last_run: the installation's: its record stays, and with it the journal of its migrations.
     """
     for run in _to_forget(runs, last_run):
         meta = run["metadata"]
         seen = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]}
-        # One that somebody writes to goes the next time.
+        # A record that another process writes to is deleted the next time.
         with suppress(Conflict):
             cluster.delete(API_VERSION, "Run", meta["name"], **seen)
 
 
 def _made(run: Object) -> tuple[str, str]:
-    """What runs are sorted by: when a record was made, by the server's clock, as those of hosts differ."""
+    """The sort key of runs: when the server created the record, as the clocks of hosts differ."""
     meta = run["metadata"]
     return str(meta.get("creationTimestamp") or ""), str(meta["name"])
 
 
 def _to_forget(runs: Sequence[Object], last_run: str) -> list[Object]:
-    """Those of the runs, the newest first, that are older than is kept and that nobody works on."""
+    """Those of the runs, the newest first, that are beyond the history and that nobody works on."""
     return [
         run
         for run in runs[MAX_RUNS:]
@@ -193,24 +193,24 @@ def _to_forget(runs: Sequence[Object], last_run: str) -> list[Object]:
 
 
 ROOM = 240_000
-"""Bytes that all components and migrations of a run may take in its record, and once more what was undone."""
+"""Bytes of all components and migrations of a run in its record, and as many for what was undone."""
 LARGEST_SHARE = 6_000
-"""Bytes for one of them, where they are few."""
+"""Bytes for one of them, if they are few."""
 LONGEST_TEXT = 2_000
-"""Bytes of what is said of the run itself."""
+"""Bytes of the texts about the run itself."""
 ALWAYS_WHOLE = 250
-"""Bytes of a text that is never cut, such as a name or a state, which later tasks go by."""
+"""Bytes of a text that is never cut, such as a name or a state, because later tasks use it."""
 _SHARED = ("components", "migrations", "undone")
 _NEEDED_WHOLE = ("wide",)
-"""What later tasks of the run go by: names of definitions, of which a release has few."""
+"""What later tasks of the run use: names of definitions, of which a release has few."""
 
 
 def shorten_status(status: Mapping[str, Any], among: int = 1) -> dict[str, Any]:
-    """A part of a run's status, as its record keeps it.
+    """A part of a run's status, shortened for its record.
 
     Args:
-        status: of ``components``, ``migrations`` and ``undone`` it has an entry per name.
-        among: how many components and migrations the record may have to tell of.
+        status: its ``components``, ``migrations`` and ``undone`` have an entry per name.
+        among: how many components and migrations the record may have to name.
     """
     room = min(LARGEST_SHARE, ROOM // max(among, 1))
     return {
@@ -235,7 +235,7 @@ def _entry(entry: Mapping[str, Any], room: int) -> dict[str, Any]:
                 f"{key}: {len(kept[key])} of {len(entry[key])} are kept here, and all in the task's result"
             )
     if lists:
-        # Null takes away what may have been said before.
+        # Null deletes the earlier value.
         kept["left_out"] = "; ".join(told) or None
     return kept
 
@@ -258,7 +258,7 @@ def _short(item: Any, room: int) -> Any:
 
 
 def _text(value: Any, longest: int) -> Any:
-    """A text of about so many bytes at most, with a word where it is cut; what is no text stays as it is."""
+    """A text of about so many bytes at most, with a mark if it is cut; other values stay unchanged."""
     longest = max(longest, ALWAYS_WHOLE)
     if not isinstance(value, str) or len(encoded := value.encode(errors="replace")) <= longest:
         return value

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What came of undoing each migration, and keeping it in the records of the runs that they were a part of."""
+"""The outcome of undoing each migration, and recording it in the records of the migrations' runs."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ UNDONE = "undone"
 PARTLY = "partly"
 """How far a migration is undone; a third state is FAILED."""
 THROUGH = "through"
-"""In what is noted in a run's record: the newest entry of the run's journal by then, by name."""
+"""In an undo note of a run's record: the newest entry of the run's journal at that time, by name."""
 
 
 @dataclass(frozen=True)
 class UndoneMigration:
-    """What came of undoing one migration.
+    """The outcome of undoing one migration.
 
     Attributes:
         id: of the migration.
-        runs: those in which it has written what is undone now, or else the newest.
-        state: ``undone``, ``partly`` where something stays, or ``failed`` where it may be tried again.
+        runs: those in which it wrote what is undone now, or else the newest.
+        state: ``undone``, ``partly`` if something stays, or ``failed`` if it can be tried again.
         at, by: when and by whom.
         objects: what it had written and was not undone before.
-        own_undo: what came of its own ``undo``; ``done``, ``failed``, ..., or empty where it has none.
+        own_undo: the outcome of its own ``undo``; ``done``, ``failed``, ..., or empty if it has none.
         error: why that failed, or empty.
         changed: whether anything was written now.
     """
@@ -49,7 +49,7 @@ class UndoneMigration:
     changed: bool = True
 
     def as_result(self) -> dict[str, Any]:
-        """As it stands in a task's result."""
+        """The form of a task's result."""
         return {
             "id": self.id,
             "runs": list(self.runs),
@@ -62,7 +62,7 @@ class UndoneMigration:
         }
 
     def as_record(self) -> dict[str, Any]:
-        """As it stands in a run's record."""
+        """The form of a run's record."""
         told = {
             "state": self.state,
             "at": self.at,
@@ -84,14 +84,15 @@ def undo_state(objects: Iterable[UndoneObject], error: str) -> str:
 def recorded_undo_of(
     runs: Mapping[str, Object], entries: Iterable[JournalEntry], migration: str
 ) -> Mapping[str, Any]:
-    """What the newest of its runs says of undoing a migration; empty where it was not tried since it wrote.
+    """What the newest run's record says of undoing a migration; empty if nobody tried since its last write.
 
-    It may have written after that: outside of a deployment that is journaled beside the run again.
+    The migration may have written after that: outside of a deployment its writes are again in that run's
+    journal.
     """
     newest = _written_by(entries, migration)[0]
     status = (runs.get(newest.run) or {}).get("status") or {}
     noted: Mapping[str, Any] = (status.get("undone") or {}).get(migration) or {}
-    # Whoever had an earlier version of this has not noted it.
+    # An earlier version of this collection has not recorded it.
     return noted if noted.get(THROUGH, newest.name) == newest.name else {}
 
 
@@ -112,17 +113,17 @@ def record_undone(
     at: str,
     by: str,
 ) -> None:
-    """Keep what was undone: in each entry, and in the records of their runs.
+    """Record what was undone: in each entry, and in the records of their runs.
 
     Args:
         cluster: that has the records.
-        report: what came of each object.
-        migrations: what came of each of them.
-        written: all that the cluster remembers of what they have written.
+        report: the outcome of each object.
+        migrations: the outcome of each of them.
+        written: all recorded writes of the migrations.
         at, by: when and by whom.
 
     Raises:
-        ClusterError: it can't be kept.
+        ClusterError: it cannot be recorded.
     """
     note_undone(cluster, [entry for one in report.objects for entry in one.entries], at, by)
     for one in migrations:
@@ -133,12 +134,12 @@ def record_undone(
             try:
                 update_run_status(cluster, run, {"undone": {one.id: noted}}, among=len(migrations))
             except NotFound:
-                # The run's record was removed meanwhile, and the journal with it.
+                # The run's record was deleted meanwhile, and the journal with it.
                 continue
 
 
 def newest_undoing(runs: Sequence[Object], migration: str) -> Mapping[str, Any]:
-    """What is noted of undoing a migration after it last wrote in a run; empty where nobody tried.
+    """The note about undoing a migration after its last write in a run; empty if nobody tried.
 
     Args:
         runs: all that are recorded, the newest first.
@@ -159,7 +160,7 @@ def has_written(run: Object, migration: str) -> bool:
 
 
 def last_undo_note(runs: Sequence[Object], migration: str) -> str:
-    """That a migration was undone after it last ran, for a person who is told that it is needed again.
+    """That a migration was undone after it last ran, for a person who reads that it is needed again.
 
     Args:
         runs: all that are recorded, the newest first.
