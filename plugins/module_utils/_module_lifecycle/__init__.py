@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The life of a module on a cluster: installed, upgraded, adopted, given up and deleted.
 
-Public modules: `module_run` (manage modules) and `module_report` (what is there), for the tasks. What a catalog
-offers is in `catalog/`; catalogs and manifests are read from files and URLs by `plugin_utils/_modules`.
+Public modules: `module_run` (manage modules) and `module_report` (what is there), for the tasks. What a
+catalog offers is in `catalog/`; `plugin_utils/_modules` reads catalogs and manifests from files and URLs.
 """

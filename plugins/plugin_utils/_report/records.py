@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.run_failures import NEVER_STARTED
+
 from . import model
 from .errand_runs import errands_run, has_errands_alone
 from .model import ClusterReport, ComponentReport, Failure, MigrationReport, RunReport, Work
@@ -210,8 +212,10 @@ def _failures(run: Result, state: str) -> Iterator[Failure]:
         if one.get("state") in (model.FAILED, model.CANCELLED, model.NOT_STARTED):
             label = _text(f"{one.get('kind') or 'component'} {one.get('name')}")
             described.setdefault((one["state"], _text(one.get("error"))), []).append(label)
-    labels = tuple(f"{label}: " for found in described.values() for label in found)
-    others = [text for text in map(_text, run.get("failures") or ()) if not text.startswith(labels or "\0")]
+    known = [f"{label}: " for found in described.values() for label in found]
+    if any(found == model.NOT_STARTED for found, _reason in described):
+        known.append(NEVER_STARTED)
+    others = [text for text in map(_text, run.get("failures") or ()) if not text.startswith(tuple(known))]
     if not (others or described) and state in (model.FAILED, model.CANCELLED):
         others = [
             _text(run.get("message") or run.get("msg") or f"The run is {state}, and no reason is recorded.")

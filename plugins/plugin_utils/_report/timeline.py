@@ -105,8 +105,7 @@ def run_timeline(run: RunReport) -> Timeline:
     seconds = max([run.seconds, *(work.seconds + (work.start or 0.0) for work in placed)]) or 1.0
     return Timeline(
         seconds=seconds,
-        # The time between tasks is the sum of many pieces, and has no single start.
-        is_exact=all(work.start is not None or work.name == OTHER for work in shown),
+        is_exact=all(work.start is not None or _has_no_start(work) for work in shown),
         ticks=tuple(ticks_of(seconds)),
         lanes=tuple(_lane(work, is_nested, seconds) for work, is_nested in _in_order(placed)),
         hidden=len(run.work) - len(shown),
@@ -197,6 +196,11 @@ def percent(part: float, whole: float) -> float:
     return round(100.0 * part / whole, 4)
 
 
+def _has_no_start(work: Work) -> bool:
+    """Whether work has no single start: it never started, or it is the time between tasks."""
+    return work.name == OTHER or work.state == model.NOT_STARTED
+
+
 def _is_quiet(work: Work) -> bool:
     return work.kind == "migration" and work.state in QUIET and work.seconds < QUIET_SECONDS
 
@@ -247,9 +251,10 @@ def _in_order(placed: Sequence[Work]) -> Iterator[tuple[Work, bool]]:
             yield from ((one, True) for one in sorted(nested, key=_by_start))
 
 
-def _by_start(work: Work) -> tuple[float, int, float]:
-    # A phase comes before its parts.
-    return work.start or 0.0, 0 if work.kind in ("plan", "phase") else 1, -work.seconds
+def _by_start(work: Work) -> tuple[bool, float, int, float]:
+    # A phase comes before its parts, and what never started comes last.
+    is_step = work.kind in ("plan", "phase")
+    return work.state == model.NOT_STARTED, work.start or 0.0, 0 if is_step else 1, -work.seconds
 
 
 def _lane(work: Work, is_nested: bool, seconds: float) -> Lane:
