@@ -215,6 +215,5 @@ def _raise_if(migration: type[Migration], found: Sequence[str]) -> None:
         component = getattr(migration, "component", "?")
         name = migration.id() if component != "?" else migration.__name__
         raise Disproved(
-            f"migration {name} does not keep these promises:"
-            + "".join(f"\n  - {problem}" for problem in found)
+            f"migration {name} fails these proofs:" + "".join(f"\n  - {problem}" for problem in found)
         )

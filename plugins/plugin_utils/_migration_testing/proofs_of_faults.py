@@ -56,6 +56,6 @@ def _harm_of(case: Case, cluster: Cluster, struck: AttemptRecord, reached: Clust
     if not problems:
         return ""
     if again is None:
-        return "it took no notice, and the cluster is not where it has to be:" + bullet_list(problems)
+        return "it reported no error, and the cluster is not in the required state:" + bullet_list(problems)
     why = "" if again.ran else f" (its check said {again.reason})"
-    return f"run again, it does not get where it has to{why}:" + bullet_list(problems)
+    return f"run again, it does not reach the required state{why}:" + bullet_list(problems)

@@ -69,7 +69,7 @@ def repeats_nothing(case: Case) -> Problems:
     if unasked.error:
         yield (
             f"run was called once more when all was done, and failed: {unasked.error}. It must be safe to "
-            f"run again from any point, also from its end: look at each object before changing it"
+            f"run again from any point, also from its end: read each object before you change it"
         )
     elif problems := case.compare(cluster, state, "the first run"):
         yield (
