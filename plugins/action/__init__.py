@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The carriers of the modules of the same names.
+"""Action plugins that run the modules of the same names.
 
-Ansible imports this package before the first of them, so what is set up here holds for all they import.
+Ansible imports this package before the first of them, so what it sets up holds for all that they import.
 """
 
 from __future__ import annotations

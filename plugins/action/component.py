@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries kyma.lifecycle.component: in the background, telling what it is at."""
+"""Runs kyma.lifecycle.component in the background, and reports its progress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ActionModule(BackgroundCarrier):
     says_failures = True
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
-        """See BackgroundCarrier: all components one after the other, each with all its time."""
+        """See BackgroundCarrier: the components run one after the other, each with its full time."""
         given = super().deadline(params)
         own = {entry.name: entry.timeout for entry in entries}
         each = [own.get(name) or given for name in params.get("names") or ()]

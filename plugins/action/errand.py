@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries kyma.lifecycle.errand: in the background, as runs take their time."""
+"""Runs kyma.lifecycle.errand in the background, because runs take time."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ class ActionModule(BackgroundCarrier):
     checks_variables = True
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
-        """See BackgroundCarrier: before it waits, it may install the definition."""
+        """See BackgroundCarrier: it may install the definition before it waits."""
         return super().deadline(params, entries) + INSTALL_SECONDS

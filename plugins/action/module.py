@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries kyma.lifecycle.module: in the background, and with the manifests that it asks for."""
+"""Runs kyma.lifecycle.module in the background, with the manifests that it asks for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ActionModule(BackgroundCarrier):
     checks_variables = True
 
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
-        """See Carrier. On another host only the module itself finds out which manifests it needs."""
+        """See Carrier. On another host, only the module itself finds out which manifests it needs."""
         result = super().carry(arguments, task_vars)
         while missing := set(result.get("missing_manifests") or ()) - set(self.manifests):
             self.manifests = [*self.manifests, *sorted(missing)]
@@ -34,6 +34,6 @@ class ActionModule(BackgroundCarrier):
         return result
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
-        """See BackgroundCarrier: all modules one after the other, each with all its time."""
+        """See BackgroundCarrier: the modules run one after the other, each with its full time."""
         count = len(params.get("modules") or ()) + 1
         return max(DEFAULT_DEADLINE, 4 * count * super().deadline(params, entries))

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries kyma.lifecycle.plan: in Ansible's own process if it can. Plans are kept on the controller."""
+"""Runs kyma.lifecycle.plan in Ansible's own process if possible. Plans are stored on the controller."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ class ActionModule(ClusterTask, DirectCarrier):
         return super().carry(arguments, task_vars)
 
     def notes(self, arguments: Arguments) -> ControllerNotes:
-        """See Carrier: of a release that is rendered already, the module does not get the options."""
+        """See Carrier: the module does not get the options of a release that is rendered already."""
         requested = {name: arguments.params[name] or "" for name in HOP_OPTIONS}
         return ControllerNotes(requested, tuple(arguments.bad_numbers.values()))
 
     def refusal(self, arguments: Arguments) -> str:
-        """See Carrier: the plan tells bad numbers among all else that stands in its way."""
+        """See Carrier: the plan reports bad numbers together with all other obstacles."""
         return arguments.problem

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries kyma.lifecycle.reconcile_errands: in the background, as an engine goes on and on."""
+"""Runs kyma.lifecycle.reconcile_errands in the background, because an engine has no end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ActionModule(BackgroundCarrier):
     definition = DEFINITION
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
-        """See BackgroundCarrier: an engine has no end but the one that its user gives it."""
+        """See BackgroundCarrier: an engine ends only when its user ends it."""
         if not params["watch"]:
             return super().deadline(params, entries)
         return float(params["watch_seconds"] or FOREVER)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries kyma.lifecycle.report, all of which happens on the controller."""
+"""Runs kyma.lifecycle.report on the controller."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ class ActionModule(ActionBase):
 def reported_clusters(
     gathered: list[GatheredCluster], task_vars: dict[str, Any], scope: str
 ) -> list[ClusterReport]:
-    """What the report has: the clusters until now, in the order of the play, then its hosts without a result.
+    """The content of the report: the clusters so far, in the play's order, then its hosts without a result.
 
     Args:
-        gathered: what tasks have returned until now.
-        task_vars: variables of the task, which list the hosts of the play.
+        gathered: the results of tasks so far.
+        task_vars: variables of the task; they list the hosts of the play.
         scope: which runs, as in the module's option.
     """
     since = PLAYBOOK_START if scope == "playbook" else None

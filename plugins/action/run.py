@@ -1,9 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries kyma.lifecycle.run: in Ansible's own process if it can; a run ends with its ansible-playbook.
+"""Runs kyma.lifecycle.run in Ansible's own process if possible; a run ends with its ansible-playbook.
 
-Where it can't, what begins a run works in the background, as it may have to wait for somebody else.
+Where that is not possible, an action that begins a run works in the background, as it may wait for another
+run.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ class ActionModule(ClusterTask, DirectCarrier, BackgroundCarrier):
         return self._task.args.get("state") in ("started", "noted", "finished")
 
     def _work(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
-        """See DirectCarrier; in one piece with it, as nobody may come between."""
+        """See DirectCarrier; in one piece with it, so that no other run comes between."""
         params, work = arguments.params, super()._work
         if params["state"] == "started" and not (self.is_local and has_libraries()):
-            # It tells whom it waits for, and a person may want it to stop: nothing of that reaches a module
-            # in the foreground.
+            # It reports which run it waits for, and a person may want to stop it. A module in the foreground
+            # can't do either.
             work = self._follow
         result = work(arguments, task_vars, told)
         run = result.get("run")
@@ -66,22 +67,22 @@ class ActionModule(ClusterTask, DirectCarrier, BackgroundCarrier):
         return result
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
-        """See BackgroundCarrier: what begins a run may wait before."""
+        """See BackgroundCarrier: an action that begins a run may wait first."""
         return super().deadline(params, entries) + min(float(params["lease_wait"]), LONGEST_WAIT)
 
     def _end(self, run: str, arguments: Arguments, task_vars: TaskVars) -> None:
-        """End the record of a run that Ansible did not come back to: a signal leaves it no time for that."""
+        """End the record of a run that Ansible did not return to; a signal leaves it no time for that."""
         wish = {
             "state": "cancelled",
             "run": run,
             "reason": CUT_OFF,
             "end": True,
-            # Elsewhere, and in a module, a task may still be at work in the background.
+            # Elsewhere, and in a module, a task may still work in the background.
             "nobody_at_work": self.is_local and has_libraries(),
             "plan": None,
         }
         params, paths = {**arguments.params, **wish}, {**arguments.paths, **wish}
-        # Ansible has removed both at the end of the task and at its own, if it came to that.
+        # Ansible has removed both at the end of the task, and at its own end if it got that far.
         self._connection._shell.tmpdir = None
         Path(C.DEFAULT_LOCAL_TMP).mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
@@ -95,5 +96,5 @@ class ActionModule(ClusterTask, DirectCarrier, BackgroundCarrier):
 
 
 def _note(run: str) -> Path:
-    """Says for a run that this ansible-playbook has begun that it has ended."""
+    """Records that a run which this ansible-playbook has begun has ended."""
     return Path(C.DEFAULT_LOCAL_TMP) / f"kyma-run-{run}"

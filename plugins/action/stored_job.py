@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries kyma.lifecycle.stored_job: in the background, as deletions take their time."""
+"""Runs kyma.lifecycle.stored_job in the background, because deletions take time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ActionModule(BackgroundCarrier):
     checks_variables = True
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
-        """See BackgroundCarrier: the timeout of a job is not the task's, which may wait for each job."""
+        """See BackgroundCarrier: the timeout of a job is not that of the task, which may wait for each."""
         del entries
         jobs = len(params["jobs"] or ()) + 1
         return float(DEFAULT_DEADLINE + jobs * params["wait_timeout"])

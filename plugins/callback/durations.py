@@ -96,7 +96,7 @@ if TYPE_CHECKING:
 
 
 class CallbackModule(CallbackBase):
-    """Collects what results say in ``durations``, and prints it at the end."""
+    """Collects the results in ``durations``, and prints them at the end."""
 
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "aggregate"
@@ -109,7 +109,7 @@ class CallbackModule(CallbackBase):
         self._spans: PlaybookSpans | None = None
 
     def set_options(self, *args: Any, **kwargs: Any) -> None:
-        """Ansible has loaded the callback, and loads the others after it."""
+        """Run after Ansible has loaded the callback and before it loads the others after it."""
         super().set_options(*args, **kwargs)
         self._begin_spans()
 
@@ -119,11 +119,11 @@ class CallbackModule(CallbackBase):
             self._spans.name(Path(playbook._file_name).name)
 
     def v2_runner_on_ok(self, result: Any) -> None:
-        """A task has succeeded; a loop has, with all its items."""
+        """A task has succeeded, or a loop with all its items has."""
         self._collect(result)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        """A task has failed, which takes its time too."""
+        """A task has failed, which takes time too."""
         self._collect(result)
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
@@ -157,7 +157,7 @@ class CallbackModule(CallbackBase):
             )
         except (
             Exception
-        ) as error:  # of the library, by a setting that it can't read; no playbook fails by that
+        ) as error:  # the library refuses a setting that it can't read; that must not fail a playbook
             self._warn_of_spans(f"{type(error).__name__}: {error}")
 
     def _warn_of_spans(self, problem: str) -> None:
@@ -168,7 +168,7 @@ class CallbackModule(CallbackBase):
     def _collect(self, result: Any) -> None:
         told = {"host": result.host.get_name(), "task": result.task.get_name()}
         known = {self._key(row) for row in self._rows}
-        # The end of a run tells again what its tasks have told.
+        # The end of a run repeats the results of its tasks.
         rows = [{**told, **row} for row in durations_in(result.result)]
         new = [row for row in rows if self._key(row) not in known]
         self._rows += new
@@ -183,7 +183,7 @@ class CallbackModule(CallbackBase):
 def durations_in(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The durations in a task's result, and in those of its items.
 
-    Results are known by the form of their rows: what ran in the background is told of by async_status.
+    The form of their rows shows which results count, because async_status reports what ran in the background.
     """
     for item in result.get("results") or ():
         if isinstance(item, Mapping):

@@ -59,8 +59,8 @@ def migration_table(clusters: Mapping[str, Told]) -> list[str]:
     """See the documentation above.
 
     Args:
-        clusters: results of ``migration_info`` by the cluster's name; ``failed``, ``unreachable`` or without
-            ``migrations`` where it could not be asked.
+        clusters: results of ``migration_info`` by the cluster's name. Where the cluster could not be read,
+            they are ``failed``, ``unreachable`` or without ``migrations``.
     """
     silent = {name: told for name, told in clusters.items() if not _answered(told)}
     found = sorted(
@@ -88,7 +88,7 @@ def _row(one: Told, cluster: str) -> tuple[str, ...]:
 
 
 def _undone(one: Told) -> str:
-    """How far what it has written is undone; empty where no run is known in which it has."""
+    """How far the writes of a migration are undone; empty if no known run has written."""
     if not one["last_run"]:
         return ""
     return UNDONE.get(one["undone"]) or ("not all can be" if one["irreversible"] else "no")
@@ -103,7 +103,7 @@ def _short(text: str) -> str:
 
 
 def _ends(found: Sequence[tuple[Told, str]], silent: Sequence[str]) -> Iterator[str]:
-    """For each migration, who still needs it: whether it may go."""
+    """For each migration, which clusters still need it, so whether it may be removed."""
     for identity in dict.fromkeys(one["id"] for one, _cluster in found):
         told = [(one, cluster) for one, cluster in found if one["id"] == identity]
         needing = [cluster for one, cluster in told if one["verdict"] in ("needed", "blocked")]
@@ -114,7 +114,7 @@ def _ends(found: Sequence[tuple[Told, str]], silent: Sequence[str]) -> Iterator[
 
 
 class FilterModule:
-    """Brings the filter to Ansible."""
+    """Provides the filter to Ansible."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """The filters of this file, by name."""

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads JSON of users, which may have any shape: pure. What does not fit counts as empty."""
+"""Reads JSON of users, which may have any shape: pure. A value that does not fit counts as empty."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def number_of(value: object) -> int:
 
 
 def fields_at(value: object, *path: str) -> dict[str, Any]:
-    """The dictionary itself that is at a path, so that a copy can be changed in place; else an empty one."""
+    """The dictionary at a path itself, so that it can be changed in place; else an empty one."""
     for name in path:
         value = mapping_of(value).get(name)
     return value if isinstance(value, dict) else {}
 
 
 def items_at(value: object, *path: str) -> Iterator[dict[str, Any]]:
-    """The dictionaries themselves in the list at a path; none if there is no list."""
+    """The dictionaries in the list at a path themselves; none if there is no list."""
     for item in mappings_in(fields_at(value, *path[:-1]).get(path[-1])):
         if isinstance(item, dict):
             yield item

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a task reports what it is doing, and how long it may go on after a cancellation."""
+"""Where a task reports its progress, and how long it may continue after a cancellation."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from typing import Protocol
 
 DUE_SECONDS = 10.0
-"""Seconds that a step may take before a person wants to know why."""
+"""Seconds after which a user wants to know why a step still takes time."""
 REASON_SECONDS = 5.0
-"""Seconds after which the reason of a step is looked for, so that it is known by then."""
+"""Seconds after which the search for a step's reason starts, so that it is known when it is due."""
 QUICK_SECONDS, QUICK_PAUSE = 2.0, 5.0
-"""The same of a step of a plan, for which people wait, and the seconds until a new number is printed."""
+"""The same for a step of a plan, for which users wait, and the seconds until a new number is printed."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What is known of a state that lasts, for whoever prints it when it lasts too long.
+    """The data about a lasting state, to print when it lasts too long.
 
     Attributes:
         limit: seconds that it may take; 0 if it has no limit.
-        spent: how many of these were over when it was reported.
-        done, total: how many of the things that it works on are done; a total of 0 says nothing. A step with
+        spent: seconds of the limit that had passed when it was reported.
+        done, total: the number of finished items and of all items; a total of 0 means unknown. A step with
             all of them done is over.
-        unit: what these things are called, in the plural.
-        reason: why it lasts, as it is now; may be empty.
+        unit: the name of these items, in the plural.
+        reason: why it lasts at present; may be empty.
         due: seconds after which a line is printed, since the subject began with the first step of several.
         pause: seconds after which another one is printed if reason or number have changed.
         is_announced: whether its beginning is printed, too.
@@ -47,33 +47,33 @@ class Step:
 class Progress(Protocol):
     """Where a task reports its progress; a line reaches the terminal within two seconds.
 
-    A report with a step is about a state that lasts: people read of it only if it lasts too long, or if they
-    want to see every change. Any other report is printed at once, and ends the step of its subject.
+    A report with a step is about a lasting state: it is printed only if it lasts too long, or if the user
+    wants to see every change. Any other report is printed at once, and ends the step of its subject.
     """
 
     def __call__(self, subject: str, state: str, detail: str = "", step: Step | None = None, /) -> None:
-        """Report that ``subject`` (a component, a migration's id, a phase) is in ``state`` now."""
+        """Report that ``subject`` (a component, a migration's id, a phase) is now in ``state``."""
 
 
 def no_progress(subject: str, state: str, detail: str = "", step: Step | None = None) -> None:
-    """Progress that nobody sees, as a plan and a rehearsal say at their end what they found."""
+    """Progress that is not shown, as a plan and a rehearsal report their findings at their end."""
 
 
 def report_step(subject: str, step: str) -> None:
-    """Report that code of others has begun a step, or none any more where ``step`` is empty.
+    """Report that foreign code has begun a step, or ended it if ``step`` is empty.
 
-    A process that ends without a word can be explained by that; see :mod:`~._carrier.forked_worker`.
+    This explains why a process ended without a message; see :mod:`~._carrier.forked_worker`.
     """
     for listener in _STEP_LISTENERS:
         listener(subject, step)
 
 
 def listen_to_steps(listener: Callable[[str, str], None]) -> None:
-    """Have this process call ``listener`` with each step that is reported, instead of those before."""
+    """Make this process call ``listener`` with each reported step, in place of earlier listeners."""
     _STEP_LISTENERS[:] = [listener]
 
 
 _STEP_LISTENERS: list[Callable[[str, str], None]] = []
 
 GRACE = 60.0
-"""Seconds that what is in flight gets to end after a cancellation, unless the user says otherwise."""
+"""Seconds for running work to end after a cancellation, unless the user sets another value."""

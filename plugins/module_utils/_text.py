@@ -1,14 +1,14 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What others have written, made fit to be shown: pure.
+"""Makes foreign text safe to display: pure.
 
-Evidence of a migration, a condition's message, a field manager's name, an annotation or Helm's error may hold
-anything. A line break forges a line of the plan, and two megabytes hide it. Control characters recolour,
-overwrite and hide what a terminal shows, and those of writing direction turn it around.
+Evidence of a migration, a condition's message, a field manager's name, an annotation or Helm's error may
+contain anything. A line break forges a line of the plan, and two megabytes hide it. Control characters
+recolour, overwrite and hide a terminal's text, and those of writing direction reverse it.
 
-Each text of others passes :func:`one_line` where it enters: in the engine of migrations, in the errors of the
-cluster, in the reading of health and records, and where the output of a program is read.
+Each foreign text passes :func:`one_line` where it enters: in the engine of migrations, in the errors of the
+cluster, in the code that reads health and records, and where the output of a program is read.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ import re
 from urllib.parse import urlsplit, urlunsplit
 
 LONGEST_LINE = 2000
-"""Characters of a text of others."""
+"""The maximum length of a foreign text, in characters."""
 
 LONGEST_FOREIGN_ERROR = 300
-"""Characters of an exception that is not ours, which is shown beside its type and place."""
+"""The maximum length of a foreign exception's text, in characters, next to its type and place."""
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Control characters (Unicode's Cc, but for tab and new line), separators of lines, directions."""
+"""Control characters (Unicode's Cc, except tab and new line), line separators, writing directions."""
 
 
 def without_controls(text: str) -> str:
-    """A text of any number of lines without what a terminal would take for commands."""
+    """A text of any number of lines without characters that a terminal would interpret as commands."""
     return _CONTROLS.sub("?", text)
 
 
 def one_line(text: object, longest: int = LONGEST_LINE) -> str:
-    """A text of others on one line, without what a terminal would take for commands.
+    """A foreign text on one line, without characters that a terminal would interpret as commands.
 
     Args:
-        text: anything; what is no text is written as Python writes it.
-        longest: characters of the answer. A longer text is cut, and its end says how long it is.
+        text: any value; one that is not a text is converted with ``str``.
+        longest: the maximum length in characters. A longer text is cut, and its end states its length.
     """
     whole = str(text)
     line = without_controls(" ".join(whole[: 4 * longest].split()))
@@ -47,7 +47,7 @@ def one_line(text: object, longest: int = LONGEST_LINE) -> str:
 
 
 def without_login(url: str) -> str:
-    """A URL as it may be shown: without user, password and query, any of which may be a secret."""
+    """A URL for display: without user, password and query, any of which may be a secret."""
     parts = urlsplit(url)
     if not parts.scheme or not parts.netloc:
         return url

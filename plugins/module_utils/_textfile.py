@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Metrics in Prometheus's text format, and files of them for the node exporter or any scraper of files."""
+"""Metrics in Prometheus's text format, and files of them for the node exporter or another file scraper."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def metric_family(name: str, type: str, help: str, samples: Iterable[Sample]) ->
     """The lines of a metric.
 
     Args:
-        name: of the metric.
+        name: the metric's name.
         type: gauge or counter.
-        help: what it counts, on one line.
+        help: the help text, on one line.
         samples: one for each combination of labels.
     """
     lines = (f"{name}{_labels(labels)} {_number(value)}\n" for labels, value in samples)
@@ -33,17 +33,17 @@ def _labels(labels: Mapping[str, str]) -> str:
 
 
 def _number(value: float) -> str:
-    """A number with all its digits: a counter of some millions would otherwise stand still."""
+    """A number with all its digits: otherwise a counter of some millions would not appear to change."""
     return str(value) if isinstance(value, int) else f"{value:.3f}".rstrip("0").rstrip(".")
 
 
 def _label(value: str) -> str:
-    """The value of a label, as the format wants it."""
+    """The value of a label in the text format."""
     return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
 
 
 def write_textfile(path: str, text: str) -> None:
-    """Replace a file as a whole, so that who reads it never finds half of it. It may be read by all.
+    """Replace a file atomically, so that readers never find half of it. All users may read it.
 
     Raises:
         OSError: it can't be written.

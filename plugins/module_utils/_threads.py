@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work on many things at once, with an error raised and nothing left running."""
+"""Work on many items at once; raises an error and leaves nothing running."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 REQUESTS_AT_ONCE = 8
-"""More threads than this don't make an API server answer faster."""
+"""The number of parallel requests: more threads don't make an API server answer faster."""
 
 
 def map_in_threads(
     work: Callable[[Item], Answer], items: Iterable[Item], threads: int = REQUESTS_AT_ONCE
 ) -> list[Answer]:
-    """Call ``work`` for every item on some threads; the answers come in the order of the items.
+    """Call ``work`` for every item in some threads; the answers are in the order of the items.
 
     Raises:
-        BaseException: of the calls that failed, what the first in the order of the items raised. The calls
-            that had begun by then have ended, and all others are cancelled.
+        BaseException: the error of the first failed call, in the order of the items. Calls that had begun
+            before it have ended, and all others are cancelled.
     """
     things = list(items)
     if len(things) < 2:
@@ -42,5 +42,5 @@ def map_in_threads(
 
 
 def call_in_threads(*calls: Callable[[], Any]) -> list[Any]:
-    """The answers of some calls that wait for different things; raises as :func:`map_in_threads` does."""
+    """The answers of some calls that wait for different things; raises like :func:`map_in_threads`."""
     return map_in_threads(lambda call: call(), calls)

@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The contract for authors of migrations.
 
-Public are this file and, for tests, the kit in ``plugin_utils/migration_testing.py`` with its fixtures for
-pytest in ``plugin_utils/migration_pytest.py``. No other file of this collection's Python is.
+This file is public. So is the test kit in ``plugin_utils/migration_testing.py``, with its pytest fixtures in
+``plugin_utils/migration_pytest.py``. All other Python files of this collection are private.
 
-A migration brings a cluster from a state that a release can't work with to one that it can. It is a class
-derived from :class:`Migration`, found by convention, that decides from the cluster's state and never from a
-version. The guide ``docs/guide_migrations.md`` shows one from the first failing test to its retirement.
+A migration takes a cluster from a state that a release can't work with to one that it can. It is a class
+derived from :class:`Migration`, found by convention. It decides from the cluster's state, never from a
+version. The guide ``docs/guide_migrations.md`` shows one from the first failing test to its removal.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ __all__ = [
 ]
 
 GLOBAL = "global"
-"""The component of migrations that belong to no component, but to the whole deployment."""
+"""The component of migrations that belong to the whole deployment."""
 
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a migration's check says, with its evidence.
+    """The result of a migration's check, with its evidence.
 
     Attributes:
         state: ``needed``, ``not_needed`` or ``blocked``.
@@ -96,17 +96,17 @@ class Verdict:
 
 
 def needed(evidence: str) -> Verdict:
-    """The cluster is in a state that the release can't work with, and ``run`` can change it."""
+    """A verdict: the release can't work with the cluster's state, and ``run`` can change it."""
     return Verdict("needed", evidence)
 
 
 def not_needed(evidence: str) -> Verdict:
-    """The cluster is already there, or has nothing that this migration is about."""
+    """A verdict: the cluster is already migrated, or has nothing that this migration is about."""
     return Verdict("not_needed", evidence)
 
 
 def blocked(evidence: str) -> Verdict:
-    """The cluster is not there, and ``run`` can't bring it there: say what a person has to do."""
+    """A verdict: the cluster is not migrated, and ``run`` can't do it. Say what a person has to do."""
     return Verdict("blocked", evidence)
 
 
@@ -117,9 +117,9 @@ class Component:
     Attributes:
         name: the component's name.
         namespace: its default namespace.
-        objects: what the release wants it to consist of. These are copies: changing them changes nothing.
+        objects: copies of the objects that the release wants in it. Changing them changes nothing.
             They are read and copied on first access: ``contains`` and reads of the cluster are cheaper.
-        refs: what names these objects, where it is known without reading them.
+        refs: the references of these objects, if known without reading them.
         action: what the deployment does with it: ``new`` (it was never deployed completely), ``upgraded``
             (its manifests differ from those that were deployed) or ``unchanged``. It stays the same until the
             deployment has ended.
@@ -132,19 +132,19 @@ class Component:
     action: str = "upgraded"
 
     def contains(self, ref: Ref) -> bool:
-        """Whether the release wants the component to contain an object."""
+        """Whether the component contains an object in the release."""
         known = frozenset(map(ref_of, self.objects)) if self.refs is None else self.refs
         return ref in known
 
 
 class Logger(Protocol):
-    """Where a migration tells what it is doing, line by line."""
+    """The log of a migration, line by line."""
 
     def info(self, message: str) -> None:
         """Print a line on the terminal."""
 
     def warning(self, message: str) -> None:
-        """Print a line, and keep it in the run's record; what was done then counts as ``warned``."""
+        """Print a line, and add it to the run's record. The migration then counts as ``warned``."""
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,17 @@ class Context:
     """All that a migration may know and use.
 
     Attributes:
-        cluster: the cluster. In check mode its writes are rehearsed and not kept.
+        cluster: the cluster. In check mode its writes are rehearsed and not stored.
         components: all components of the release, by name.
         release: the version of the release that is being deployed.
         profile: the profile, or empty.
         variables: the user's variables for migrations (``kyma_migration_variables``).
-        log: where to tell what is being done.
-        remaining: seconds that are left until this migration's deadline.
-        cancelled: whether the run has been cancelled; long loops look at it.
+        log: prints lines on the terminal.
+        remaining: returns the seconds left until this migration's deadline.
+        cancelled: whether the run has been cancelled; long loops must check it.
         cancel: cancels the whole deployment, with a reason.
         sleep: waits that many seconds, or less if the run is cancelled or the deadline is near.
-        rehearsal: nothing is kept, and nothing in the cluster reacts, so there is nothing to wait for.
+        rehearsal: writes are not stored, and no controller reacts, so there is nothing to wait for.
     """
 
     cluster: Cluster
@@ -189,14 +189,14 @@ class Context:
         """Call ``action`` until it succeeds, with growing delays between the attempts.
 
         Args:
-            action: what to do; its result is handed on.
-            attempts: how often it is called at the most.
+            action: called without arguments; its result is returned.
+            attempts: the maximum number of calls.
             delay: seconds before the second attempt.
-            factor: by how much the delay grows each time.
-            on: the exceptions that are worth another attempt; all others are raised at once.
+            factor: the factor by which the delay grows each time.
+            on: the exceptions to retry on; all others are raised at once.
 
         Raises:
-            Exception: the last one, when the attempts or the time are used up or the run is cancelled.
+            Exception: the last one, when no attempts or no time are left, or the run is cancelled.
         """
         for attempt in range(1, attempts + 1):
             try:
@@ -210,19 +210,19 @@ class Context:
 
 
 class Migration(ABC):
-    """One migration. Its first docstring line says what it brings about.
+    """One migration. The first line of its docstring says what it changes.
 
     Class attributes:
         component: the component it belongs to, or :data:`GLOBAL`. Required.
         phase: before or after the component (or the deployment). Required.
         name: unique within the component; the class name in kebab case unless set.
-        remove_in: the release that no longer ships it. Either this or ``keep`` is required.
-        keep: why no version can be named, or why it can stay for ever.
+        remove_in: the first release that no longer ships it. Either this or ``keep`` is required.
+        keep: why no version can be named, or why it stays for ever.
         after: ids of migrations of the same component and phase that must be done before.
-        on_failure: ``fail`` fails the component, ``warn`` makes a warning of it.
+        on_failure: ``fail`` fails the component, ``warn`` only prints a warning.
         timeout: seconds that ``check``, ``run`` and ``undo`` may each take.
-        irreversible: what of it can't be undone and why, or empty. Undoing leaves that alone and says why.
-        irreversible_kinds: the kinds of objects that this is about; without any, all that it writes.
+        irreversible: what of it can't be undone and why, or empty. Undo does not change that, and says why.
+        irreversible_kinds: the kinds of objects that this applies to; if empty, all that it writes.
     """
 
     component: ClassVar[str]
@@ -243,26 +243,26 @@ class Migration(ABC):
 
     @abstractmethod
     def check(self, ctx: Context) -> Verdict:
-        """Decide from the cluster's state, by reads only, whether ``run`` is called for."""
+        """Decide from the cluster's state, by reads only, whether ``run`` is needed."""
 
     @abstractmethod
     def run(self, ctx: Context) -> None:
-        """Bring the cluster there. Must be safe to run again from any point at which it was ended."""
+        """Migrate the cluster. Must be safe to run again from any point at which it was killed."""
 
     def undo(self, ctx: Context) -> None:
-        """Undo what no journal can restore; most migrations need none of it.
+        """Undo what no journal can restore. Most migrations do not need it.
 
-        Every write of ``run`` is journaled, and undoing a migration brings back field by field what was there
-        before. This is for the rest: a command in a container, data, what lies outside of the cluster. It is
-        called after the journal has restored what it could, even if that was nothing, and as long as a
-        release ships the migration; not again once it has succeeded. It gets the cluster as ``run`` does,
-        and must be safe to call again from any point at which it was ended.
+        Every write of ``run`` is journaled, and undo restores the earlier values field by field. This method
+        is for the rest: a command in a container, data, anything outside of the cluster. It is called as long
+        as a release ships the migration, after the journal has restored what it could, even if that was
+        nothing. Once it has succeeded, it is not called again until the migration has run again. It gets the
+        cluster as ``run`` does, and must be safe to call again from any point at which it was killed.
         """
         ctx.log.info("there is nothing to undo but what the journal restores")
 
     @classmethod
     def has_own_undo(cls) -> bool:
-        """Whether there is something to undo that no journal can restore."""
+        """Whether the migration defines its own :meth:`undo`."""
         return cls.undo is not Migration.undo
 
 

@@ -245,6 +245,46 @@ log_command:
     kubectl logs --namespace shop --selector
     lifecycle.kyma-project.io/errand=backup,lifecycle.kyma-project.io/run=7 --all-containers --prefix
     --tail=-1
+durations:
+  description:
+    - How long the run took, as a row of durations. Empty if the task did not wait for its end.
+    - The callback P(kyma.lifecycle.durations#callback) and the report collect these rows.
+  returned: O(state=present)
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description: V(errand).
+      type: str
+      sample: errand
+    name:
+      description: Namespace and name of the errand.
+      type: str
+      sample: shop/backup
+    state:
+      description: V(succeeded) or V(failed).
+      type: str
+      sample: succeeded
+    seconds:
+      description: How long the run took.
+      type: float
+      sample: 12.0
+    slow:
+      description: Always V(false). Durations of all kinds have the same fields.
+      type: bool
+      sample: false
+    started_at:
+      description: When the run began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54Z"
+    finished_at:
+      description: When the run ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06Z"
+    component:
+      description: Always empty.
+      type: str
+      sample: ""
 errand:
   description: The errand, see RV(kyma.lifecycle.errand_info#module:errands). None if it is not there yet.
   returned: O(state=present)

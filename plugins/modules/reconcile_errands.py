@@ -166,6 +166,46 @@ errands:
       description: After how many seconds to call it again, though nothing has changed. None for never.
       type: float
       sample: 2.0
+durations:
+  description:
+    - How long the runs took whose end this task has recorded, as rows of durations. Empty if it has watched.
+    - The callback P(kyma.lifecycle.durations#callback) and the report collect these rows.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    kind:
+      description: V(errand).
+      type: str
+      sample: errand
+    name:
+      description: Namespace and name of the errand.
+      type: str
+      sample: shop/backup
+    state:
+      description: V(succeeded) or V(failed).
+      type: str
+      sample: succeeded
+    seconds:
+      description: How long the run took.
+      type: float
+      sample: 12.0
+    slow:
+      description: Always V(false). Durations of all kinds have the same fields.
+      type: bool
+      sample: false
+    started_at:
+      description: When the run began, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:18:54Z"
+    finished_at:
+      description: When the run ended, in UTC. Empty if unknown.
+      type: str
+      sample: "2026-11-21T13:19:06Z"
+    component:
+      description: Always empty.
+      type: str
+      sample: ""
 failures:
   description: The errands that could not be reconciled. Empty if it has watched.
   returned: success

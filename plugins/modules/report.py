@@ -28,7 +28,8 @@ options:
     required: true
   results:
     description:
-      - The results of tasks on this cluster. M(kyma.lifecycle.run_info) returns what the timeline needs.
+      - The results of tasks on this cluster. M(kyma.lifecycle.run_info) returns what the timeline needs, and
+        M(kyma.lifecycle.errand_info) what the one of errands needs.
       - The result of M(kyma.lifecycle.plan) says why there is no run. If no record can be read, the report
         has the results of other modules that return C(durations).
       - The task ignores empty dictionaries, so that the default of a variable can be one.
@@ -73,6 +74,7 @@ attributes:
     support: full
 seealso:
   - module: kyma.lifecycle.run_info
+  - module: kyma.lifecycle.errand_info
 """
 
 EXAMPLES = r"""

@@ -10,10 +10,10 @@ Load it in the ``conftest.py`` at the top of the tests::
 Fixtures:
 
 ``kyma_api_server``
-    Where ``assert_migration`` and its like prove things: their ``server``. A test that takes it runs twice:
-    in memory, and, marked ``kyma_real_api_server``, on the cluster that ``KYMA_TEST_KUBECONFIG`` or
-    ``--kyma-kubeconfig=PATH`` names; without either, that half is skipped. (Not ``--kyma-kubeconfig PATH``:
-    pytest knows the option only once it has read ``conftest.py``, and takes a word of its own for tests.)
+    The ``server`` for ``assert_migration`` and similar functions. A test that takes it runs twice: in memory,
+    and, marked ``kyma_real_api_server``, on the cluster of ``KYMA_TEST_KUBECONFIG`` or
+    ``--kyma-kubeconfig=PATH``. Without either, that half is skipped. (Do not use ``--kyma-kubeconfig PATH``:
+    pytest knows the option only after it has read ``conftest.py``, and takes a separate word for tests.)
 ``kyma_memory_cluster``
     An empty API server in memory, for tests that need no proof.
 """
@@ -41,7 +41,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 MARKER = "kyma_real_api_server"
 OPTION = "--kyma-kubeconfig"
 VARIABLE = "KYMA_TEST_KUBECONFIG"
-"""Not KUBECONFIG: who has one in the environment doesn't want tests to write to that cluster."""
+"""Not KUBECONFIG: tests must not write to the cluster that a user has in the environment."""
 
 
 def pytest_addoption(parser: Any) -> None:
@@ -61,12 +61,12 @@ def pytest_configure(config: Any) -> None:
 
 
 def _fixtures() -> ModuleType:
-    # Only who runs pytest has it, and only then is this called.
+    # pytest is only installed where tests run, and only pytest calls this.
     import pytest
 
     @pytest.fixture(scope="session")
     def kyma_real_api_server(request: pytest.FixtureRequest) -> Iterator[ApiServer]:
-        """A real API server; what tests make there goes at the end."""
+        """A real API server. Objects of tests are deleted at the end."""
         kubeconfig = request.config.getoption(OPTION)
         if not kubeconfig:
             pytest.skip(f"no cluster to test on: name one by {VARIABLE}, or {OPTION}=PATH")
@@ -78,7 +78,7 @@ def _fixtures() -> ModuleType:
 
     @pytest.fixture(params=["memory", pytest.param("real", marks=getattr(pytest.mark, MARKER))])
     def kyma_api_server(request: pytest.FixtureRequest) -> ApiServer:
-        """In turn one in memory and a real one."""
+        """An API server: first in memory, then a real one."""
         if request.param == "memory":
             return InMemory()
         server: ApiServer = request.getfixturevalue("kyma_real_api_server")

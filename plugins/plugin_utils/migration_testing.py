@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kit for testing migrations, for authors in any collection: it needs no cluster, and no pytest.
+"""The kit for testing migrations, for authors in any collection. It needs no cluster, and no pytest.
 
-:func:`assert_migration` proves all that a migration promises, in milliseconds. The guide
-``docs/guide_migrations.md`` shows it at work, and ``migration_pytest`` beside this file brings fixtures.
+:func:`assert_migration` proves all promises of a migration, in milliseconds. The guide
+``docs/guide_migrations.md`` shows an example, and ``migration_pytest`` next to this file has the fixtures.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
 
 
 class Disproved(AssertionError):
-    """A migration does not keep what it promises; the message says which promise, at which call, and how."""
+    """A migration breaks a promise. The message says which promise, at which call, and how."""
 
 
 def assert_migration(
@@ -71,41 +71,45 @@ def assert_migration(
     seconds: float | None = None,
     server: ApiServer | None = None,
 ) -> None:
-    """Prove that a migration brings one state to the other, and keeps all else that it promises.
+    """Prove that a migration changes one state to the other, and keeps all its other promises.
 
-    The proofs: its class is complete; ``check`` only reads, makes few requests, says needed on ``before`` and
-    not_needed on ``after``, and twice the same, uses nothing but the cluster, and stands an empty one;
-    ``run`` brings about ``after``; what has to stay, stays; a second run changes nothing; killed at each of
-    its calls in turn, before the call's effect and after it, and run again, it comes to the same end; so it
-    does with an error instead of the effect, and instead of the answer; it loses no update of others, spares
-    their objects, keeps Secrets to itself, and leaves the release alone; it keeps nothing in the process;
-    every plan can rehearse it; and it can be undone, but for what it declares ``irreversible``.
+    The proofs:
+
+    - Its class is complete.
+    - ``check`` only reads, makes few requests, and uses nothing but the cluster. It returns needed on
+      ``before`` and not_needed on ``after``, the same each time, and does not fail on an empty cluster.
+    - ``run`` results in ``after``. Objects in ``stays`` stay. A second run changes nothing.
+    - It is killed at each of its calls, before and after the call's effect. Run again, it has the same
+      result. So it has with an error instead of the effect, and instead of the answer.
+    - It loses no update of others, does not change their objects, does not expose Secrets, and does not
+      change the release. It stores nothing in the process.
+    - Every plan can rehearse it. It can be undone, except for what it declares ``irreversible``.
 
     Args:
         migration: the class.
-        before: all objects that it is about, as a migration finds them. They are there as if the component
-            had been applied; a status is kept.
-        after: the same objects as they have to be afterwards: those that are left out must be gone. Of a
-            status, only what is given here is compared.
-        stays: what has to be the same object all the time, such as a Pod that must run on; apiVersion, kind
-            and metadata will do.
+        before: all objects that it is about, as a migration finds them. They exist as if the component had
+            been applied, with their status.
+        after: the same objects as they must be afterwards. Omitted objects must be gone. Of a status, only
+            the given fields are compared.
+        stays: objects that must be the same ones all the time, such as a Pod that must run on; apiVersion,
+            kind and metadata are enough.
         variables: the user's ``kyma_migration_variables``.
-        components: those of the release; without any, the migration's own, without objects.
-        release, profile: as they are in the context.
-        ignore: paths of fields that may differ, such as ``metadata.annotations.example.com/since``; of one
-            kind alone as ``ConfigMap:data.since``.
+        components: those of the release; default: the migration's own, without objects.
+        release, profile: as in the context.
+        ignore: paths of fields that may differ, such as ``metadata.annotations.example.com/since``, or
+            ``ConfigMap:data.since`` for one kind.
         crds: CustomResourceDefinitions of the kinds that not every cluster has.
-        prepare: called with the cluster once ``before`` is there, for what objects can't say.
+        prepare: called with the cluster once ``before`` exists, for what objects can't express.
         reactions: called after each write with a cluster and the event, in place of controllers; only in
-            memory, as a real API server has its own.
+            memory, because a real API server has its own.
         max_requests: how many requests a check may make.
-        seconds: how long ``check`` and ``run`` together may really take; default 10 in memory, 300 on a real
+        seconds: real time that ``check`` and ``run`` together may take; default 10 in memory, 300 on a real
             API server. In memory ``ctx.sleep`` takes no time, and counts against the migration's timeout.
-        server: where; default in memory.
+        server: the API server; default in memory.
 
     Raises:
-        Disproved: with everything that is wrong.
-        BadTest: the states can't be tested with.
+        Disproved: with all problems.
+        BadTest: the states are not valid for a test.
     """
     __tracebackhide__ = True
     where = server or InMemory()
@@ -146,16 +150,16 @@ def assert_migration(
 
 
 def assert_not_needed(migration: type[Migration], state: Sequence[Object] = (), **options: Any) -> None:
-    """Prove that a migration leaves a state alone: a fresh cluster, one that is there, another layout.
+    """Prove that a migration does not change a state: a fresh or migrated cluster, another layout.
 
     Args:
         migration: the class.
-        state: the objects that are there.
+        state: the objects that exist.
         options: as in :func:`assert_migration`: ``variables``, ``components``, ``release``, ``profile``,
             ``crds``, ``prepare``, ``max_requests``, ``seconds``, ``server``.
 
     Raises:
-        Disproved: check says something else, writes, or makes too many requests.
+        Disproved: check returns another verdict, writes, or makes too many requests.
     """
     __tracebackhide__ = True
     _refuse_incomplete({"state": state})
@@ -165,16 +169,16 @@ def assert_not_needed(migration: type[Migration], state: Sequence[Object] = (), 
 def assert_blocked(
     migration: type[Migration], state: Sequence[Object] = (), *, names: Sequence[str] = (), **options: Any
 ) -> None:
-    """Prove that a migration blocks a deployment, leaves the state alone, and says what is in its way.
+    """Prove that a migration blocks a deployment, changes nothing, and says what blocks it.
 
     Args:
         migration: the class.
-        state: the objects that are there.
-        names: what the evidence has to name, such as ``StorageClass fast``.
+        state: the objects that exist.
+        names: texts that the evidence must contain, such as ``StorageClass fast``.
         options: as in :func:`assert_not_needed`.
 
     Raises:
-        Disproved: check says something else, does not name these, writes, or makes too many requests.
+        Disproved: check returns another verdict, does not name these, writes, or makes too many requests.
     """
     __tracebackhide__ = True
     _refuse_incomplete({"state": state})
@@ -182,16 +186,16 @@ def assert_blocked(
 
 
 def assert_none_overdue(collection: str) -> None:
-    """Prove that a collection ships no migration whose time has come, and none that can't be loaded.
+    """Prove that a collection ships no overdue migration, and none that can't be loaded.
 
-    The newest release that it supports stands in its ``meta/kyma.yml``; a migration has to be removed with
-    the release that its ``remove_in`` names.
+    Its ``meta/kyma.yml`` declares the newest release that it supports. A migration must be removed in the
+    release that its ``remove_in`` names.
 
     Args:
         collection: its name, such as ``acme.platform``.
 
     Raises:
-        Disproved: "remove me", for each.
+        Disproved: with "remove me" for each, and with loading errors.
         NoSupportedRelease: the collection does not declare what it supports.
     """
     __tracebackhide__ = True
@@ -211,6 +215,5 @@ def _raise_if(migration: type[Migration], found: Sequence[str]) -> None:
         component = getattr(migration, "component", "?")
         name = migration.id() if component != "?" else migration.__name__
         raise Disproved(
-            f"migration {name} does not keep these promises:"
-            + "".join(f"\n  - {problem}" for problem in found)
+            f"migration {name} fails these proofs:" + "".join(f"\n  - {problem}" for problem in found)
         )

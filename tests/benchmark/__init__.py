@@ -1,4 +1,4 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `make bench` runs: how long deployments take, against what a person would compare them with."""
+"""The benchmark of `make bench`: how long deployments take, compared with other tools."""

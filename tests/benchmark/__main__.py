@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.benchmark`: measure, print tables, and fail where a bound is broken."""
+"""`python -m tests.benchmark`: measure, print tables, and fail if a bound is broken."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OURS_TOOL = "ours"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure what the command line asks for; return the exit code."""
+    """Measure the cases of the command line; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmark", description=__doc__)
     parser.add_argument("cases", nargs="*", choices=[*CASES, *PARTS, []], help="default: all of them")
     parser.add_argument("--objects", type=int, choices=SIZES, action="append", help="default: both")
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with timed(f"{objects} objects"):
             for count in _measure(objects, options, measurements):
                 counts[objects] = count
-                # After each tool, so that what was measured outlives whoever is cut off.
+                # After each tool, so that its measurements survive an interruption.
                 if options.write:
                     _write(options.write, measurements, counts, options.limit)
     for part in _parts(options):
@@ -67,12 +67,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _deployments(options: argparse.Namespace) -> list[str]:
-    """The cases of deployments that are to be measured."""
+    """The cases of deployments to measure."""
     return [case for case in options.cases or CASES if case in CASES]
 
 
 def _parts(options: argparse.Namespace) -> list[str]:
-    """The cases without a release that are to be measured."""
+    """The cases without a release to measure."""
     if OURS_TOOL not in (options.tool or [OURS_TOOL]):
         return []
     return [part for part in PARTS if part in (options.cases or PARTS)]
@@ -89,7 +89,7 @@ def _measure_part(part: str, options: argparse.Namespace, measurements: Measurem
 
 
 def _measure(objects: int, options: argparse.Namespace, measurements: Measurements) -> Iterator[int]:
-    """Let each tool deploy so many objects, and yield how many exactly; who fails stops no other."""
+    """Let each tool deploy so many objects, and yield the exact number; a failing one stops no other."""
     with tempfile.TemporaryDirectory(prefix="kyma-bench-") as folder:
         place = Place(Path(folder))
         workload = Workload(_release(), place.folder / "workload", objects // SIZES[0])

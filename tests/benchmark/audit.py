@@ -11,22 +11,22 @@ from pathlib import Path
 
 
 def end_of(log: Path) -> int:
-    """The position in bytes that the log ends at now."""
+    """The position in bytes of the current end of the log."""
     return log.stat().st_size if log.exists() else 0
 
 
 def requests_since(log: Path, position: int, agents: Sequence[str]) -> int:
-    """Count what these user agents asked for since the log ended at a position."""
+    """Count the requests of these user agents since the log ended at a position."""
     with log.open("rb") as file:
         file.seek(position)
         return count(file, agents)
 
 
 def count(lines: Iterable[bytes], agents: Sequence[str]) -> int:
-    """Count the requests of user agents whose names begin so.
+    """Count the requests of user agents whose names have this prefix.
 
-    A watch has a line for its begin and one for its end, with the same `auditID`. The line that is just being
-    written isn't whole.
+    A watch has a line for its start and one for its end, with the same `auditID`. The last line may be
+    incomplete.
     """
     found = set()
     for line in lines:

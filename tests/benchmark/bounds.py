@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What has to hold, or the run fails."""
+"""Bounds that must hold, or the run fails."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ MB = 1_000_000
 
 @dataclass(frozen=True)
 class Bound:
-    """One thing that has to hold.
+    """One bound.
 
     Attributes:
-        setting: where.
-        what: what is looked at.
-        value: what it came to.
-        limit: what it may be at most.
+        setting: of the measurement.
+        what: the measured quantity.
+        value: the measured value.
+        limit: the maximum.
         unit: of both; empty for a ratio.
-        relation: ``<`` or ``>`` where somebody was stopped before the end, so that it came to less or more.
+        relation: ``<`` or ``>`` if a tool was stopped before its end, so that the value is lower or higher.
     """
 
     setting: Setting
@@ -68,7 +68,7 @@ _PEAK = 300.0
 
 
 def bounds(measurements: Measurements) -> list[Bound]:
-    """All bounds of which both sides were measured."""
+    """All bounds with two measured sides."""
     return [
         bound
         for setting in measurements.settings

@@ -19,7 +19,7 @@ LARGEST = 2_500_000
 
 @dataclass(frozen=True)
 class Chart:
-    """A component as a chart: its name, whose it is, where it lies, and where it goes."""
+    """A component as a chart: its name, its component, its folder, and its namespace."""
 
     name: str
     component: str
@@ -28,7 +28,7 @@ class Chart:
 
 
 def write_charts(component: str, namespace: str, objects: Iterable[Object], target: Path) -> list[Chart]:
-    """Make one chart of a component, or several where one would be larger than Helm takes."""
+    """Create one chart of a component, or several if one would be larger than Helm accepts."""
     charts = []
     for number, templates in enumerate(_parts(map(_template, objects)), start=1):
         name = component if number == 1 else f"{component}-part-{number}"

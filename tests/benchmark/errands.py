@@ -60,7 +60,7 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True)
 class Rounds:
-    """How often each is measured, and for how many seconds the engine has nothing to do."""
+    """The number of measurements of each, and the idle seconds of the engine."""
 
     one: int = ONE_ROUNDS
     many: int = MANY_ROUNDS
@@ -69,11 +69,11 @@ class Rounds:
 
 
 def measure_errands(place: Place, measurements: Measurements, most: int | None = None) -> None:
-    """Measure the engine on a cluster of its own.
+    """Measure the engine on its own cluster.
 
     Args:
         place: where to work.
-        measurements: where the figures go.
+        measurements: gets the figures.
         most: at most so many rounds of everything.
 
     Raises:
@@ -94,7 +94,7 @@ def measure_errands(place: Place, measurements: Measurements, most: int | None =
 
 
 class _Engine:
-    """The playbook of the engine at work."""
+    """The playbook of the running engine."""
 
     def __init__(self, process: subprocess.Popen[bytes], output: Path) -> None:
         self.process = process
@@ -114,7 +114,7 @@ class _Engine:
 
 
 class _Trial:
-    """What is measured on one cluster."""
+    """The measurements on one cluster."""
 
     def __init__(self, place: Place, cluster: Cluster, measurements: Measurements) -> None:
         self._place = place
@@ -124,7 +124,7 @@ class _Trial:
         self._value = 0
 
     def prepare(self) -> None:
-        """Create the errands: some whose ConfigMap will change, and as many more as make the number idle."""
+        """Create the errands: some whose ConfigMap will change, and idle ones up to the given number."""
         ERRAND_KINDS.install(self._api)
         self._api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
         _eventually(lambda: self._api.get("v1", "ServiceAccount", "default", SPACE))
@@ -137,7 +137,7 @@ class _Trial:
 
     @contextmanager
     def engine(self) -> Iterator[_Engine]:
-        """The engine, once it watches; it ends with the block."""
+        """The engine, after its watches have started; it ends with the block."""
         output = self._place.folder / "engine.txt"
         with output.open("wb") as file:
             process = subprocess.Popen(
@@ -164,7 +164,7 @@ class _Trial:
                 process.wait()
 
     def measure_changes(self, rounds: Rounds) -> None:
-        """How soon the Jobs are there after a change of a ConfigMap."""
+        """The time until the Jobs exist after a change of a ConfigMap."""
         names = ["one", *(f"many-{number}" for number in range(AT_ONCE))]
         _eventually(lambda: self._have_run(names, 1))
         ping = self._ping()
@@ -183,8 +183,8 @@ class _Trial:
             self._figure(f"{what}, times {PING}", seconds / ping.seconds)
 
     def measure_idling(self, engine: _Engine, rounds: Rounds) -> None:
-        """What is used while nothing changes."""
-        # Watches of what has just changed come to rest.
+        """The usage while nothing changes."""
+        # Watches of recent changes become idle.
         time.sleep(5)
         pids, position = engine.pids, end_of(self._cluster.audit_log)
         before, begin = [cpu_seconds(pid) for pid in pids], time.monotonic()
@@ -199,7 +199,7 @@ class _Trial:
         self._figure(f"lists and gets {what}", count, "", 0)
 
     def measure_looks(self, rounds: Rounds) -> None:
-        """One call of reconcile_errands that finds nothing to do, against a ping."""
+        """One call of reconcile_errands with nothing to do, compared with a ping."""
         command: list[str | Path] = [ANSIBLE_PLAYBOOK, "kyma.lifecycle.reconcile_errands"]
         self._place.run(command, self._cluster, AGENT)
         samples, pings = [], []
@@ -293,7 +293,7 @@ def answer_seconds(log: Path, position: int, count: int) -> float:
 
 
 def reads(log: Path, position: int) -> int:
-    """How often the engine has read anything."""
+    """The number of reads by the engine."""
     return len(
         {
             one["auditID"]
@@ -307,7 +307,7 @@ def _events(log: Path, position: int) -> Iterator[Object]:
     with log.open("rb") as file:
         file.seek(position)
         for line in file:
-            # The last one may just be written.
+            # The last line may be incomplete.
             if line.endswith(b"\n"):
                 yield json.loads(line)
 

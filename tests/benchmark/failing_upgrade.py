@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.benchmark.failing_upgrade FOLDER`: the same upgrades that fail, by three tools.
+"""`python -m tests.benchmark.failing_upgrade FOLDER`: the same failing upgrades with three tools.
 
 It needs the cluster of ``make cluster`` and the programs of ``make build``. For each fault and tool it writes
-what was printed, with the seconds since the start before each line. docs/failing_upgrade.md quotes it.
+the output, with the seconds since the start before each line. docs/failing_upgrade.md quotes it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HELM, KUBECTL, OURS = "helm", "kubectl", "kyma.lifecycle"
 def deployment(
     name: str, version: str, image: str = GOOD_IMAGE, node_selector: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """A Deployment with two replicas, as all three tools get it."""
+    """A Deployment with two replicas, the same for all three tools."""
     labels = {"app": name}
     pod = {
         "containers": [{"name": "main", "image": image, "env": [{"name": "VERSION", "value": version}]}],
@@ -58,7 +58,7 @@ def deployment(
 
 @dataclass(frozen=True)
 class Shop:
-    """Two Deployments in the forms that the tools take, of which ``frontend`` needs ``checkout``.
+    """Two Deployments in the forms of the tools; ``frontend`` needs ``checkout``.
 
     Attributes:
         folder: gets all files.
@@ -101,7 +101,7 @@ class Shop:
         return self.folder / "shop"
 
     def commands(self, tool: str) -> list[list[str]]:
-        """What a person types to deploy it, with the same time for each tool."""
+        """The command to deploy it, with the same timeout for each tool."""
         limit = f"{TIMEOUT}s"
         into = f"--namespace={self.namespace}"
         if tool == HELM:
@@ -133,7 +133,7 @@ def main(target: Path) -> None:
 
 
 def _call(command: Sequence[str], folder: Path) -> list[str]:
-    """What a command prints, each line with its time."""
+    """The output of a command, each line with its time."""
     say(" ".join(command))
     started = time.monotonic()
     lines = ["$ " + " ".join(command)]

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A release with many times the objects of a real one, of the same kinds."""
+"""A release with a multiple of the objects of a real one, of the same kinds."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _copy(original: Object, number: int) -> Object:
             port.pop("nodePort", None)
         if made["spec"].get("selector"):
             made["spec"]["selector"][COPY] = str(number)
-    if made["kind"] in WORKLOADS:  # or all copies' pods would be every copy's
+    if made["kind"] in WORKLOADS:  # or the pods of one copy would match every copy
         made["spec"]["selector"]["matchLabels"][COPY] = str(number)
         made["spec"]["template"]["metadata"]["labels"][COPY] = str(number)
     pod = ((made.get("spec") or {}).get("template") or {}).get("spec") or {}

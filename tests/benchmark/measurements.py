@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was measured, and what several measurements of the same thing come to."""
+"""Measurements, and the medians of several measurements of the same case."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .names import ERRANDS
 
 @dataclass(frozen=True)
 class Sample:
-    """One time of doing something.
+    """One measurement of an action.
 
     Attributes:
-        seconds: from begin to end.
+        seconds: from start to end.
         cpu: seconds of processors' time that the client's processes used, without the cluster's.
         peak: bytes of memory that the largest of these processes had.
-        requests: how many the cluster got.
+        requests: that the cluster got.
     """
 
     seconds: float
@@ -29,7 +29,7 @@ class Sample:
     requests: int = 0
 
     def __add__(self, other: Sample) -> Sample:
-        """One after the other."""
+        """The sum of measurements in sequence."""
         return Sample(
             self.seconds + other.seconds,
             self.cpu + other.cpu,
@@ -54,7 +54,7 @@ def typical(samples: Iterable[Sample]) -> Sample:
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """What was done, to how large a release: a case's name, and roughly how many objects."""
+    """The action and the size of the release: a case's name, and roughly how many objects."""
 
     case: str
     objects: int
@@ -62,13 +62,13 @@ class Setting:
 
 @dataclass(frozen=True)
 class Figure:
-    """One number that stands for itself.
+    """A single number.
 
     Attributes:
         what: was measured.
-        value: that it came to.
+        value: the measured value.
         unit: of it; empty for a ratio or a count.
-        limit: that it may come to at most; None where it is not bounded.
+        limit: its maximum; None if it has no bound.
         part: one of `PARTS`.
     """
 
@@ -86,12 +86,12 @@ class Figure:
 
 @dataclass
 class Measurements:
-    """All samples, by what was done and by who did it.
+    """All samples, by action and by tool.
 
     Attributes:
-        limits: who had so many seconds for something and did not end it, where there is no sample of that.
-        figures: numbers that stand for themselves.
-        failures: what could not be measured, in words.
+        limits: tools that did not end an action within so many seconds, if there is no sample of it.
+        figures: single numbers.
+        failures: cases that could not be measured, in words.
     """
 
     samples: dict[Setting, dict[str, list[Sample]]] = field(default_factory=dict)
@@ -100,23 +100,23 @@ class Measurements:
     failures: list[str] = field(default_factory=list)
 
     def add(self, setting: Setting, who: str, sample: Sample) -> None:
-        """Keep one more."""
+        """Add a sample."""
         self.samples.setdefault(setting, {}).setdefault(who, []).append(sample)
 
     def add_limit(self, setting: Setting, who: str, seconds: float) -> None:
-        """Keep that it takes longer than so many seconds; one that did end says more."""
+        """Record that an action takes longer than so many seconds, unless a sample shows that it ended."""
         if who not in self.samples.get(setting, {}):
             self.limits.setdefault(setting, {})[who] = seconds
 
     def beyond(self, setting: Setting) -> Mapping[str, float]:
-        """Who did not end that, and the seconds that it had."""
+        """The tools that did not end the action, and their limits in seconds."""
         return self.limits.get(setting, {})
 
     @property
     def settings(self) -> list[Setting]:
-        """All that was done or tried."""
+        """All actions that were done or tried."""
         return sorted({*self.samples, *self.limits})
 
     def typical(self, setting: Setting) -> Mapping[str, Sample]:
-        """What each came to, in the order in which they were first measured."""
+        """The medians of each, in the order of their first measurement."""
         return {who: typical(found) for who, found in self.samples.get(setting, {}).items()}

@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the users of other tools would mend in Kyma's manifests, as these tools fail on it.
+"""The changes that users of other tools would have to make in Kyma's manifests, as these tools fail on them.
 
-In Kyma 2.9 a Deployment names an environment variable twice, ServiceMonitors have a field that their schema
-lacks, and ClusterRoles that a controller fills have `rules: []`. Dashboards have characters
-that the Python client sends as JSON's surrogate pairs, which the server refuses in an apply.
+In Kyma 2.9, a Deployment names an environment variable twice. ServiceMonitors have a field that their schema
+lacks. ClusterRoles that a controller fills have `rules: []`. Dashboards have characters that the Python
+client sends as JSON's surrogate pairs, which the server refuses in an apply.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BEYOND_FIRST_PLANE = re.compile("[\U00010000-\U0010ffff]")
 
 
 def mended(original: Object) -> Object:
-    """Return a copy that any server-side apply takes, the first time and every time after."""
+    """Return a copy that every server-side apply accepts, the first time and later."""
     made: Object = _with_plain_text(original)
     spec = made.get("spec") or {}
     pod = (spec.get("template") or {}).get("spec") or {}

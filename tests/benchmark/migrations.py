@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Migrations of a user's own, as many as one likes, none of which has anything to do."""
+"""Migrations of a user, in any number, none of which has anything to do."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Object = dict[str, Any]
 
 
 def write_modules(folder: Path, count: int = COUNT) -> Path:
-    """Write a catalog with their manifests; the file with the variables that want all of them."""
+    """Write a catalog with their manifests; return the file with the variables that select all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"bench-{number:02}" for number in range(count)]
     for name in names:

@@ -15,7 +15,7 @@ TEMPLATE = Path(__file__).with_name("page.md")
 
 
 def workloads(counts: Mapping[int, int]) -> str:
-    """What was measured, by how many objects, for as much of it as there is: `counts` by size."""
+    """The measurements, by number of objects, as far as there are any: `counts` by size."""
     small, large = SIZES
     parts = []
     if small in counts:
@@ -26,7 +26,7 @@ def workloads(counts: Mapping[int, int]) -> str:
 
 
 def limits(given: float | None = None) -> str:
-    """How long one time of one case may take, for each size, if nothing else was given."""
+    """The default time limit of one measurement of a case, for each size."""
     if given:
         return f"{given:.0f} s"
     return " or ".join(f"{seconds:.0f} s (for some {size:,} objects)" for size, seconds in LIMITS.items())

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commands and what they use, and clusters that nobody else uses."""
+"""Runs commands and measures their usage, on clusters that nothing else uses."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ LAST_WORDS = 10.0
 
 
 class BenchmarkError(Exception):
-    """Something that a person who measures has to know."""
+    """An error for the person who measures."""
 
 
 class TooLong(BenchmarkError):
-    """Something took longer than it may.
+    """A command exceeded its time limit.
 
     Attributes:
-        limit: the seconds that it had.
+        limit: in seconds.
     """
 
     def __init__(self, what: str, limit: float) -> None:
@@ -48,7 +48,7 @@ class TooLong(BenchmarkError):
 
 @dataclass(frozen=True)
 class Done:
-    """A command that has ended well, with what it used and all that it printed."""
+    """A command that has succeeded, with its usage and its output."""
 
     sample: Sample
     printed: str
@@ -56,7 +56,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster: how to reach it, and where it writes down its requests."""
+    """A cluster: its kubeconfig and its audit log."""
 
     kubeconfig: Path
     audit_log: Path
@@ -64,7 +64,7 @@ class Cluster:
 
 @dataclass
 class Place:
-    """A folder for all that is made while measuring."""
+    """A folder for all files of the measurements."""
 
     folder: Path
     _limit: float = field(default=LONGEST, init=False)
@@ -72,7 +72,7 @@ class Place:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Let all that is run in here take so many seconds together."""
+        """Limit the total time of all commands in this block."""
         self._limit, self._end = seconds, time.monotonic() + seconds
         try:
             yield
@@ -82,16 +82,16 @@ class Place:
     def run(
         self, command: Sequence[str | Path], cluster: Cluster, agent: str = "", *, good: Sequence[int] = (0,)
     ) -> Done:
-        """Run a command that has to end well, with the same surroundings for all of them.
+        """Run a command that must succeed, with the same environment for all of them.
 
         Args:
             command: the program and its arguments.
-            cluster: what it is about.
-            agent: how the name begins that it gives the cluster; empty if it asks the cluster for nothing.
-            good: the exit codes that are none of a failure.
+            cluster: of the command.
+            agent: the prefix of its user agent; empty if it sends no requests to the cluster.
+            good: the exit codes of a success.
 
         Raises:
-            TooLong: there was no time left for it, and it was ended.
+            TooLong: it exceeded the time limit and was ended.
             BenchmarkError: it failed.
         """
         report = self.folder / "usage.json"
@@ -105,7 +105,7 @@ class Place:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            # So that what it has started ends with it.
+            # So that its child processes end with it.
             start_new_session=True,
         ) as process:
             try:
@@ -126,7 +126,7 @@ class Place:
 
     @contextmanager
     def cluster(self) -> Iterator[Cluster]:
-        """Start a new, empty cluster of plain processes; provide it; end it."""
+        """Start a new, empty cluster of plain processes; yield it; end it."""
         state = self.folder / "cluster"
         try:
             self._tests_cluster(state, "up")
@@ -149,7 +149,7 @@ class Place:
 
     def variables(self, kubeconfig: Path) -> Mapping[str, str]:
         """The environment of all commands, for a cluster."""
-        # PYTHONDONTWRITEBYTECODE, for one, would make Python compile all imports each time.
+        # PYTHONDONTWRITEBYTECODE, for example, would make Python compile all imports each time.
         foreign = ("ANSIBLE_", "HELM_", "K8S_", "PYTHON")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         return {
@@ -167,10 +167,10 @@ class Place:
 
 
 def eventually(is_so: Callable[[], object], problem: str, seconds: float) -> None:
-    """Wait until something is so.
+    """Wait until a condition holds.
 
     Raises:
-        BenchmarkError: it is not, after so many seconds.
+        BenchmarkError: it does not hold after so many seconds.
     """
     end = time.monotonic() + seconds
     while not is_so():
@@ -180,7 +180,7 @@ def eventually(is_so: Callable[[], object], problem: str, seconds: float) -> Non
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a command with all that belongs to it."""
+    """End a command with all its processes."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)

@@ -57,13 +57,13 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True)
 class Work:
-    """A task that is measured.
+    """A measured task.
 
     Attributes:
         name: of it, in the table.
         code: in YAML: the module with its options.
-        failed: in Jinja, by its result `found`: when it has not done what it should.
-        others: how many requests it may need beside its lists.
+        failed: a condition in Jinja on its result `found`: whether the task has failed its purpose.
+        others: how many requests it may need in addition to its lists.
     """
 
     name: str
@@ -99,11 +99,11 @@ DRIFT = Work("drift", f"{INFO} {{drift: true}}", f"found.counts.drifted != {DRIF
 
 
 def measure_store(place: Place, measurements: Measurements, most: int | None = None) -> None:
-    """Measure the tasks of the job store on a cluster of its own.
+    """Measure the tasks of the job store on their own cluster.
 
     Args:
         place: where to work.
-        measurements: where the figures go.
+        measurements: gets the figures.
         most: at most so many rounds of each task. The first import has only one.
 
     Raises:
@@ -122,7 +122,7 @@ def measure_store(place: Place, measurements: Measurements, most: int | None = N
 
 
 class _Trial:
-    """What is measured on one cluster."""
+    """The measurements on one cluster."""
 
     def __init__(self, place: Place, cluster: Cluster, measurements: Measurements) -> None:
         self._place = place
@@ -173,7 +173,7 @@ class _Trial:
 
 
 def figures_of(work: Work, samples: list[Sample], pings: list[Sample], limit: int) -> Iterator[Figure]:
-    """What a task came to: median times, and the highest memory and number of requests."""
+    """The result of a task: median times, and the highest memory and number of requests."""
     what = f"{work.name} of {JOBS:,} jobs in {SPACES} namespaces"
     seconds = median(one.seconds for one in samples)
     ratio = seconds / median(one.seconds for one in pings)
@@ -184,12 +184,12 @@ def figures_of(work: Work, samples: list[Sample], pings: list[Sample], limit: in
 
 
 def list_requests(counts: Mapping[tuple[str, str], int]) -> int:
-    """How many requests it takes to list each kind once, page by page, by how many objects it has."""
+    """The number of requests to list each kind once, page by page, by its number of objects."""
     return sum(max(1, math.ceil(count / PAGE_ITEMS)) for count in counts.values())
 
 
 def jobs_of(namespace: str) -> Iterator[Object]:
-    """Jobs of all types as people make them by hand, none of which runs a pod."""
+    """Handmade jobs of all types, none of which runs a pod."""
     for number, kind in enumerate(IN_EACH_SPACE):
         yield _object(kind, namespace, job_name(number), _spec(kind, job_name(number)))
     spec = {"selector": {"app": job_name(LAST)}, "ports": [{"port": 8080}]}

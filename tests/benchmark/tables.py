@@ -65,7 +65,7 @@ def _figure_rows(figures: Sequence[Figure]) -> Iterator[Sequence[str]]:
 
 
 def _precise(value: float) -> str:
-    """A number with as many digits as say something."""
+    """A number with as many digits as are significant."""
     if value == int(value):
         return f"{value:.0f}"
     return f"{value:.4f}" if value < 0.1 else f"{value:.2f}" if value < 10 else f"{value:.0f}"
@@ -88,7 +88,7 @@ def _where(setting: Setting) -> str:
 
 
 def _ratio(value: float, ours: float) -> str:
-    """How many times as much as ours; nothing to compare with is a dash."""
+    """The ratio to ours; a dash if there is nothing to compare with."""
     if not ours:
         return "-"
     ratio = value / ours
@@ -96,7 +96,7 @@ def _ratio(value: float, ours: float) -> str:
 
 
 def _table(rows: Iterator[Sequence[str]]) -> Iterator[str]:
-    """A table whose columns line up, so that it is good to read as text too; the first is of words."""
+    """A table with aligned columns, readable as text too; the first column has words."""
     found = list(rows)
     widths = [max(3, *(len(row[column]) for row in found)) for column in range(len(found[0]))]
     words = [column for column, name in enumerate(found[0]) if name in ("", "what")]

@@ -30,7 +30,7 @@ TOOLS: Mapping[str, type[Tool]] = {
 
 @dataclass(frozen=True)
 class Rounds:
-    """How often each case is measured; on how many clusters the first deployment is, one after the other."""
+    """How often each case is measured; on how many clusters in sequence, for the first deployment."""
 
     first: int
     unchanged: int
@@ -39,7 +39,7 @@ class Rounds:
 
 def rounds_of(tool: str, objects: int, limit: int | None = None) -> Rounds:
     """As many as end in a sensible time: with a large release, others take minutes for each."""
-    # Of a first deployment the server counts some waits in whole seconds, so that one alone says little.
+    # In a first deployment, the server counts some waits in whole seconds, so a single one is inexact.
     many, few = (Rounds(5, 9, 7), Rounds(1, 7, 7)), (Rounds(5, 3, 2), Rounds(1, 1, 1))
     usual = (many if tool == "ours" else few)[objects == LARGE]
     most = limit or max(usual.first, usual.unchanged, usual.changed)
@@ -52,10 +52,10 @@ class Trial:
     Args:
         tool: one of `TOOLS`.
         place: where to work.
-        workload: what is deployed.
-        objects: roughly how many objects that has.
-        measurements: where the samples go.
-        limit: seconds that one time of one case may take; None for those of its size.
+        workload: to deploy.
+        objects: roughly how many objects it has.
+        measurements: gets the samples.
+        limit: seconds for one measurement of a case; None for those of its size.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class Trial:
         self._limit = limit or LIMITS[objects]
 
     def run(self, cases: Collection[str], rounds: Rounds) -> None:
-        """Measure these cases; a first deployment there always is.
+        """Measure these cases; there is always a first deployment.
 
         Raises:
-            TooLong: something took longer than it may. That is among the measurements then; what comes after
-                it on this cluster is not measured, as nobody knows what the cluster is like.
+            TooLong: a command exceeded its time limit. The measurements record that. Later cases on this
+                cluster are not measured, because the state of the cluster is unknown.
             BenchmarkError: something failed.
         """
         say(f"{self._tool}, {self._workload.count} objects:")

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run a command and write down what it and all that it started used; a program of its own, for Linux.
+"""Runs a command and writes the usage of all its processes; a separate program, for Linux.
 
-Ansible's background tasks detach themselves, so that what they use is never added to what Ansible used:
-orphans below this process are handed to it, and it waits for them too.
+Ansible's background tasks detach themselves, so that their usage is never added to Ansible's. So this process
+adopts orphans below it, and waits for them too.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 def main() -> int:
     """Run the command of the command line; return its exit code.
 
-    Its first word is the file to write: `seconds` until the command ended, `cpu` seconds of all processes,
-    and `peak`, the bytes of memory that the largest of them had at once.
+    Its first word is the file to write. The file has the `seconds` until the command ended, the `cpu` seconds
+    of all processes, and the `peak`: the bytes of memory that the largest of them had at once.
     """
     report, *command = sys.argv[1:]
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is deployed: a release for us, and the same objects as files and charts for the others."""
+"""The deployed objects: a release for us, and the same objects as files and charts for the others."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _CLUSTER_WIDE = {
 
 
 class Workload:
-    """A release with its objects a number of times, which can be changed as often as need be.
+    """A release with a multiple of its objects, which can be changed any number of times.
 
     Attributes:
-        release: it as a release, for us.
+        release: the release, for us.
         before: a file with the namespaces and CRDs.
         rest: a file with all other objects.
         everything: a file with both.
-        rollout: a file with what the change concerns.
+        rollout: a file with the changed objects.
         charts: the components as charts, in their order.
-        count: how many objects there are, the namespaces left out.
+        count: how many objects there are, without the namespaces.
     """
 
     def __init__(self, source: Path, folder: Path, copies: int) -> None:
@@ -53,13 +53,13 @@ class Workload:
         self._write(self._manifests, everything=True)
 
     def change(self) -> None:
-        """Change the pods of one component, so that each of its Deployments rolls out anew."""
+        """Change the pods of one component, so that each of its Deployments rolls out again."""
         self._revision += 1
         self._manifests = [marked(manifest, self._revision) for manifest in self._manifests]
         self._write(self._manifests, everything=False)
 
     def _write(self, manifests: list[Manifest], *, everything: bool) -> None:
-        """Write all files; charts and the parts of the release only where they can have changed."""
+        """Write all files; charts and the parts of the release only if they can have changed."""
         crds = [m.object for m in manifests if m.object["kind"] == "CustomResourceDefinition"]
         before = [*namespaces(manifests), *crds]
         wide = cluster_wide(crds)
@@ -101,12 +101,12 @@ def namespaces(manifests: Iterable[Manifest]) -> list[Object]:
 
 
 def is_changing(manifest: Manifest) -> bool:
-    """Whether this is one of the objects that are changed."""
+    """Whether this is one of the changed objects."""
     return manifest.component == COMPONENT and manifest.object["kind"] == "Deployment"
 
 
 def marked(manifest: Manifest, revision: int) -> Manifest:
-    """The manifest, with pods that differ from those of other revisions if it is one of those to change."""
+    """The manifest; if it is one to change, with pods that differ from those of other revisions."""
     if not is_changing(manifest):
         return manifest
     made = copy.deepcopy(manifest.object)

@@ -19,7 +19,7 @@ PROVIDERS = ("processes", "kind")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; return the exit code."""
+    """Run the command line; return the exit code."""
     options = _parser().parse_args(arguments)
     try:
         return _do(options)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A certificate authority of a cluster to test on, with the library that ansible-core needs anyway."""
+"""A certificate authority for test clusters, with a library that ansible-core requires anyway."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Issued:
     """A certificate with its private key, both as PEM.
 
     Attributes:
-        certificate: for all to read.
+        certificate: readable for all.
         key: for its owner.
     """
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Build the programs, and only what changed since."""
+"""Builds the programs that have changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STAMPS = paths.BUILD / "bin.stamps.json"
 
 
 def build(modules: Iterable[Module] = ALWAYS, only: Sequence[str] | None = None) -> None:
-    """Bring `.build/bin` up to date: all the programs of these modules, or only some of them."""
+    """Update `.build/bin`: all the programs of these modules, or only some of them."""
     with turn(paths.BUILD / "lock"):
         for module in modules:
             wanted = [name for name in module.packages if only is None or name in only]
@@ -64,7 +64,7 @@ def _programs(module: Module, wanted: Sequence[str]) -> None:
 
 
 def module_folder(module: Module, path: str) -> Path:
-    """Return where Go keeps the source of a module that one of ours requires."""
+    """Return the folder where Go stores the source of a module that one of ours requires."""
     go = golang.find()
     output([go, "mod", "download", path], env=golang.ENVIRONMENT, cwd=module.folder)
     question: list[str | Path] = [go, "list", "-m", "-f", "{{.Dir}}", path]
@@ -101,7 +101,7 @@ def _write_stamps(stamps: Mapping[str, str]) -> None:
 
 
 def digest(files: Iterable[Path], more: str) -> str:
-    """Return what changes whenever one of the files, or the text, does."""
+    """Return a digest that changes with each of the files and with the text."""
     whole = hashlib.sha256(more.encode())
     for file in files:
         whole.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")

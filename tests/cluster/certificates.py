@@ -26,7 +26,7 @@ SERVICE_HOSTS = (
 
 
 class Certificates:
-    """Makes all the certificates that a control plane needs.
+    """Creates all certificates of a control plane.
 
     Args:
         folder: for the files.
@@ -63,7 +63,7 @@ class Certificates:
         write_private(self._folder / "sa.pub", public_pem(accounts))
 
     def kubeconfig(self, user: str, target: Path, organisation: str = "") -> Path:
-        """Write a kubeconfig for a user; nobody else on this machine can read it."""
+        """Write a kubeconfig for a user; only its owner can read it."""
         issued = self._cluster.issue(user, organisation=organisation)
         document = {
             "apiVersion": "v1",

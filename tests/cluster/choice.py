@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which cluster is used where nothing else is asked for: the user's, or one of ours."""
+"""The default cluster: the user's, or one of ours."""
 
 from __future__ import annotations
 

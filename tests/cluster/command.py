@@ -30,7 +30,7 @@ def output(
     cwd: Path | None = None,
     stdin: str = "",
 ) -> str:
-    """Run a command that is soon over; return what it printed."""
+    """Run a command that ends soon; return its output."""
     _check(command)
     done = subprocess.run(
         [str(part) for part in command],
@@ -54,7 +54,7 @@ def watched(
     cwd: Path | None = None,
     log: Path | None = None,
 ) -> None:
-    """Run a command that takes long, and say every few seconds that it is still at work."""
+    """Run a command that takes long, and report every few seconds that it still runs."""
     _check(command)
     begin = time.monotonic()
     lines: list[str] = []
@@ -103,7 +103,7 @@ def _check(command: Sequence[str | Path]) -> None:
 
 
 def failure(command: Sequence[str | Path], code: int, lines: Sequence[str]) -> str:
-    """Say what a failed command said last."""
+    """Print the last output of a failed command."""
     name = " ".join(str(part) for part in command[:3])
     tail = "\n".join(f"  {line}" for line in lines[-TAIL_LINES:])
     return f"`{name}` failed with exit code {code}" + (f":\n{tail}" if tail else ".")

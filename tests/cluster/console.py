@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person sees while something takes its time."""
+"""The output for people during a long command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def timed(what: str) -> Iterator[None]:
-    """Say what begins, and how long it took."""
+    """Print what begins, and how long it took."""
     say(f"{what} ...")
     begin = time.monotonic()
     yield

@@ -30,7 +30,7 @@ class Ports:
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """The commands for a cluster that lies in a folder."""
+    """The commands for a cluster in a folder."""
 
     folder: Path
     ports: Ports
@@ -38,15 +38,15 @@ class ControlPlane:
 
     @property
     def pki(self) -> Path:
-        """Return where the certificates lie."""
+        """Return the path of the certificates."""
         return self.folder / "pki"
 
     def kubeconfig(self, user: str) -> Path:
-        """Return where the kubeconfig of one of the servers lies."""
+        """Return the path of the kubeconfig of one of the servers."""
         return self.folder / f"{user}.kubeconfig"
 
     def etcd(self) -> Command:
-        """Keep the data; it needn't survive a power cut, so nothing waits for the disk."""
+        """Store the data; it needn't survive a power cut, so nothing waits for the disk."""
         pki = self.pki / "etcd"
         client = f"https://127.0.0.1:{self.ports.etcd}"
         peer = f"https://127.0.0.1:{self.ports.etcd_peer}"
@@ -72,7 +72,7 @@ class ControlPlane:
         ]
 
     def apiserver(self) -> Command:
-        """Serve the API as a cluster of kubeadm's would, and log who asked for what."""
+        """Serve the API as a cluster of kubeadm's would, and log all requests."""
         pki = self.pki
         return [
             paths.BIN / "kube-apiserver",
@@ -132,7 +132,7 @@ class ControlPlane:
         ]
 
     def scheduler(self) -> Command:
-        """Give pods their nodes."""
+        """Assign pods to nodes."""
         kubeconfig = self.kubeconfig("scheduler")
         return [
             paths.BIN / "kube-scheduler",

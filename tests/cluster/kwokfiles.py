@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kwok is told: its own stages for nodes, pods and volumes, and ours for what goes wrong.
+"""The configuration of kwok: its own stages for nodes, pods and volumes, and ours for failures.
 
-The stages of kwok come from the Go module cache. Its stages for pods get two changes on the way: pods that
-one of our stages plays are not theirs, and annotations can delay them.
+The stages of kwok are in the Go module cache. Its stages for pods get two changes: pods of our stages are
+excluded, and annotations can delay them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STAGES_OF_KWOK = (
 )
 STORAGE_CLASS = "volume/fast/storage-class.yaml"
 
-# Pods whose images come from here never run well; which registry does what is said in README.md.
+# Pods whose images come from here never run well; README.md has the effect of each registry.
 BAD_REGISTRIES = ("broken.invalid/", "crashing.invalid/", "failing.invalid/")
 DELAYS = {"pod-ready": "kyma.local/ready-after", "pod-complete": "kyma.local/run-for"}
 
@@ -48,7 +48,7 @@ def write(kwok_source: Path, own: Iterable[Path], target: Path) -> None:
 
 
 def complete(target: Path) -> bool:
-    """Say whether both files are there."""
+    """Say whether both files exist."""
     return (target / "stages.yaml").exists() and (target / "storage-class.yaml").exists()
 
 

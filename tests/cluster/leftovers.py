@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an engine that was killed leaves behind: shims, containers and mounts, known by their path."""
+"""The remains of a killed engine: shims, containers and mounts, identified by their path."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROGRAMS = ("dockerd", "containerd", "containerd-shim-runc-v2")
 
 
 def remove(run: Path, folder: Path, network: str) -> None:
-    """End all that an engine with this folder of sockets started; take away its mounts and its network."""
+    """End all that an engine with this folder of sockets started; remove its mounts and its network."""
     for _i in range(50):
         pids = [*_containers(run), *_processes(str(run))]
         if not pids:
@@ -39,7 +39,7 @@ def remove(run: Path, folder: Path, network: str) -> None:
 
 
 def mounts_below(folder: Path, table: Path) -> list[str]:
-    """Return where something is mounted below a folder, the innermost first."""
+    """Return the mount points below a folder, the innermost first."""
     if not table.exists():
         return []
     lines = table.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -57,7 +57,7 @@ def _bridges(network: str) -> list[str]:
 
 
 def bridges_of(network: str, interfaces: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Pick from what `ip -json address` says those with an address of this network."""
+    """Return those with an address of this network from the output of `ip -json address`."""
     whole = ipaddress.ip_network(network)
     return [
         interface["ifname"]
@@ -67,7 +67,7 @@ def bridges_of(network: str, interfaces: Sequence[Mapping[str, Any]]) -> list[st
 
 
 def _containers(run: Path) -> list[int]:
-    """Return the first process of every container: its end is the end of all in there."""
+    """Return the first process of every container: its end ends the whole container."""
     files = run.glob("containerd/daemon/io.containerd.runtime.v2.task/*/*/init.pid")
     pids = [int(file.read_text(encoding="utf-8")) for file in files]
     return [pid for pid in pids if Path(f"/proc/{pid}").exists() and _state(pid) != "Z"]

@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand between dockerd and runc where the machine withholds CAP_SYS_RESOURCE.
+"""A wrapper between dockerd and runc for machines that withhold CAP_SYS_RESOURCE.
 
 Called as `limitedruntime.py <runc> <arguments of runc>`. A container that asks for that capability, or for
-limits that only its owner may raise, would not start: both are taken out of what runc reads. A program of its
-own, that imports nothing of this package.
+limits that only its owner may raise, would not start. The program removes both from the input of runc. It
+imports nothing of this package.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WITHHELD = "CAP_SYS_RESOURCE"
 
 
 def main(runc: str, arguments: list[str]) -> None:
-    """Relax what this call reads, and become runc."""
+    """Relax the input of this call, and become runc."""
     if "create" in arguments or "run" in arguments:
         relax_file(Path(_value(arguments, "--bundle", "-b") or ".") / "config.json")
     elif "exec" in arguments:
@@ -38,7 +38,7 @@ def relax_file(path: Path) -> None:
 
 
 def relax(process: dict[str, Any]) -> None:
-    """Take out the capability, the limits and the protection from the kernel's out-of-memory killer."""
+    """Remove the capability, the limits and the protection from the kernel's out-of-memory killer."""
     for names in process.get("capabilities", {}).values():
         if WITHHELD in names:
             names.remove(WITHHELD)

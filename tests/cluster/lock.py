@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two commands in one checkout take turns."""
+"""Lets two commands in one checkout take turns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .console import say
 
 @contextmanager
 def turn(path: Path) -> Iterator[None]:
-    """Hold the lock of this file; say so if somebody else has it."""
+    """Hold the lock of this file; report if another command has it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as file:
         try:

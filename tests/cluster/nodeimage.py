@@ -1,10 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node image for kind of our own, for machines that can't pull the one of kind's authors.
+"""Our own node image for kind, for machines that can't pull the one of kind's authors.
 
-Debian's base system, the files that kind's own base image has (from the Go module cache), the programs built
-here and, as image archives that containerd imports when it starts, the control plane's containers.
+It has Debian's base system, the files of kind's own base image (from the Go module cache), and the programs
+built here. It also has the control plane's containers, as image archives that containerd imports when it
+starts.
 """
 
 from __future__ import annotations
@@ -56,18 +57,19 @@ PROGRAMS = {
 }
 SERVERS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd")
 
-# Not the subnet of which Kubernetes gives each node a part: kwok takes its pods' addresses from there.
+# Not the subnet of which Kubernetes gives each node a part, because kwok takes its pods' addresses from
+# there.
 POD_SUBNET = "10.245.0.0/16"
 IMPORT = (
     "/bin/sh -c 'for archive in /kind/images/*.tar; do"
     " /usr/local/bin/ctr --namespace=k8s.io images import $archive; done'"
 )
-# What only a process with CAP_SYS_RESOURCE may ask for; nothing here needs it.
+# Only a process with CAP_SYS_RESOURCE may ask for these; nothing here needs them.
 PRIVILEGED_SETTINGS = ("LimitNPROC=", "LimitCORE=", "LimitNOFILE=", "OOMScoreAdjust=")
 
 
 def make() -> Path:
-    """Return the image's archive; build it if something changed."""
+    """Return the image's archive; build it if its input changed."""
     if is_current():
         return ARCHIVE
     build.build((KUBERNETES, HELM, KIND, CONTAINERD))
@@ -90,12 +92,12 @@ def make() -> Path:
 
 
 def is_current() -> bool:
-    """Say whether the archive is there and nothing changed since."""
+    """Say whether the archive exists and its input is unchanged."""
     return ARCHIVE.exists() and STAMP.exists() and STAMP.read_text(encoding="utf-8") == _digest()
 
 
 def _base_system() -> Path:
-    """Return an archive of Debian's base system with what a node needs."""
+    """Return an archive of Debian's base system with the packages of a node."""
     archive = FOLDER / f"debian-{build.digest((), ' '.join([SUITE, *PACKAGES]))[:12]}.tar"
     if archive.exists():
         return archive
@@ -129,7 +131,7 @@ def _add_files_of_kind(node: Path) -> None:
 
 
 def _set_up_systemd(node: Path) -> None:
-    """Start nothing but what a node needs."""
+    """Enable only the services that a node needs."""
     system = node / "lib" / "systemd" / "system"
     wanted = [*system.glob("multi-user.target.wants/*"), *system.glob("local-fs.target.wants/*")]
     wanted += [*system.glob("basic.target.wants/*"), *system.glob("sockets.target.wants/*udev*")]
@@ -150,7 +152,7 @@ def _set_up_systemd(node: Path) -> None:
 
 
 def _set_up_containerd(node: Path) -> None:
-    """Import the images when it starts, and don't ask for what the machine may withhold."""
+    """Import the images at the start, and don't ask for what the machine may withhold."""
     unit = node / "etc/systemd/system/containerd.service"
     lines = []
     for line in unit.read_text(encoding="utf-8").splitlines():
@@ -177,7 +179,7 @@ def _add_programs(node: Path) -> None:
 
 
 def _add_network(node: Path) -> None:
-    """Give pods addresses of one bridge-less network: a node is all there is."""
+    """Give pods addresses of one network without a bridge: there is only one node."""
     plugins = node / "opt/cni/bin"
     plugins.mkdir(parents=True)
     for name in CNI_PLUGINS:
@@ -192,7 +194,7 @@ def _add_network(node: Path) -> None:
 
 
 def _add_kind_facts(node: Path) -> None:
-    """Write what kind reads from a node image."""
+    """Write the metadata that kind reads from a node image."""
     (node / "kind/version").write_text(KUBERNETES.version("k8s.io/kubernetes"), encoding="utf-8")
     manifests = node / "kind/manifests"
     manifests.mkdir()

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Container images of one program, written as OCI archives: no engine is needed to build them."""
+"""Container images of one program, written as OCI archives, without an engine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write(
     entrypoint: Sequence[str],
     links: Mapping[str, str] | None = None,
 ) -> None:
-    """Write an archive with one image, under all these names, that holds these files as programs."""
+    """Write an archive with one image, under all these names, with these files as programs."""
     with tempfile.TemporaryFile() as layer, tarfile.open(target, "w") as archive:
         _write_layer(layer, files, links or {})
         layer_descriptor = _add_stream(archive, layer, LAYER)

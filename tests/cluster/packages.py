@@ -14,8 +14,8 @@ from .command import watched
 from .console import timed
 from .errors import ClusterError
 
-# Where root's programs lie is not on everybody's PATH. Our own programs may be on it, and a container engine
-# must not take the containerd of the node image for the one that it was made with.
+# The folders of root's programs are not on everybody's PATH. Our own programs may be on it, and a container
+# engine must use its own containerd, not that of the node image.
 SEARCH_PATH = os.pathsep.join(
     [
         *(entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry) != paths.BIN),
@@ -33,13 +33,13 @@ PACKAGES = {
 
 
 def find(program: str) -> Path | None:
-    """Return where a program lies, if it is installed."""
+    """Return the path of a program, if it is installed."""
     found = shutil.which(program, path=SEARCH_PATH)
     return Path(found) if found else None
 
 
 def need(*programs: str) -> None:
-    """Install what is missing, or say what the user should install."""
+    """Install missing programs, or report what the user must install."""
     missing = [program for program in programs if find(program) is None]
     if not missing:
         return

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which tests may start a cluster: those with a marker that says so, as suites are selected by markers."""
+"""Which tests may start a cluster: those with a marker for it, because suites are selected by markers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A real control plane of plain processes, with nodes that kwok plays. Needs no root."""
+"""A real control plane of plain processes, with nodes that kwok plays. It needs no root."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def up() -> None:
 
 
 def down() -> None:
-    """End the processes and forget what they kept; logs stay."""
+    """End the processes and delete their data; logs stay."""
     _end(State.read(STATE_FILE))
 
 
 def status() -> str:
-    """Say in a line what runs."""
+    """Print in a line what runs."""
     state = State.read(STATE_FILE)
     if not state.daemons:
         return "processes: not started"

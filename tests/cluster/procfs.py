@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Linux tells of a process (proc_pid_stat(5))."""
+"""The data of Linux on a process (proc_pid_stat(5))."""
 
 from __future__ import annotations
 

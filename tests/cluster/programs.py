@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which programs there are, from which pinned Go module each is built, and how."""
+"""The programs, the pinned Go module of each, and how it is built."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Module:
 
     @property
     def folder(self) -> Path:
-        """Return where its go.mod lies."""
+        """Return the path of its go.mod."""
         return paths.TOOLS / self.name
 
     def version(self, module: str) -> str:
@@ -36,7 +36,7 @@ class Module:
         return match[1]
 
     def linker_flags(self) -> str:
-        """Return flags that leave out debug information and say the versions."""
+        """Return flags that leave out debug information and set the versions."""
         flags = ["-s", "-w"]
         for variable, template in self.version_flags.items():
             flags += ["-X", f"{variable}={self._filled(template)}"]

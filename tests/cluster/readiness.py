@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Wait until a server says that it is ready, or say why it never will be."""
+"""Waits until a server is ready, or reports why it never will be."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def wait(
 def answers(url: str, certificate_authority: Path | None = None) -> bool:
     """Say whether the address answers with 200."""
     if certificate_authority is None:
-        # Some servers sign their certificate themselves, in memory; that they answer is all we ask.
+        # Some servers sign their certificate themselves, in memory; we only need their answer.
         context = ssl._create_unverified_context()
     elif certificate_authority.exists():
         context = ssl.create_default_context(cafile=str(certificate_authority))

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was started, on disk: so that another command can find it, reuse it and end it."""
+"""The started processes, on disk, so that another command can find, reuse and end them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class State:
             return cls(path)
 
     def add(self, daemon: Daemon) -> None:
-        """Note a process at once: whatever happens next, it can be ended."""
+        """Record a process at once, so that it can be ended in any case."""
         self.daemons.append(daemon)
         self.write()
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The user's own cluster: the one that KUBECONFIG says."""
+"""The user's own cluster, from KUBECONFIG."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .programs import HELM, KUBERNETES
 
 
 def up() -> None:
-    """Check that it answers, and write what connects to it where everything else looks for it."""
+    """Check that it answers, and write its kubeconfig where everything else reads it."""
     build((KUBERNETES, HELM), only=("kubectl", "helm"))
     kubectl = paths.BIN / "kubectl"
     source = os.environ["KUBECONFIG"]

@@ -27,7 +27,7 @@ FULL_EXTENT = {"KYMA_TESTS": "all", "KYMA_TEST_PAIRS": "10"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do the steps that the command line names; return the exit code."""
+    """Run the steps of the command line; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.make", description=__doc__)
     parser.add_argument("verb", choices=[*STEPS, *GROUPS])
     parser.add_argument(
@@ -60,7 +60,7 @@ def _one(step: Step) -> int:
 
 
 def _reported(step: Step, file: Path) -> int:
-    """Do a step, and leave its outcome in a file; whoever reads that prints the note."""
+    """Run a step, and write its outcome to a file; the reader of the file prints the note."""
     outcome: Outcome
     try:
         outcome = step.do()
@@ -78,7 +78,7 @@ def _all(steps: Sequence[Step]) -> int:
 
 
 def _stop(_number: int, _frame: FrameType | None) -> NoReturn:
-    """Stop as after Ctrl-C, so that what runs is ended."""
+    """Stop as after Ctrl-C, so that running programs are ended."""
     raise KeyboardInterrupt
 
 

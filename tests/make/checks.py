@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The checks that only look at files."""
+"""The checks that only read files."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ LINE_OF_IMPORTER = ("WARNING", "ERROR")
 
 
 def style() -> Outcome:
-    """Let ruff look for mistakes and at the format."""
+    """Let ruff check for mistakes and the format."""
     setup.for_tests()
     ruff = MAIN.bin / "ruff"
     return together(_check([ruff, *words]) for words in (["check"], ["format", "--check"]))
 
 
 def fix() -> Outcome:
-    """Let ruff mend what it can, and bring the documentation to what classes say."""
+    """Let ruff fix what it can, and update the documentation from classes."""
     setup.for_tests()
     ruff = MAIN.bin / "ruff"
     commands: tuple[Sequence[str | Path], ...] = (
@@ -41,7 +41,7 @@ def fix() -> Outcome:
 
 
 def types() -> Outcome:
-    """Let mypy look at all that is code, strictly."""
+    """Check all code with mypy, strictly."""
     setup.for_tests()
     prefix = ".".join(("ansible_collections", *content.OURS, "plugins"))
     plugins = [name for name in PACKAGES if any((ROOT / "plugins" / name).rglob("*.py"))]
@@ -61,19 +61,19 @@ def types() -> Outcome:
 
 
 def yaml() -> Outcome:
-    """Let yamllint look at every YAML file of ours."""
+    """Check every YAML file of ours with yamllint."""
     setup.for_linters()
     return _check([LINT.bin / "yamllint", "--strict", "."], cwd=content.COPY)
 
 
 def changelog() -> Outcome:
-    """Let antsibull-changelog look at the fragments."""
+    """Check the fragments with antsibull-changelog."""
     setup.for_linters()
     return _check([LINT.bin / "antsibull-changelog", "lint"], cwd=content.COPY)
 
 
 def docs() -> Outcome:
-    """Let antsibull-docs look at the documentation of all plugins and options, and at what it refers to."""
+    """Check the documentation of all plugins and options, and its references, with antsibull-docs."""
     setup.for_linters()
     words = ("--plugin-docs", "--skip-rstcheck")
     references = ("--validate-collection-refs", "all")
@@ -83,17 +83,17 @@ def docs() -> Outcome:
 
 
 def lint() -> Outcome:
-    """Let ansible-lint look at playbooks, roles and metadata by its strictest profile."""
+    """Check playbooks, roles and metadata with ansible-lint's strictest profile."""
     setup.for_linters()
     words = ("--offline", "--strict", "--profile", "production")
     return _check([LINT.bin / "ansible-lint", *words], cwd=content.COPY)
 
 
 def galaxy() -> Outcome:
-    """Build the collection and hear what Galaxy's importer says of it.
+    """Build the collection and check it with Galaxy's importer.
 
-    The importer reports success in spite of findings: what it prints is what counts. It doesn't run
-    ansible-lint, as the step `lint` does.
+    The importer reports success in spite of findings, so its output counts. It doesn't run ansible-lint, as
+    the step `lint` does.
     """
     setup.for_linters()
     folder = BUILD / "galaxy"

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Kubernetes to test on, by way of tests.cluster."""
+"""The Kubernetes to test on, started by tests.cluster."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def up() -> Outcome:
 
 
 def down() -> Outcome:
-    """End what was started."""
+    """End all that was started."""
     setup.for_running()
     must([*COMMAND, "down"], env=MAIN.variables)
     return passed()
 
 
 def prepare_kind() -> None:
-    """See to it that kind starts quickly: the first time its node image is built, which takes minutes.
+    """Prepare kind so that it starts quickly: the first time, its node image is built, which takes minutes.
 
     Molecule shows nothing of that before it is over.
     """
@@ -57,11 +57,11 @@ def kind_up() -> None:
 
 
 def kind_down() -> None:
-    """End what runs of it."""
+    """End the running parts of it."""
     must([*COMMAND, "down", "--provider", "kind"], env=MAIN.variables)
 
 
 def why_no_kind() -> str:
-    """Return why kind can't run on this machine, or nothing where it can."""
+    """Return why kind can't run on this machine, or nothing if it can."""
     code, printed = read([*COMMAND, "can-kind"], env=MAIN.variables)
     return "" if code == 0 else printed.strip() or "kind can't run here"

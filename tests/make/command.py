@@ -19,7 +19,7 @@ MINUTE = 60.0
 
 
 class CommandError(Exception):
-    """Something that a person who ran `make` has to know."""
+    """An error for the person who ran `make`."""
 
 
 def run(
@@ -29,9 +29,9 @@ def run(
     cwd: Path = ROOT,
     minutes: float = 20,
 ) -> int:
-    """Run a program whose output the person sees as it comes; return its exit code.
+    """Run a program whose output the person sees at once; return its exit code.
 
-    It is ended after so many minutes, with all that it started.
+    It is ended after so many minutes, with all its processes.
     """
     with subprocess.Popen(
         _words(command), env={**os.environ, **(env or {})}, cwd=cwd, start_new_session=True
@@ -46,7 +46,7 @@ def run(
 
 
 def must(command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, minutes: float = 20) -> None:
-    """Run a program that has to succeed."""
+    """Run a program that must succeed."""
     code = run(command, env=env, minutes=minutes)
     if code:
         raise CommandError(f"`{shown(command)}` failed with exit code {code}.")
@@ -80,7 +80,7 @@ def _words(command: Sequence[str | Path]) -> list[str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a whole process group: first as by Ctrl-C, so that pytest ends its clusters, then for certain."""
+    """End a whole process group: first as by Ctrl-C, so that pytest ends its clusters, then with a kill."""
     with suppress(ProcessLookupError):
         for number, seconds in ((signal.SIGINT, 30.0), (signal.SIGTERM, 10.0)):
             os.killpg(process.pid, number)

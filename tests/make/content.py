@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The collections: ours as it is worked on, a copy of what Git tracks, and those that it depends on."""
+"""The collections: our work tree, a copy of what Git tracks, and their dependencies."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ COPY = COPY_ROOT / COLLECTIONS / OURS[0] / OURS[1]
 
 
 def provide() -> None:
-    """Make `.build` a collections path: our own work tree, and the collections that it depends on."""
+    """Turn `.build` into a collections path: our own work tree, and the collections that it depends on."""
     with turn(BUILD / "setup.lock"):
         _link(BUILD / COLLECTIONS / OURS[0] / OURS[1], ROOT)
         _dependencies()
 
 
 def refresh_copy() -> None:
-    """Bring the copy of our collection to what Git tracks now.
+    """Update the copy of our collection to what Git tracks now.
 
     ansible-test refuses a plain clone and a symbolic link, and the importer must not see what Git ignores.
-    What the tools left there stays, as it makes the next time quicker.
+    Files of the tools stay there, as they make the next time quicker.
     """
     code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
     if code:
@@ -67,7 +67,7 @@ def refresh_copy() -> None:
 
 
 def _dependencies() -> None:
-    """Take the collections that we depend on out of the package on PyPI that carries many."""
+    """Extract the collections that we depend on from the package on PyPI that has many."""
     requirements = REQUIREMENTS / "collections.txt"
     target = BUILD / COLLECTIONS
     stamp = target / ".collections.stamp"
@@ -101,7 +101,7 @@ def _link(link: Path, target: Path) -> None:
 
 
 def _files(top: Path) -> list[Path]:
-    """List the files below a folder, without those that the tools made."""
+    """List the files below a folder, without those of the tools."""
     every = [path for path in top.rglob("*") if path.is_file() or path.is_symlink()]
     return [path for path in every if not _is_of_tools(path.relative_to(top))]
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The versions of ansible-core that the collection supports, and which can be tried on this machine."""
+"""The versions of ansible-core that the collection supports, and those that this machine can try."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def newest() -> Core:
 
 
 def environment(core: Core) -> Environment | None:
-    """Provide an environment for a version, with its oldest Python at hand; nothing where there is none.
+    """Provide an environment for a version, with its oldest available Python; nothing if there is none.
 
     The newest version has the main environment.
     """
@@ -58,7 +58,7 @@ def environment(core: Core) -> Environment | None:
 def oldest() -> Environment | None:
     """Provide an environment with the lowest versions that the collection promises, of all that it needs.
 
-    There is none where the oldest Python isn't at hand: others have no wheels of these versions.
+    There is none without the oldest Python: others have no wheels of these versions.
     """
     python = SUPPORTED[0].pythons[0]
     if python not in interpreters.found():
@@ -69,7 +69,7 @@ def oldest() -> Environment | None:
 
 
 def everywhere() -> Iterator[tuple[str, Environment | None]]:
-    """Provide an environment for each version with each Python at hand, and say what it is.
+    """Provide an environment for each version with each available Python, and name it.
 
     There is none for a version that no Python here runs.
     """
@@ -82,7 +82,7 @@ def everywhere() -> Iterator[tuple[str, Environment | None]]:
 
 
 def prerelease() -> Environment | None:
-    """Provide an environment with the newest release candidate or beta; nothing where all are released."""
+    """Provide an environment with the newest release candidate or beta; nothing if all are released."""
     python = interpreters.found()[max(interpreters.found())]
     found = Environment("core-next")
     found.provide("client.txt", "unit.txt", base=python)

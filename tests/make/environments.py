@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The virtual environments in `.build`, each brought up to date when its requirements change."""
+"""The virtual environments in `.build`, each updated when its requirements change."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Environment:
 
     @property
     def folder(self) -> Path:
-        """Return where it lies."""
+        """Return its path."""
         return BUILD / self.name
 
     @property
     def bin(self) -> Path:
-        """Return where its programs are."""
+        """Return the path of its programs."""
         return self.folder / "bin"
 
     @property
@@ -48,7 +48,7 @@ class Environment:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Return what a program has to find: this environment's programs, those we built, our collections."""
+        """Return a PATH with this environment's programs, those we built, and our collections."""
         return {
             **({} if sys.stdout.isatty() else {"NO_COLOR": "1", "ANSIBLE_NOCOLOR": "1"}),
             "PATH": f"{self.bin}:{BIN}:{os.environ.get('PATH', os.defpath)}",
@@ -59,9 +59,9 @@ class Environment:
         }
 
     def provide(self, *files: str, base: Path | None = None) -> None:
-        """Create it if it isn't there, and install what these requirement files name if they have changed.
+        """Create it if it does not exist, and install these requirement files if they have changed.
 
-        An environment that is there is kept, whoever made it, as long as it starts.
+        An existing environment stays as long as it starts, no matter who created it.
         """
         with self._turn():
             if interpreters.look_at(self.python) is None:
@@ -88,7 +88,7 @@ class Environment:
         stamp.write_text(digest, encoding="utf-8")
 
     def upgrade(self, *words: str) -> None:
-        """Bring packages to their newest versions, whatever is installed."""
+        """Update packages to their newest versions, independent of what is installed."""
         with self._turn(), timed(f"upgrading {' '.join(words)} in .build/{self.name}"):
             self._pip("--upgrade", *words)
 
@@ -105,7 +105,7 @@ BARE = Environment("bare")
 
 
 def base_python() -> Path:
-    """Return the interpreter that environments are made with: the one behind this process."""
+    """Return the interpreter for new environments: the one of this process."""
     name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     for candidate in (Path(sys.base_prefix) / "bin" / name, Path(sys.executable)):
         if interpreters.look_at(candidate):

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which tests of faults have passed with a seed, so that `make faults` goes on where it was ended.
+"""Which tests of faults have passed with a seed, so that `make faults` continues after an interruption.
 
 The record of a run is a file in `.build/faults`, named by the seed and by the code. Its lines are the tests
 that have passed; tests/faults/conftest.py adds them. A run that succeeds removes its record.
@@ -43,13 +43,13 @@ class FaultRecord:
 
     @property
     def summary(self) -> str:
-        """One line on what is skipped."""
+        """One line on the skipped tests."""
         return (
             f"Going on: {len(self.passed)} tests have passed with this seed and code and are not run again."
         )
 
     def remove(self) -> None:
-        """Forget the run, so that the next one with this seed runs every test."""
+        """Remove the record, so that the next run with this seed runs every test."""
         self.path.unlink(missing_ok=True)
 
 
@@ -59,9 +59,9 @@ def open_record(seed: str, folder: Path = FOLDER, code: str = "") -> FaultRecord
     Without a seed, it is the record of the last run that didn't succeed, else one with a new seed.
 
     Args:
-        seed: as the person gave it; may be empty.
+        seed: of the command line; may be empty.
         folder: with the records.
-        code: what the tests and the collection are; by default, a digest of the work tree.
+        code: a digest of the tests and the collection; by default, of the work tree.
     """
     code = code or code_digest()
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,7 @@ def passed_tests(path: Path) -> Sequence[str]:
 
 
 def code_digest() -> str:
-    """Return what changes whenever a file that Git knows, or would know, does."""
+    """Return a digest that changes with every file that Git tracks, or would track."""
     whole = hashlib.sha256()
     code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
     if code:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which Pythons there are on this machine that really start."""
+"""The Pythons on this machine that really start."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Interpreter(NamedTuple):
 
 @functools.cache
 def found() -> Mapping[Version, Path]:
-    """Return the newest Python of each version that starts and can make virtual environments.
+    """Return the newest Python of each version that starts and can create virtual environments.
 
-    It is the program itself, where what was found is a version manager's wrapper. An older patch release may
-    lack what the collection needs of its version, such as safe archives (3.11.4).
+    It is the program itself, even if the first one found is a version manager's wrapper. An older patch
+    release may lack what the collection needs of its version, such as safe archives (3.11.4).
     """
     newest: dict[Version, Interpreter] = {}
     for candidate in _candidates():
@@ -43,7 +43,7 @@ def found() -> Mapping[Version, Path]:
 
 @functools.cache
 def look_at(python: Path) -> Interpreter | None:
-    """Return a Python's version and program; nothing where it can't start or make virtual environments."""
+    """Return a Python's version and program; nothing if it can't start or create virtual environments."""
     try:
         done = subprocess.run([python, "-c", CHECK], capture_output=True, text=True, check=False, timeout=30)
     except (OSError, subprocess.TimeoutExpired):
@@ -57,8 +57,9 @@ def look_at(python: Path) -> Interpreter | None:
 def search_path() -> str:
     """Return a PATH on which every `pythonX.Y` starts.
 
-    A name can be there and yet not start, such as a version manager's wrapper for a version that isn't
-    switched on; ansible-test gives up on one. Such folders are left out, and those of the real ones put in.
+    A program can exist and yet not start, such as a version manager's wrapper for a version that isn't
+    switched on. ansible-test gives up on such a program. Such folders are left out, and those of the real
+    programs are added.
     """
     names = [f"python{major}.{minor}" for major, minor in KNOWN]
     good = [

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.make.migrations_page`: bring what the operators' page says of classes to what they say."""
+"""`python -m tests.make.migrations_page`: update the operators' page from the classes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNWRITTEN = "TODO"
 
 
 def brought_up_to_date(page: str, migrations: Sequence[type[Migration]], supported: str) -> str:
-    """The page with its generated blocks as they have to be; sections that are missing come at its end."""
+    """The page with current generated blocks; missing sections are added at its end."""
     texts = {TABLE: _table(migrations, supported), **{one.id(): _facts(one) for one in migrations}}
     for one in migrations:
         if opening(one.id()) not in page:
@@ -36,7 +36,7 @@ def brought_up_to_date(page: str, migrations: Sequence[type[Migration]], support
 
 
 def problems(page: str, migrations: Sequence[type[Migration]], supported: str) -> list[str]:
-    """What is wrong with the page, each in a sentence."""
+    """The problems of the page, each in a sentence."""
     found = []
     if brought_up_to_date(page, migrations, supported) != page:
         found.append("it is not what the classes say: run `make fix`")
@@ -52,7 +52,7 @@ def problems(page: str, migrations: Sequence[type[Migration]], supported: str) -
 
 
 def _table(migrations: Sequence[type[Migration]], supported: str) -> str:
-    rows = [("migration", "when", "goes in", "or why it stays"), ("---", "---", "---", "---")]
+    rows = [("migration", "runs", "removed in", "or why it stays"), ("---", "---", "---", "---")]
     for one in migrations:
         link = f"[{one.id()}](#{re.sub(r'[^a-z0-9-]', '', one.id().lower())})"
         rows.append((link, f"{one.phase} {one.component}", one.remove_in, one.keep))
@@ -67,13 +67,13 @@ def _facts(migration: type[Migration]) -> str:
         if migration.component == "global"
         else f"the component `{migration.component}`"
     )
-    goes = f"goes in {migration.remove_in}" if migration.remove_in else "stays"
-    fails = "fails its component" if migration.on_failure == "fail" else "is only warned of"
+    removal = f"removed in {migration.remove_in}" if migration.remove_in else "never removed"
+    failure = "fails its component" if migration.on_failure == "fail" else "is only a warning"
     lines = [
         inspect.cleandoc(migration.__doc__ or "").replace("``", "`"),
         "",
-        f"- Runs {before} {where}; {goes}.",
-        f"- What goes wrong with it {fails}; it may take {migration.timeout:g} s.",
+        f"- Runs {before} {where}; {removal}.",
+        f"- A failure {failure}. It may take {migration.timeout:g} s.",
     ]
     if migration.irreversible:
         what = f" ({', '.join(migration.irreversible_kinds)})" if migration.irreversible_kinds else ""
@@ -93,7 +93,7 @@ def own() -> tuple[Sequence[type[Migration]], str]:
 
 
 def main() -> None:
-    """Bring the page up to date."""
+    """Update the page."""
     PAGE.write_text(brought_up_to_date(PAGE.read_text(encoding="utf-8"), *own()), encoding="utf-8")
 
 

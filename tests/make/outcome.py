@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a step came to."""
+"""The outcome of a step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IN_CI = os.environ.get("CI", "").lower() in ("true", "1", "yes")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many checks passed, failed and were left out, and what a person should know of it."""
+    """How many checks passed, failed and were skipped, with a note for people."""
 
     passed: int = 0
     failed: int = 0
@@ -25,22 +25,22 @@ class Outcome:
 
 
 def passed(note: str = "") -> Outcome:
-    """One check that is fine."""
+    """One check that passed."""
     return Outcome(passed=1, note=note)
 
 
 def failed(note: str) -> Outcome:
-    """One check that isn't."""
+    """One check that failed."""
     return Outcome(failed=1, note=note)
 
 
 def skipped(reason: str) -> Outcome:
-    """One check that can't be made here; in CI, where everything has to be at hand, that is a failure."""
+    """One check that can't run here; in CI, where everything has to be available, that is a failure."""
     return failed(f"{reason} (CI may skip nothing)") if IN_CI else Outcome(skipped=1, note=reason)
 
 
 def not_at_hand(what: str) -> Outcome:
-    """One check that this machine can't make and need not: the versions at hand are what counts."""
+    """One check that this machine can't run and need not: the available versions count."""
     return Outcome(note=what)
 
 
@@ -63,7 +63,7 @@ def write_outcome(path: Path, outcome: Outcome) -> None:
 
 
 def read_outcome(path: Path) -> Outcome | None:
-    """Return the outcome that a file has; nothing where there is no such file."""
+    """Return the outcome in a file; nothing if there is no such file."""
     try:
         return Outcome(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):

@@ -44,7 +44,7 @@ def find_problems(
 
     Args:
         suites: the tests of each suite.
-        left_out: tests that the folders of a suite have, and its markers leave out.
+        left_out: tests in the folders of a suite that its markers leave out.
         files: all files of tests.
     """
     found = []

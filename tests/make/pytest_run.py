@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run pytest, count what its tests came to, and leave no cluster behind."""
+"""Runs pytest, counts the results of its tests, and leaves no cluster behind."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Sharing:
 
     Attributes:
         processes: how many there are.
-        distribution: what a process takes at a time, as pytest-xdist's `--dist` names it.
+        distribution: the unit for a process, as in pytest-xdist's `--dist`.
     """
 
     processes: int
@@ -103,7 +103,7 @@ def temporary_folder(name: str) -> Path:
 
 
 def stop_clusters(folder: Path) -> None:
-    """Stop the clusters that tests have started below a folder, and were cut off before they stopped."""
+    """Stop the clusters below a folder whose tests were interrupted before they stopped them."""
     for pattern in STATES:
         for file in folder.glob(pattern):
             state = State.read(file)
@@ -113,9 +113,9 @@ def stop_clusters(folder: Path) -> None:
 
 
 def kill_marked(mark: str) -> None:
-    """Kill the processes that have this in their environment: tests were cut off before they ended them.
+    """Kill the processes with this in their environment whose tests were interrupted before they ended them.
 
-    Systems other than Linux show nobody's environment, so nothing is found there.
+    Other systems than Linux show no environment, so nothing is found there.
     """
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -125,7 +125,7 @@ def kill_marked(mark: str) -> None:
 
 
 def counts(report: Path, code: int) -> Outcome:
-    """Return what pytest's report and its exit code come to."""
+    """Return the outcome of pytest's report and its exit code."""
     if not report.exists():
         return failed(f"pytest ended with exit code {code} before a test ran")
     suites = ET.parse(report).getroot().iter("testsuite")

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run steps, side by side where they allow it, show what is going on, and what they came to."""
+"""Runs steps, in parallel if they allow it, and shows their progress and their outcomes."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ class Report:
 
     @property
     def good(self) -> bool:
-        """Whether nothing failed so far."""
+        """Whether nothing has failed so far."""
         return not any(row.outcome.failed for row in self._rows.values())
 
     def run(self) -> None:
-        """Run all steps. Where that is interrupted, end those that run."""
+        """Run all steps. After an interruption, end those that run."""
         try:
             while not self._schedule.is_done:
                 self._start_steps()
@@ -108,7 +108,7 @@ class Report:
         self._screen.end(section, f"{step.name}: {_verdict(outcome)} in {seconds:.1f} s", outcome.note)
 
     def close(self) -> None:
-        """Print the table of what was done, and one line with the sums."""
+        """Print the table of the steps, and one line with the sums."""
         rows = [self._rows[step.name] for step in self._schedule.steps if step.name in self._rows]
         say(f"\n{RULE}\n{'step':<17} {'seconds':>8} {'passed':>7} {'failed':>7} {'skipped':>8}")
         for row in rows:

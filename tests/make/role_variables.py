@@ -67,12 +67,12 @@ def entry_points(text: str) -> list[EntryPoint]:
 
 
 def names_after_mark(text: str) -> list[str]:
-    """The keys at the top level of a YAML text that follow the mark of experts' variables."""
+    """The keys at the top level of a YAML text that follow the mark of the expert variables."""
     return re.findall(r"^(\w+):", text.partition(f"\n{EXPERT_MARK}")[2], re.MULTILINE)
 
 
 def _expert_options(text: str) -> dict[str, list[str]]:
-    """The options below the mark of experts, by entry point: the comment is lost on a YAML parser."""
+    """The options below the mark of the expert variables, by entry point: a YAML parser drops the comment."""
     found: dict[str, list[str]] = {}
     entry, is_expert = "", False
     for line in text.splitlines():
@@ -86,7 +86,7 @@ def _expert_options(text: str) -> dict[str, list[str]]:
 
 
 def usual_sentence(usual: Sequence[str]) -> str:
-    """What a description says of the options that come first, with Ansible's markup."""
+    """The part of a description on the options that come first, with Ansible's markup."""
     *first, last = (f"O({name})" for name in usual)
     names = f"{', '.join(first)} and {last}" if first else last
     return f"The usual options are {names}. All other options are for experts."
@@ -131,7 +131,7 @@ def _markdown(text: str) -> str:
 
 
 def problems(page: str, texts: Mapping[str, str], required: Sequence[str] = ()) -> list[str]:
-    """What is wrong with the tables of a page, each in a sentence.
+    """The problems of the tables of a page, each in a sentence.
 
     Args:
         page: Markdown.

@@ -19,11 +19,11 @@ from .outcome import Outcome, failed, not_at_hand, passed, together
 
 HOME = BUILD / "home"
 
-# ansible-test wants to download a script that puts pip into its environments. Python brings the means along.
+# ansible-test wants to download a script that puts pip into its environments. Python has its own way.
 BOOTSTRAP = "import ensurepip\n\nensurepip.bootstrap(default_pip=True)\n"
 BOOTSTRAP_NAMES = ("get_pip_24_2.py", "get_pip_25_2.py")
 
-# What pip says while it installs, which nobody wants to read.
+# The output of pip during an installation, which is of no interest.
 PIP = re.compile(r"\s*(Collecting|Downloading|Installing|Looking|Processing|Successfully|Using cached|━|$)")
 NOTHING_SEEN = "All targets skipped"
 
@@ -31,8 +31,8 @@ NOTHING_SEEN = "All targets skipped"
 def sanity() -> Outcome:
     """Run all of it on the newest ansible-core, and compile and import on the oldest, each with one Python.
 
-    An older ansible-core's other tests look for the same as those of the newest. Compile and import don't,
-    as what runs on the controller has to suit the oldest Python, which only the oldest ansible-core runs on.
+    The other tests of an older ansible-core check the same as those of the newest. Compile and import don't:
+    code that runs on the controller must suit the oldest Python, and only the oldest ansible-core runs on it.
     """
     _prepare()
     outcome = _with(MAIN, cores.newest().version, ("--python", python_of(MAIN)))
@@ -90,7 +90,7 @@ def _variables(environment: Environment) -> Mapping[str, str]:
 
 
 def _prepare_home() -> None:
-    """Give ansible-test a home of its own, with the user's settings for pip."""
+    """Give ansible-test its own home, with the user's settings for pip."""
     cache = HOME / ".ansible" / "test" / "cache"
     cache.mkdir(parents=True, exist_ok=True)
     for name in BOOTSTRAP_NAMES:

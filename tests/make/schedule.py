@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which step starts next: the order of steps that run side by side."""
+"""Decides which step starts next, of steps that run in parallel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LANES = 2
 
 @dataclass
 class Schedule:
-    """The steps of one run, and how far each of them is.
+    """The steps of one run, and the state of each.
 
     A step starts when the steps before it have ended, enough lanes are free, and no running step uses what it
     uses. If several steps can start, the first of the list does.
@@ -70,5 +70,5 @@ class Schedule:
         return busy + min(step.lanes, self.lanes) <= self.lanes and not used & step.uses
 
     def _has_ended(self, name: str) -> bool:
-        """Whether a step has ended; a step that is not of this run needs no waiting for."""
+        """Whether a step has ended; a step outside this run needs no wait."""
         return name in self._succeeded or all(step.name != name for step in self.steps)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The output of steps that run side by side, one step after the other."""
+"""The output of parallel steps, one step after the other."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Screen:
             self._line(f"... {', '.join(running)}")
 
     def _bring_to_front(self) -> bool:
-        """Show the next step: first those that have ended, then the one that began first."""
+        """Show the next step: first those that have ended, then the one that started first."""
         if not self._behind:
             return False
         chosen = next((section for section in self._behind if section.has_ended), self._behind[0])

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Install what the other steps need."""
+"""Installs what the other steps need."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .outcome import Outcome, passed
 
 
 def for_running() -> Outcome:
-    """Provide what running the collection takes."""
+    """Provide the requirements for running the collection."""
     MAIN.provide("run.txt")
     content.provide()
     return passed(f"ansible-core {core_of(MAIN)} in .build/venv")
 
 
 def for_tests() -> Outcome:
-    """Provide what testing it takes."""
+    """Provide the requirements for testing it."""
     outcome = for_running()
     MAIN.provide("test.txt")
     return outcome
 
 
 def for_linters() -> Outcome:
-    """Provide the linters, which ask for versions of their own, and the copy that they look at."""
+    """Provide the linters, which require other versions, and the copy that they check."""
     for_running()
     LINT.provide("lint.txt")
     content.refresh_copy()
@@ -39,7 +39,7 @@ def for_linters() -> Outcome:
 
 
 def for_rulebooks() -> None:
-    """Provide ansible-rulebook, where there is a Java for it. Elsewhere its tests skip, which CI may not."""
+    """Provide ansible-rulebook, if there is a Java. Otherwise its tests skip, which CI does not allow."""
     if not why_no_java():
         RULEBOOK.provide("rulebook.txt")
 
@@ -50,7 +50,7 @@ def for_execution_environments() -> None:
 
 
 def for_browsers() -> None:
-    """Provide a headless browser, if it can be installed. Elsewhere its tests skip, which CI may not."""
+    """Provide a headless browser, if possible. Otherwise its tests skip, which CI does not allow."""
     try:
         packages.need(PROGRAM)
     except ClusterError as error:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a newcomer sees first, and what is measured."""
+"""Demonstrations for newcomers, and measurements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 
 
 def demo() -> Outcome:
-    """Deploy the example release on a Kubernetes of its own."""
+    """Deploy the example release on its own Kubernetes."""
     cluster.up()
     code = run(
         [MAIN.bin / "ansible-playbook", EXAMPLE],
@@ -32,7 +32,7 @@ def demo() -> Outcome:
 
 
 def next_commands(kubeconfig: Path) -> dict[str, str]:
-    """What a newcomer may try after the demo: each a line for a shell in the root of the repository.
+    """The next commands for a newcomer after the demo: each a line for a shell in the root of the repository.
 
     Args:
         kubeconfig: of the cluster that has the example release.
@@ -56,7 +56,7 @@ def _short(path: Path) -> str:
 
 
 def pictures() -> Outcome:
-    """Make the pictures of the documentation again, from real runs on clusters of their own."""
+    """Create the pictures of the documentation again, from real runs on their own clusters."""
     setup.for_tests()
     setup.for_browsers()
     cluster.build()
@@ -65,7 +65,7 @@ def pictures() -> Outcome:
 
 
 def bench() -> Outcome:
-    """Measure how long deployments take, on clusters of their own, and write it to the documentation."""
+    """Measure how long deployments take, on their own clusters, and write it to the documentation."""
     cluster.build()
     code = run([MAIN.python, "-m", "tests.benchmark", "--write", BENCHMARKS], env=MAIN.variables, minutes=150)
     return failed("it takes longer than it may, or could not be measured") if code else passed()

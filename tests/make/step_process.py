@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A step in a process of its own, so that it can run beside others and its output can wait."""
+"""A step in its own process, so that it can run in parallel with others and its output can wait."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ class StepProcess:
 
     @property
     def seconds(self) -> float:
-        """How long it has run, or ran."""
+        """Its running time, so far or in total."""
         return self._seconds or time.monotonic() - self._begin
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is done."""
+        """Whether it has ended."""
         if self._process.poll() is None:
             return False
         self._seconds = self._seconds or time.monotonic() - self._begin
@@ -87,12 +87,12 @@ class StepProcess:
 
     @property
     def outcome(self) -> Outcome:
-        """What the step came to, once it has ended."""
+        """The outcome of the step, once it has ended."""
         found = read_outcome(self._report)
         return found or failed(f"the step ended with exit code {self._process.returncode} and no result")
 
     def ask_to_end(self) -> None:
-        """Ask the step, and what it runs, to end."""
+        """Ask the step, and the programs that it runs, to end."""
         self._signal(signal.SIGTERM)
 
     def wait(self, deadline: float) -> None:
@@ -101,7 +101,7 @@ class StepProcess:
             self._process.wait(timeout=max(0.0, deadline - time.monotonic()))
 
     def kill(self) -> None:
-        """Kill what is left of it."""
+        """Kill its remaining processes."""
         self._signal(signal.SIGKILL)
         self._process.wait()
 
@@ -111,7 +111,7 @@ class StepProcess:
 
 
 def stop_all(processes: Sequence[Running]) -> None:
-    """End steps and all that they have started; kill them where that takes too long, or is interrupted."""
+    """End steps and all their processes; kill them if that takes too long, or is interrupted."""
     for process in processes:
         process.ask_to_end()
     deadline = time.monotonic() + GRACE_SECONDS

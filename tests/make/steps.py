@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every step by name, and the ones that `make test` takes, in their order."""
+"""Every step by name, and those of `make test`, in their order."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ SEVERAL_CLUSTERS = frozenset({"several clusters"})
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that can be asked for by name.
+    """One step that a person can name.
 
     Attributes:
         name: what a person types.
-        what: what it does, for people.
-        do: the function that does it.
+        what: its action, for people.
+        do: its function.
         needs: steps that must have ended well before it.
         after: steps that must have ended before it, well or not.
         lanes: how many lanes of a run it takes; see tests/make/schedule.py.
-        uses: what no other step may use at the same time.
+        uses: resources that no other step may use at the same time.
     """
 
     name: str

@@ -42,7 +42,7 @@ class Suite:
 
     @property
     def arguments(self) -> Sequence[str]:
-        """What selects its tests on pytest's command line."""
+        """The arguments of pytest that select its tests."""
         return [*self.folders, *(["-m", self.markers] if self.markers else [])]
 
 
@@ -57,7 +57,7 @@ SUITES = (UNIT, INTEGRATION, FAULTS, CONTAINERS)
 
 
 def unit() -> Outcome:
-    """Run what needs no Kubernetes, on the newest ansible-core and libraries and on the oldest."""
+    """Run the tests without a Kubernetes, on the newest ansible-core and libraries and on the oldest."""
     setup.for_tests()
     return together((_unit_on_newest(), _unit_on_oldest()))
 
@@ -75,9 +75,9 @@ def _unit_on_oldest() -> Outcome:
 
 
 def unit_everywhere() -> Outcome:
-    """Run it on every ansible-core with every Python at hand, and on a release candidate.
+    """Run it on every ansible-core with every available Python, and on a release candidate.
 
-    What doesn't depend on ansible-core is run once without it.
+    The tests that don't depend on ansible-core run once without it.
     """
     setup.for_tests()
     outcomes: list[Outcome] = []
@@ -108,8 +108,8 @@ def _unit_without_core() -> Outcome:
 def integration() -> Outcome:
     """Run the tests that need a Kubernetes, ansible-rulebook or a browser.
 
-    Several processes share them file by file, and each starts clusters of its own. They would have to share
-    the user's own cluster, so there is only one process then.
+    Several processes share them file by file, and each starts its own clusters. With the user's own cluster
+    they would have to share it, so there is only one process then.
     """
     setup.for_tests()
     setup.for_rulebooks()
@@ -128,9 +128,9 @@ def integration() -> Outcome:
 
 
 def faults() -> Outcome:
-    """Run every test of what happens between a run and its Kubernetes; SEED has the same happen again.
+    """Run every test of faults between a run and its Kubernetes; SEED repeats the same faults.
 
-    It goes on where it was ended: a test that has passed with the same seed and code is not run again.
+    It continues after an interruption: a test that has passed with the same seed and code is not run again.
     """
     setup.for_tests()
     cluster.build()
@@ -145,16 +145,16 @@ def faults() -> Outcome:
 
 
 def _kills_in_containers() -> Outcome:
-    """Kill those who reconcile errands, at more calls than the suite `containers` does."""
+    """Kill reconcilers of errands, at more calls than the suite `containers` does."""
     arguments = [*CONTAINERS.arguments, "-k", "killed"]
     return _on_some_kind(lambda: _containers(arguments, {"KYMA_FAULTS": "whole"}))
 
 
 def some_faults() -> Outcome:
-    """Run a few of them, which chance has chosen."""
+    """Run a few of them, chosen at random."""
     setup.for_tests()
     cluster.build()
-    # CI says of a change whether it is at fault, not of a day whether it was a lucky one.
+    # CI judges a change, not the luck of a day.
     seed = os.environ.get("SEED") or ("1" if IN_CI else random_seed())
     say(f"SEED={seed}")
     return _faults("few", seed, minutes=20, more={})
@@ -167,7 +167,7 @@ def random_seed() -> str:
 
 def _faults(scope: str, seed: str, minutes: float, more: dict[str, str]) -> Outcome:
     variables = {"SEED": seed, "KYMA_FAULTS": scope, **more}
-    # A fault is mostly waited out. Beside other suites there is room for two lanes of them.
+    # A fault mostly waits. With other suites there is room for two lanes of them.
     sharing = BY_FILE if scope == "few" else BY_TEST
     outcome = run_pytest(
         MAIN, FAULTS.name, FAULTS.arguments, variables=variables, sharing=sharing, minutes=minutes
@@ -196,14 +196,14 @@ def molecule(scenario: str, *options: str) -> Outcome:
 
 
 def molecule_default() -> Outcome:
-    """Run the scenario `default`, on whatever `make cluster` gives."""
+    """Run the scenario `default`, on the cluster of `make cluster`."""
     setup.for_tests()
     cluster.build()
     return molecule("default")
 
 
 def molecule_kind() -> Outcome:
-    """Run the scenario `kind`, where this machine can do that."""
+    """Run the scenario `kind`, if this machine can."""
     setup.for_tests()
     reason = cluster.why_no_kind()
     if reason:
@@ -215,7 +215,7 @@ def molecule_kind() -> Outcome:
 
 
 def containers() -> Outcome:
-    """Run the tests that need real containers on kind, where this machine can do that.
+    """Run the tests that need real containers on kind, if this machine can.
 
     A kind cluster that runs already is used, and left running.
     """
@@ -224,7 +224,7 @@ def containers() -> Outcome:
 
 
 def _on_some_kind(work: Callable[[], Outcome]) -> Outcome:
-    """Do something on kind, where this machine can do that; the cluster that runs, or one for this."""
+    """Run a function on kind, if this machine can: on the running cluster, or on a new one."""
     reason = cluster.why_no_kind()
     if reason:
         return skipped(reason)
@@ -239,7 +239,7 @@ def _on_some_kind(work: Callable[[], Outcome]) -> Outcome:
 def on_kind() -> Outcome:
     """Run the scenario `kind` and then the tests that need real containers, on one kind cluster.
 
-    Starting kind takes a while, so the scenario leaves the cluster that it has started. With that option,
+    A start of kind takes a while, so the scenario leaves the cluster that it has started. With that option,
     molecule also skips its destruction before the scenario, which must begin on an empty cluster.
     """
     setup.for_tests()

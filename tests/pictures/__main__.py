@@ -40,7 +40,7 @@ PERSON = "alice@bastion"
 _RESULT = re.compile(r"(FAILED! => )\{.*?\}(?=(\x1b\[0m)?$)", re.MULTILINE)
 _ORIGIN = re.compile(r"\n(\x1b\[[0-9;]*m)*Origin: .*?\^ column \d+(\x1b\[0m)?\n", re.DOTALL)
 """The place of a task in its file, with its first lines."""
-WIDTH, HEIGHT = 1180, 860
+WIDTH, HEIGHT = 1180, 1340
 """Of the picture of the report, in pixels."""
 
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deployers that are no administrators: ServiceAccounts, and what an administrator does for them."""
+"""Deployers without administrator rights: ServiceAccounts, and their grants by an administrator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GROUP = "rbac.authorization.k8s.io"
 
 
 def rights_to_deploy(account: Mapping[str, str]) -> list[Object]:
-    """The shipped role, one with what the releases of the tests take, and that an account has both.
+    """The shipped role, one for the releases of the tests, and the bindings of both to an account.
 
     Args:
         account: the name and namespace of a ServiceAccount.
@@ -42,7 +42,7 @@ def rights_to_deploy(account: Mapping[str, str]) -> list[Object]:
 
 
 def binding_of(role: str, account: Mapping[str, str]) -> Object:
-    """That a ServiceAccount has a ClusterRole."""
+    """The binding of a ServiceAccount to a ClusterRole."""
     return {
         "apiVersion": f"{GROUP}/v1",
         "kind": "ClusterRoleBinding",
@@ -53,9 +53,9 @@ def binding_of(role: str, account: Mapping[str, str]) -> Object:
 
 
 def deployer_of(cluster: OwnCluster, folder: Path, name: str = "pipeline") -> Playbook:
-    """What is run by somebody who has the shipped role, and rights for the kinds that releases consist of.
+    """A connection with the shipped role, and rights for the kinds of the releases.
 
-    Without a ServiceAccount for the fence, which is advisory then: that spares each run a token.
+    Without a ServiceAccount for the fence, which is then advisory: that saves each run a token.
     """
     for obj in rights_to_deploy({"name": name, "namespace": HOME}):
         cluster.api.apply(obj)
@@ -63,7 +63,7 @@ def deployer_of(cluster: OwnCluster, folder: Path, name: str = "pipeline") -> Pl
 
 
 def playbook_of(cluster: OwnCluster, folder: Path, name: str = "deployer") -> Playbook:
-    """What a new ServiceAccount, which may do nothing yet, runs by a token of its own."""
+    """A connection as a new ServiceAccount without rights, by its own token."""
     account = {"name": name, "namespace": HOME}
     cluster.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HOME}})
     cluster.api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})

@@ -32,7 +32,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Reply:
-    """What to answer. A list as the body is a stream of JSON lines; None hangs up without an answer."""
+    """An answer. A list as the body is a stream of JSON lines; None hangs up without an answer."""
 
     body: object = field(default_factory=dict)
     status: int = 200
@@ -44,19 +44,19 @@ Script = Callable[[Seen], Reply]
 
 @dataclass
 class ApiServer:
-    """A running scripted server, and what it was asked."""
+    """A running scripted server, and its requests."""
 
     url: str
     seen: list[Seen] = field(default_factory=list)
 
     def paths(self) -> list[str]:
-        """The paths that were asked for, in order."""
+        """The requested paths, in order."""
         return [request.path for request in self.seen]
 
 
 @contextmanager
 def serve(script: Script) -> Iterator[ApiServer]:
-    """Run a server that answers by a script until the block ends."""
+    """Run a server with a script of answers until the block ends."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -151,7 +151,7 @@ GROUPS = {
 
 
 def discovery_or(script: Script) -> Script:
-    """A script that answers discovery, and leaves all else to another one."""
+    """A script that answers discovery, and passes all else to another one."""
 
     def answer(request: Seen) -> Reply:
         if request.path == "/api":
@@ -164,6 +164,6 @@ def discovery_or(script: Script) -> Script:
 
 
 def status(code: int, reason: str = "", message: str = "", **details: object) -> Reply:
-    """An answer that says no."""
+    """An answer that refuses."""
     body = {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message}
     return Reply({**body, "details": details}, code)

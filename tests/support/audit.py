@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cluster was asked for, from its audit log."""
+"""The requests to a cluster, from its audit log."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Request:
         verb: as Kubernetes names it, e.g. ``list`` or ``patch``.
         target: ``resource namespace/name``, as far as the request named them.
         uri: with its query.
-        time: when it came, in seconds since the epoch.
-        user: who made it, as the server names him.
+        time: when it arrived, in seconds since the epoch.
+        user: who sent it, as the server names the user.
         status: of its answer.
     """
 
@@ -37,7 +37,7 @@ class Request:
 
     @property
     def persists(self) -> bool:
-        """Whether it was there to change what the cluster keeps."""
+        """Whether it was meant to change stored objects."""
         return self.verb in WRITING_VERBS and "dryRun=All" not in self.uri
 
     def __str__(self) -> str:
@@ -45,14 +45,14 @@ class Request:
 
 
 class AuditLog:
-    """The requests of whoever isn't a part of the cluster itself."""
+    """The requests of users outside the cluster itself."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     @contextmanager
     def recorded(self) -> Iterator[list[Request]]:
-        """A list that holds, after the block, the requests that were made within it."""
+        """A list that holds, after the block, the requests within it."""
         requests: list[Request] = []
         start = self._path.stat().st_size if self._path.exists() else 0
         yield requests
@@ -73,5 +73,5 @@ def _request(line: bytes) -> Request:
 
 
 def writes(requests: list[Request]) -> list[str]:
-    """Those that persist, as text."""
+    """The requests that persist, as text."""
     return [str(request) for request in requests if request.persists]

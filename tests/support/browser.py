@@ -21,7 +21,7 @@ ARGUMENTS = (
 
 
 def why_no_browser() -> str:
-    """Return why no browser can be started here, or nothing where one can."""
+    """Return why no browser can be started here, or nothing if one can."""
     if packages.find(PROGRAM) is None:
         return f"There is no {PROGRAM} on the PATH. Install it, or run make integration as root on Debian."
     return ""

@@ -9,7 +9,7 @@ import threading
 
 
 class Clock:
-    """Replaces the module ``time`` in a module that is tested. Usable from several threads."""
+    """Replaces the module ``time`` in a tested module. Usable from several threads."""
 
     def __init__(self) -> None:
         self._now = 1000.0
@@ -21,13 +21,13 @@ class Clock:
             return self._now
 
     def sleep(self, seconds: float) -> None:
-        """Let seconds pass, without waiting."""
+        """Let seconds pass, without a wait."""
         with self._lock:
             self._now += seconds
 
 
 class WatchedClock(Clock):
-    """A clock on which no time passes unseen: who sleeps goes on once another thread has read the time."""
+    """A clock on which no time passes unseen: a sleeper continues after another thread has read the time."""
 
     READINGS = 3
     """After so many, whoever watches the time has acted on what it read first."""
@@ -45,7 +45,7 @@ class WatchedClock(Clock):
         return super().monotonic()
 
     def sleep(self, seconds: float) -> None:
-        """Let seconds pass, and wait until somebody else has seen it."""
+        """Let seconds pass, and wait until another thread has seen it."""
         with self._read:
             self._readers.clear()
             super().sleep(seconds)

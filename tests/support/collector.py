@@ -16,7 +16,7 @@ LEFT_OUT: list[str] = []
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Note the tests that a marker leaves out."""
+    """Record the tests that a marker leaves out."""
     LEFT_OUT.extend(item.nodeid for item in items)
 
 

@@ -4,7 +4,7 @@
 """Pods and Jobs that run in real containers on kind, and helpers that wait for them.
 
 Each builder returns a plain object that a test may change before it creates it. kwok plays all nodes of kind
-but one; the builders put a pod on that real node.
+except one; the builders put a pod on that real node.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def wait_for_pod(
         cluster: where the Job is.
         namespace: of the Job.
         job_name: names the Job.
-        is_so: what has to hold of the pod; by default it only has to exist.
+        is_so: the condition on the pod; by default it only has to exist.
     """
     found: list[Object] = []
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Control planes that tests start for themselves, side by side with others."""
+"""Control planes that tests start for themselves, in parallel with others."""
 
 from __future__ import annotations
 

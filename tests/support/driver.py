@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A whole deployment in memory: the tasks of the role ``kyma``, one after the other, as its YAML has them."""
+"""A whole deployment in memory: the tasks of the role ``kyma`` in sequence, as in its YAML."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ def release(version: str, components: Entries, **more: Any) -> Release:
 
 
 def content_of(objects: Sequence[Object]) -> Content:
-    """Content whose source says no more than the content itself."""
+    """Content whose source is only the content itself."""
     namespaces = any(obj["kind"] == "Namespace" for obj in objects)
     return Content(tuple(objects), source_hash=objects_digest(objects), has_namespaces=namespaces)
 
 
 @dataclass
 class FakeMaterials(Materials):
-    """A release and migrations that are there already, and what was read of them."""
+    """Existing release and migrations, and the parts of them that were read."""
 
     given: Release
     classes: tuple[type[Migration], ...] = ()
@@ -138,7 +138,7 @@ class FakeMaterials(Materials):
 
 @dataclass
 class Deployer:
-    """Somebody with a playbook, a release and migrations, and all that their tasks answered and told.
+    """A user with a playbook, a release and migrations, and all results and messages of the tasks.
 
     Attributes:
         options: of every task that takes them.
@@ -180,9 +180,9 @@ class Deployer:
         return self.task(plan.DEFINITION, check_mode=check_mode)
 
     def carry_out(self, planned: Result) -> Result:
-        """What ``roles/kyma/tasks/run.yml`` does with a plan; the result is that of its last task."""
+        """The effect of ``roles/kyma/tasks/run.yml`` on a plan; the result is that of its last task."""
         what = planned["plan"]
-        # As the role does: which objects change is nothing to a run.
+        # As in the role: a run does not need to know which objects change.
         named = [{"name": one["name"], "action": one["action"]} for one in what["components"]]
         begun = self.task(run.DEFINITION, state="started", plan={**what, "components": named})
         if begun.get("failed"):
@@ -203,7 +203,7 @@ class Deployer:
         return self.task(migration.DEFINITION, component="global", phase=phase, run=run_name)
 
     def deploy(self) -> Result:
-        """The whole role: plan, and carry the plan out if it is needed, or remember what it has seen."""
+        """The whole role: plan, and apply the plan if it is needed, or record its observations."""
         planned = self.plan()
         if planned.get("failed"):
             return planned
@@ -214,7 +214,7 @@ class Deployer:
         return self.carry_out(planned)
 
     def delete(self, *names: str, check_mode: bool = False, **params: Any) -> Result:
-        """What ``playbooks/delete_kyma.yml`` does, or to delete some components alone."""
+        """The effect of ``playbooks/delete_kyma.yml``, or the deletion of only some components."""
         wanted = list(names or ("*",))
         return self.task(component.DEFINITION, check_mode=check_mode, state="absent", names=wanted, **params)
 
@@ -244,12 +244,12 @@ class Deployer:
 def deployer(
     given: Release, *migrations: type[Migration], cluster: MemoryCluster | None = None, **options: Any
 ) -> Deployer:
-    """Somebody with a cluster where everything becomes healthy at once."""
+    """A user with a cluster where everything becomes healthy at once."""
     return Deployer(cluster or healthy_cluster(), FakeMaterials(given, migrations), options)
 
 
 def delete_slowly(cluster: MemoryCluster, seconds: float, *names: str) -> None:
-    """Let deletions of these objects take their time."""
+    """Let deletions of these objects take time."""
 
     def takes_its_time(request: Request) -> bool:
         if request.writes and request.verb == "delete" and request.ref.name in names:
@@ -260,14 +260,14 @@ def delete_slowly(cluster: MemoryCluster, seconds: float, *names: str) -> None:
 
 
 def healthy_cluster(*objects: Object) -> MemoryCluster:
-    """A cluster whose controllers make Deployments and Jobs healthy, but for images named ``broken``."""
+    """A cluster whose controllers make Deployments and Jobs healthy, except for images named ``broken``."""
     cluster = MemoryCluster(*objects)
     cluster.on_write(make_healthy)
     return cluster
 
 
 def make_healthy(cluster: Cluster, event: Event) -> None:
-    """What the controllers of Deployments, Jobs and claims do about a write."""
+    """The reaction of the controllers of Deployments, Jobs and claims to a write."""
     obj = event.object
     if event.type == "DELETED" or obj["kind"] not in ("Deployment", "Job", "PersistentVolumeClaim"):
         return
@@ -376,14 +376,14 @@ def custom(kind: str, name: str, group: str = "example.com", **spec: Any) -> Obj
 
 
 def slow_clock(patch: pytest.MonkeyPatch) -> None:
-    """Let every write happen in another second: the server notes in seconds when it made and changed what."""
+    """Put every write into another second, because the server records times of changes in seconds."""
     seconds = count(1)
     patch.setattr(memory, "timestamp", lambda: f"2026-01-01T00:00:{next(seconds):05}Z")
 
 
 @contextmanager
 def only_reads(cluster: MemoryCluster) -> Iterator[list[Request]]:
-    """Everything in here may read and dry-run, and not write; the requests are handed out."""
+    """Allow reads and dry runs in this block, and no writes; yields the requests."""
     start = len(cluster.requests)
     seen: list[Request] = []
     yield seen
@@ -393,7 +393,7 @@ def only_reads(cluster: MemoryCluster) -> Iterator[list[Request]]:
 
 
 def contents(cluster: Cluster) -> dict[str, Any]:
-    """Data of every ConfigMap and Secret and the spec of all else that inventories name, by reference."""
+    """Data of every ConfigMap and Secret, and the spec of all else in inventories, by reference."""
     found: dict[str, Any] = {}
     for inventory in read_inventories(cluster).values():
         for entry in inventory.entries:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What happens to errands in memory from a beginning to an end, for tests that disturb it at every call."""
+"""Stories of errands in memory from start to end, for tests that disturb them at every call."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ CONTENT = b'{"password": "geheim-4711"}'
 
 @dataclass(frozen=True)
 class ErrandStory:
-    """What a user does, one act after the other; between them all comes to rest.
+    """The acts of a user, one after the other; after each, the cluster settles.
 
     Attributes:
-        acts: what the user does.
-        values: of the Secrets that there are in the end.
-        jobs: the names of all Jobs that are made.
-        strategy: of the errand in the end.
+        acts: of the user.
+        values: of the Secrets at the end.
+        jobs: the names of all created Jobs.
+        strategy: of the errand at the end.
     """
 
     acts: tuple[Callable[[PlayedErrands], Any], ...]
@@ -48,7 +48,7 @@ class ErrandStory:
         settle: Callable[[PlayedErrands], None] = PlayedErrands.settle,
         played: PlayedErrands | None = None,
     ) -> PlayedErrands:
-        """Play it, in a prepared cluster or one of its own; ``settle`` brings all to rest after each act."""
+        """Play it, in a prepared cluster or in its own; ``settle`` lets the cluster settle after each act."""
         played = played or PlayedErrands()
         for act in self.acts:
             act(played)
@@ -56,7 +56,7 @@ class ErrandStory:
         return played
 
     def problems(self, played: PlayedErrands) -> list[str]:
-        """What is not as it has to be in the end, whatever has happened meanwhile."""
+        """The differences from the expected end, no matter what has happened meanwhile."""
         events = played.events()
         status = status_fields(played.errand().status)
         numbers = [one["run"] for one in status["history"]]
@@ -75,7 +75,7 @@ class ErrandStory:
 
 
 def end_state(played: PlayedErrands) -> Object:
-    """How an errand ended, without what is different each time."""
+    """How an errand ended, without what differs each time."""
     status = status_fields(played.errand().status)
     run = status["run"]
     for one in [*status["conditions"], *status["history"], run, run["outcome"]]:
@@ -87,7 +87,7 @@ def end_state(played: PlayedErrands) -> Object:
 
 
 def _leaks(played: PlayedErrands) -> list[str]:
-    """Objects beside Secrets that have the value of a Secret, and the outcomes that were told."""
+    """Objects other than Secrets that have the value of a Secret, and the reported outcomes."""
     shown = [played.object(), *played.outcomes]
     for kind in (JOB, POD, ("v1", "Event")):
         shown += played.cluster.list(*kind, NAMESPACE).items

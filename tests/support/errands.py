@@ -98,9 +98,9 @@ def output_map(container: str = "main", file: str = "output.json", **secret: Any
 
 
 class ErrandSite:
-    """A namespace with errands, and who reconciles them: with no more rights than the engine has.
+    """A namespace with errands, and their reconciler, with only the rights of the engine.
 
-    Each reconciliation starts from new lists, as a process would that has just started.
+    Each reconciliation starts from new lists, as a newly started process would.
 
     Attributes:
         cluster: an administrator's connection.
@@ -139,14 +139,14 @@ class ErrandSite:
         for namespace in [*self._namespaces, *self._left_namespaces]:
             self.cluster.delete("v1", "Namespace", namespace)
 
-    # Namespaces and who reconciles.
+    # Namespaces, and those that are reconciled.
 
     def add_namespace(self, namespace: str, labels: Mapping[str, str] | None = None) -> None:
-        """Create a namespace whose errands are reconciled, too.
+        """Create another namespace with reconciled errands.
 
         Args:
             namespace: its name.
-            labels: that it gets.
+            labels: of the namespace.
         """
         metadata = {"name": namespace, "labels": dict(labels or {})}
         self.cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
@@ -169,7 +169,7 @@ class ErrandSite:
         self._namespaces.append(namespace)
 
     def leave_namespace(self, namespace: str) -> None:
-        """Reconcile the errands of a namespace no longer; it is deleted with the others."""
+        """Stop reconciling the errands of a namespace; it is deleted with the others."""
         self._namespaces.remove(namespace)
         self._left_namespaces.append(namespace)
 
@@ -184,18 +184,18 @@ class ErrandSite:
         return path
 
     def kubectl(self, *arguments: str, text: str = "") -> str:
-        """What kubectl prints for the administrator, in the namespace of the site.
+        """The output of kubectl for the administrator, in the namespace of the site.
 
         Args:
             arguments: of kubectl.
-            text: what it reads.
+            text: its input.
         """
         return kubectl(self.kubeconfig, *arguments, namespace=self.namespace, text=text)
 
     # Reconciling.
 
     def reconcile(self) -> None:
-        """Reconcile all errands once, but for those that are paused."""
+        """Reconcile all errands once, except paused ones."""
         index = read_index(self._engine, self._namespaces)
         known = index.keys()
         keys = [key for key in known if key not in self._paused]
@@ -210,7 +210,7 @@ class ErrandSite:
         self._errands = {key: one for key in known if (one := index.errand(key))}
 
     def reconcile_by(self, count: int, name: str) -> list[Reconciled | Failure]:
-        """Let several reconcilers act on an errand at the same moment, each by its own view of the cluster.
+        """Let several reconcilers act on an errand at the same moment, each with its own view of the cluster.
 
         Args:
             count: how many.
@@ -242,7 +242,7 @@ class ErrandSite:
         self._images[self.key(name)] = image
 
     def pause(self, *names: str) -> None:
-        """Reconcile some errands no longer, as if nobody did."""
+        """Stop reconciling some errands, as if no engine ran."""
         self._paused |= {self.key(name) for name in names}
 
     def resume(self, *names: str) -> None:
@@ -250,19 +250,19 @@ class ErrandSite:
         self._paused -= {self.key(name) for name in names}
 
     def take_defects(self) -> list[str]:
-        """The failures of reconciliations that must never be, each once."""
+        """The failures of reconciliations that must never occur, each once."""
         found = {one.message for one in self.failures if "defect" in one.message}
         self.failures = [one for one in self.failures if one.message not in found]
         return sorted(found)
 
-    # What a story waits for.
+    # Conditions that a story waits for.
 
     def is_settled(self, *names: str, runs: int = 0) -> Callable[[], bool]:
-        """Whether nothing is left to do about errands, now and later.
+        """Whether nothing is left to do for errands, now and later.
 
         Args:
             names: of the errands.
-            runs: how many runs each has had by then; 0 for any number.
+            runs: how many runs each must have had; 0 for any number.
         """
 
         def is_so() -> bool:
@@ -297,7 +297,7 @@ class ErrandSite:
         Args:
             names: of the errands.
             container: its name.
-            run: in the pod of which run.
+            run: whose pod counts.
         """
 
         def is_so() -> bool:
@@ -320,11 +320,11 @@ class ErrandSite:
         return is_so
 
     def open_gate(self, *names: str, run: int = 1) -> None:
-        """Let the containers `main` of errands go on that wait at :data:`GATE`.
+        """Let the containers `main` of errands continue that wait at :data:`GATE`.
 
         Args:
             names: of the errands; the containers must run.
-            run: in the pod of which run.
+            run: whose pod counts.
         """
         for name in names:
             [pod] = self.pods(name, run=run)
@@ -396,7 +396,7 @@ class ErrandSite:
         return self.cluster.list(*kind, key.namespace, label_selector=selector).items
 
     def created_jobs(self, name: str) -> set[str]:
-        """The names of all Jobs that an errand has ever had, by the Events of their pods' creation."""
+        """The names of all Jobs that an errand has ever had, from the Events of their pods' creation."""
         key = self.key(name)
         selector = "reason=SuccessfulCreate,involvedObject.kind=Job"
         events = self.cluster.list("v1", "Event", key.namespace, field_selector=selector).items
@@ -404,18 +404,18 @@ class ErrandSite:
         return {one for one in names if one.rpartition("-")[0] == key.name}
 
     def secret(self, name: str) -> dict[str, str] | None:
-        """The values of a Secret, or None where there is none."""
+        """The values of a Secret, or None if there is none."""
         found = self.secret_object(name)
         data = (found.get("data") or {}) if found else {}
         return None if found is None else {one: base64.b64decode(data[one]).decode() for one in data}
 
     def secret_object(self, name: str) -> Object | None:
-        """A Secret, or None where there is none."""
+        """A Secret, or None if there is none."""
         key = self.key(name)
         return self.cluster.get("v1", "Secret", key.name, key.namespace)
 
     def everything_told(self) -> str:
-        """All that people may read without a right to Secrets: objects, outcomes, failures and logs."""
+        """All texts that people may read without a right to Secrets: objects, outcomes, failures and logs."""
         kinds = (("v1", "Event"), (API_VERSION, KIND), JOB, POD, ("v1", "ConfigMap"))
         objects = [one for kind in kinds for space in self._namespaces for one in self._list(kind, space)]
         texts = [json.dumps(one) for one in [*objects, *self.outcomes]]
@@ -425,7 +425,7 @@ class ErrandSite:
         return self.cluster.list(*kind, namespace).items
 
     def report(self) -> str:
-        """What is left to do about which errands, and what failed last; for a test that fails."""
+        """The remaining steps of errands, and the last failures; for a test that fails."""
         lines = [
             f"{key}: {known.status.phase}: {known.status.message}; last: {_short(self._last.get(key))}"
             for key, known in self._errands.items()

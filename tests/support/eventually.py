@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waiting in tests for what comes about by itself."""
+"""Waits in tests for conditions that become true by themselves."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Answer = TypeVar("Answer")
 
 
 def eventually(look: Callable[[], Answer | None], seconds: float = 60.0, *, pause: float = 0.05) -> Answer:
-    """The first answer that is true of something that comes about by itself.
+    """The first true answer to a repeated question.
 
     Args:
-        look: gives an answer.
+        look: returns an answer.
         seconds: after which the test fails.
-        pause: seconds between two looks.
+        pause: seconds between two calls.
     """
     end = time.monotonic() + seconds
     while not (found := look()):

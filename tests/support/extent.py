@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much is tried: what `make test` has time for, or all that `make test-all` has a night for."""
+"""The number of cases to try: what `make test` has time for, or all for a night of `make test-all`."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def examples(usually: int) -> int:
 
 
 def cases(few: Iterable[T], others: Iterable[T]) -> list[T]:
-    """Return the cases of a matrix to try: `few` always, `others` too where everything is tried."""
+    """Return the cases of a matrix to try: `few` always, `others` too if everything is tried."""
     return [*few, *(others if IS_FULL else ())]

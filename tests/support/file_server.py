@@ -20,9 +20,9 @@ class FileServer:
     """The server.
 
     Attributes:
-        folder: what it serves.
+        folder: that it serves.
         address: its URL, without a slash at the end.
-        requested: the paths that were asked for, in their order.
+        requested: the requested paths, in their order.
     """
 
     folder: Path
@@ -30,7 +30,7 @@ class FileServer:
     requested: list[str] = field(default_factory=list)
 
     def put(self, name: str, text: str) -> str:
-        """Serve a text under a name; answers with its URL."""
+        """Serve a text under a name; return its URL."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -39,7 +39,7 @@ class FileServer:
 
 @contextmanager
 def serve_files(folder: Path) -> Iterator[FileServer]:
-    """Serve what is in a folder, and stop in the end."""
+    """Serve the content of a folder, and stop at the end."""
     folder.mkdir(exist_ok=True)
     server = FileServer(folder)
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan says that it changes, compared with what then has changed."""
+"""The changes that a plan predicts, compared with the actual changes."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ NAMED = "kubernetes.io/metadata.name"
 
 
 def manifests(cluster: Cluster) -> dict[str, Object]:
-    """Every manifest in the cluster but our own records and definitions, by how a diff heads it."""
+    """Every manifest in the cluster except our own records and definitions, by its header in a diff."""
     found = [obj for kind in KINDS for obj in cluster.list(*kind).items]
     return {str(ref_of(obj)): manifest_of(obj) for obj in found if "lifecycle" not in obj["metadata"]["name"]}
 
 
 def changed(before: Mapping[str, Object], after: Mapping[str, Object]) -> set[str]:
-    """What two states differ in."""
+    """The differences of two states."""
     return {ref for ref in {*before, *after} if before.get(ref) != after.get(ref)}
 
 
 def shown(planned: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """What a plan's diff shows of each object, before and after."""
+    """The diff of a plan for each object, before and after."""
     found: dict[str, tuple[str, str]] = {}
     for one in planned["diff"]:
         ref = one["after_header"].removesuffix(" (deleted)")
@@ -51,7 +51,7 @@ def shown(planned: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 def assert_foretold(
     planned: Mapping[str, Any], before: Mapping[str, Object], after: Mapping[str, Object]
 ) -> None:
-    """A plan has shown just what then has changed, between these states and these values."""
+    """Assert that a plan has shown exactly the later changes, between these states and these values."""
     told = shown(planned)
     assert set(told) == changed(before, after)
     for ref, (old, new) in told.items():
@@ -63,12 +63,12 @@ def assert_foretold(
 
 
 def _without_defaults(obj: Object | None, shown: str) -> Object | None:
-    """What is created is shown as the release wants it: without what the server fills in."""
+    """A created object is shown as the release wants it, without the fields that the server fills in."""
     return without_defaults(obj) if obj and obj["kind"] == "Namespace" and NAMED not in shown else obj
 
 
 def without_defaults(obj: Object) -> Object:
-    """A manifest without what the server fills in."""
+    """A manifest without the fields that the server fills in."""
     meta = {key: value for key, value in obj["metadata"].items() if key not in ("labels", "finalizers")}
     labels = {key: value for key, value in (obj["metadata"].get("labels") or {}).items() if key != NAMED}
     filled_in = {"Namespace": "spec", "Secret": "type"}.get(obj["kind"])

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster at whose calls a test does something: it counts or fails them, or lets others act meanwhile."""
+"""A cluster with hooks at its calls: a test counts or fails them, or lets others act meanwhile."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class HookedCluster(ClusterWrapper):
 
     Args:
         inner: that answers them.
-        before, after: are called before a call, and between its effect and its answer.
+        before, after: called before a call, and between its effect and its answer.
     """
 
     def __init__(self, inner: Cluster, *, before: Hook = no_hook, after: Hook = no_hook) -> None:

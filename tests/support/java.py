@@ -18,7 +18,7 @@ VERSION = re.compile(r'version "(\d+)')
 
 
 def why_no_java(environment: Mapping[str, str] | None = None) -> str:
-    """Return why ansible-rulebook can't run here for want of Java, or nothing where it can.
+    """Return why ansible-rulebook can't run here without Java, or nothing if it can.
 
     Args:
         environment: the variables of the process, by default our own. ansible-rulebook takes `JAVA_HOME`

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The job store on an in-memory cluster: jobs that are made by hand, stored, or both."""
+"""The job store on an in-memory cluster: jobs that are handmade, stored, or both."""
 
 from __future__ import annotations
 
@@ -54,30 +54,30 @@ def store_cluster(*objects: Object) -> MemoryCluster:
 
 
 def job_of(name: str, type: JobType = JobType.CONTINUOUS, namespace: str = "shop", **fields: Any) -> CoreJob:
-    """A simple job, with other fields where they are given; None takes a field away."""
+    """A simple job, with other fields if given; None removes a field."""
     return core_job(JobKey(namespace, name), type, {**FIELDS[type], **fields})
 
 
 def ensure_namespace(cluster: MemoryCluster, namespace: str) -> None:
-    """Make a namespace if there is none."""
+    """Create a namespace if there is none."""
     if cluster.get("v1", "Namespace", namespace) is None:
         cluster.create(namespace_named(namespace))
 
 
 def create_runtime(cluster: MemoryCluster, job: CoreJob, manager: str = "kubectl-create") -> list[Object]:
-    """Make the runtime objects of a job; the objects as the cluster has them."""
+    """Create the runtime objects of a job; return the objects of the cluster."""
     ensure_namespace(cluster, job.key.namespace)
     return [cluster.with_field_manager(manager).create(obj) for obj in runtime_objects(job)]
 
 
 def create_definition(cluster: MemoryCluster, job: CoreJob, replaces: JobType | None = None) -> Object:
-    """Make the definition of a job alone."""
+    """Create only the definition of a job."""
     ensure_namespace(cluster, job.key.namespace)
     return cluster.with_field_manager(STORE).create(definition_object(job, replaces=replaces))
 
 
 def roll_out(cluster: MemoryCluster, job: CoreJob, *, run: int = 1, **status: Any) -> list[Object]:
-    """Make a job as the store does: its definition, its runtime objects, its status; the runtime objects."""
+    """Create a job as the store does: definition, runtime objects, status; return the runtime objects."""
     create_definition(cluster, job)
     live = create_runtime(cluster, job, STORE)
     note_status(cluster, job, live, run=run if job.type is JobType.ONE_OFF else 0, **status)
@@ -85,7 +85,7 @@ def roll_out(cluster: MemoryCluster, job: CoreJob, *, run: int = 1, **status: An
 
 
 def note_status(cluster: MemoryCluster, job: CoreJob, live: list[Object], **status: Any) -> None:
-    """Write what a rollout of a job has made into the status of its definition."""
+    """Write the result of a rollout of a job into the status of its definition."""
     objects = tuple(
         KnownObject(
             kind=obj["kind"],
@@ -104,7 +104,7 @@ def note_status(cluster: MemoryCluster, job: CoreJob, live: list[Object], **stat
 def patch_runtime(
     cluster: MemoryCluster, job: CoreJob, patch: Object, manager: str = "kubectl-edit"
 ) -> Object:
-    """Change the main object of a job as somebody else."""
+    """Change the main object of a job as another user."""
     kind = KINDS_OF[job.type][0]
     subresource = "status" if "status" in patch else ""
     return cluster.with_field_manager(manager).patch(

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A process that reconciles an errand, and kills itself (SIGKILL) right after some of its calls.
 
-A life is one such process. It ends after the first calls that no earlier life has made: so each life gets a
-bit further, and one errand shows what becomes of a kill between any two calls. A call counts if it can
-change something, or reads output. It is the same as an earlier one if it has the same answer.
+A life is one such process. It ends after the first calls that no earlier life has made. So each life gets a
+bit further, and one errand shows the effect of a kill between any two calls. A call counts if it can change
+something, or reads output. It is the same as an earlier one if it has the same answer.
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ def live(kubeconfig: str, key: ErrandKey, record: Path, calls: int) -> None:
     """Reconcile an errand until nothing is left to do, or until this process has killed itself.
 
     Args:
-        kubeconfig: of who reconciles.
+        kubeconfig: of the reconciler.
         key: of the errand.
         record: the file with the calls of all lives.
-        calls: after how many new ones it dies; 0 for never.
+        calls: after how many new calls it dies; 0 for never.
     """
     cluster = connect({"kubeconfig": kubeconfig})
     fatal = cast(Cluster, _FatalCluster(cluster, record, [calls]))
@@ -102,7 +102,7 @@ def live(kubeconfig: str, key: ErrandKey, record: Path, calls: int) -> None:
         try:
             done = Reconciler(fatal, index, holder_image=BUSYBOX).reconcile(key)
         except LifecycleError:
-            # A command in a container that is about to end; whoever reconciles tries again.
+            # A command in a container that is about to end; the reconciler retries.
             time.sleep(PAUSE_SECONDS)
             continue
         errand = index.errand(key)
@@ -117,10 +117,10 @@ class Lives:
     """The processes that reconcile one errand, one after the other.
 
     Attributes:
-        kubeconfig: of who reconciles.
+        kubeconfig: of the reconciler.
         key: of the errand.
         record: a file for the calls of all lives, which does not exist yet.
-        calls: after how many new ones each dies.
+        calls: after how many new calls each dies.
         count: how many have been killed.
     """
 
@@ -131,7 +131,7 @@ class Lives:
     count: int = field(default=0, init=False)
 
     def until_settled(self) -> Iterator[Callable[[], bool]]:
-        """Let one life follow the other, until one ends by itself; yields what is to be waited for."""
+        """Start one life after the other, until one ends by itself; yields the condition to wait for."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__])
         while True:

@@ -23,8 +23,8 @@ def is_killed(user: User, job: dict[str, Any], write: int) -> bool:
     """Declare a job in a process that kills itself after a write; False if it ends before.
 
     Args:
-        user: who declares it.
-        job: as the option ``jobs`` has it.
+        user: that declares it.
+        job: as in the option ``jobs``.
         write: the number of the write, from 1.
     """
     context = multiprocessing.get_context("forkserver")

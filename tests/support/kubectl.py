@@ -16,13 +16,13 @@ from tests.cluster.paths import BIN
 def kubectl(
     kubeconfig: str | Path, *arguments: str, namespace: str = "", text: str = "", fine: Collection[int] = (0,)
 ) -> str:
-    """What kubectl prints. It must end with one of some exit codes.
+    """The output of kubectl. It must end with one of some exit codes.
 
     Args:
         kubeconfig: of the cluster, which says who calls.
         arguments: of kubectl.
-        namespace: that is meant; empty for the one of the kubeconfig.
-        text: what it reads.
+        namespace: of the call; empty for the one of the kubeconfig.
+        text: its input.
         fine: exit codes.
     """
     place = ("--namespace", namespace) if namespace else ()
@@ -30,7 +30,7 @@ def kubectl(
 
 
 def helm(kubeconfig: str | Path, *arguments: str) -> str:
-    """What Helm prints. It must succeed."""
+    """The output of Helm. It must succeed."""
     return _printed("helm", kubeconfig, arguments)
 
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The manifests of Kyma's releases, read without the collection's help, and what live objects lack."""
+"""The manifests of Kyma's releases, read without the collection, and the missing fields of live objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Manifest:
     """One object of a release.
 
     Attributes:
-        component: whose it is; empty for the release's CRDs.
+        component: of the object; empty for the release's CRDs.
         namespace: the component's: the object's too if it is namespaced and names none.
         object: as it was written.
     """
@@ -49,7 +49,7 @@ class Manifest:
 
 
 def manifests_of(release: Path, profile: str) -> list[Manifest]:
-    """All that a release consists of, in one profile."""
+    """The content of a release, in one profile."""
     listed = yaml.safe_load((release / "components.yaml").read_text())
     default = listed.get("defaultNamespace", "kyma-system")
     found = [
@@ -67,13 +67,13 @@ def _read(file: Path) -> Iterator[Object]:
 
 
 def missing(manifest: Manifest, live: Object) -> list[str]:
-    """The fields of a manifest that a live object doesn't have so, each by its path."""
+    """The fields of a manifest that a live object lacks or has with another value, each by its path."""
     return list(_missing(_wanted(manifest.object, "namespace" in live["metadata"]), live, ""))
 
 
 def _wanted(obj: Object, namespaced: bool) -> Object:
-    """A manifest without what Kubernetes itself takes out of it."""
-    # A cluster tells of an object in whichever of its kind's versions it is asked for.
+    """A manifest without the fields that Kubernetes itself removes."""
+    # A cluster returns an object in any requested version of its kind.
     ignored = ("apiVersion", "status", "stringData")
     wanted = {key: value for key, value in obj.items() if key not in ignored}
     if "stringData" in obj:

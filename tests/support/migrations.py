@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tests of migrations share: a setting, a record of the progress, and migrations made to measure."""
+"""Shared parts of the tests of migrations: a setting, a record of the progress, and custom migrations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 
 @dataclass
 class Told:
-    """What was told, as ``(subject, state, detail)``, and the cancellation."""
+    """The reported progress, as ``(subject, state, detail)``, and the cancellation."""
 
     lines: list[tuple[str, str, str]] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Told:
 
 
 def setting(cluster: Cluster | None = None, told: Told | None = None, **more: Any) -> EngineSettings:
-    """A setting on an empty in-memory cluster, unless told otherwise."""
+    """A setting on an empty in-memory cluster, unless another one is given."""
     told = told or Told()
     values: dict[str, Any] = {
         "cluster": cluster or MemoryCluster(),
@@ -66,7 +66,7 @@ def config_map(name: str, **data: str) -> Object:
 
 
 class MarksAnObject(Migration):
-    """Makes a ConfigMap with its own name: needed as long as there is none."""
+    """Creates a ConfigMap with its own name: needed as long as there is none."""
 
     component = "logging"
     phase = Phase.PRE
@@ -90,8 +90,8 @@ def migration(
     run: Callable[[Context], None] | None = None,
     **attributes: Any,
 ) -> type[Migration]:
-    """A migration ``logging/<name>``; what isn't given is as in :class:`MarksAnObject`."""
-    # The place of an error is told where its frame lies beside the migration's own file: in the test.
+    """A migration ``logging/<name>``; missing values are as in :class:`MarksAnObject`."""
+    # The place of an error is reported if its frame is outside the migration's own file: in the test.
     caller = sys._getframe(1).f_globals["__name__"]
     body: dict[str, Any] = {"name": name, "__doc__": f"Brings about {name}.", "__module__": caller}
     body.update(attributes)

@@ -26,7 +26,7 @@ BeforeCall = Callable[[Call], None]
 
 
 class _Recorder(ClusterWrapper):
-    """Notes the writes that persist, and lets a test act before each call."""
+    """Records the writes that persist, and lets a test act before each call."""
 
     def __init__(self, inner: Cluster, before: BeforeCall) -> None:
         super().__init__(inner)
@@ -45,12 +45,12 @@ class _Recorder(ClusterWrapper):
 
 @dataclass
 class Managed:
-    """What came of a task.
+    """The result of a task.
 
     Attributes:
         result: of the task.
         writes: that persisted, as ``verb Kind name``; without those of the lease and of records.
-        all_writes: those, too.
+        all_writes: with those, too.
         requests: how many HTTP requests it took.
         progress: what it reported, as ``module: state detail``.
     """
@@ -67,7 +67,7 @@ class Managed:
 
     @property
     def message(self) -> str:
-        """Why it failed; it must have."""
+        """The reason of its failure; it must have failed."""
         assert self.result.get("failed"), self.result
         return str(self.result["msg"])
 
@@ -77,7 +77,7 @@ class Managed:
 
     @property
     def row(self) -> dict[str, Any]:
-        """That of the only module."""
+        """The result of the only module."""
         (row,) = self.result["modules"]
         return dict(row)
 
@@ -85,12 +85,12 @@ class Managed:
         return str(self.rows[name]["state"])
 
     def succeeded(self) -> Managed:
-        """Itself, if the task has succeeded."""
+        """The result itself, if the task has succeeded."""
         assert not self.result.get("failed"), self.result["msg"]
         return self
 
     def unchanged(self) -> Managed:
-        """Itself, if the task has succeeded, changed nothing, and only read."""
+        """The result itself, if the task has succeeded, changed nothing, and only read."""
         self.succeeded()
         assert (self.changed, self.all_writes) == (False, [])
         return self
@@ -101,12 +101,12 @@ OUR_GROUPS = ("lifecycle.kyma-project.io/", "coordination.k8s.io/")
 
 @dataclass
 class ModuleDriver:
-    """A user of the modules of one cluster, with a catalog of their own.
+    """A user of the modules of one cluster, with a separate catalog.
 
     Attributes:
         kubeconfig: of the cluster.
-        folder: of the user's: the catalog is in ``catalog``, the downloads are in ``cache``.
-        options: of each task, beside those that a test gives.
+        folder: of the user: the catalog is in ``catalog``, the downloads are in ``cache``.
+        options: of each task, in addition to those of a test.
     """
 
     kubeconfig: Path
@@ -130,8 +130,8 @@ class ModuleDriver:
         Args:
             modules: each a name, or the entry of a list.
             check: check mode, with the diff.
-            before: is called before each call of the cluster, and may raise what that call raises then.
-            cancelled: whether somebody has asked to stop.
+            before: called before each call of the cluster; it may raise an error for that call.
+            cancelled: whether a user has asked to stop.
             options: of the task.
         """
         listed = [{"name": one} if isinstance(one, str) else dict(one) for one in modules]

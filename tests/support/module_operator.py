@@ -4,8 +4,8 @@
 """An operator of a module that runs in a thread of the tests, for as long as kwok plays a ready pod of it.
 
 The real image can't run: kwok reports every Deployment as ready. This operator does what the real ones do to
-instances of their kinds: finalizer, `status.state`, and letting go of what is being deleted. It does that as
-its ServiceAccount, so it can do nothing once the manifest's RBAC is gone.
+instances of their kinds: finalizer, `status.state`, and the removal of the finalizer at a deletion. It acts
+as its ServiceAccount, so it can do nothing after the manifest's RBAC is gone.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class OperatedKind:
 
 @dataclass(frozen=True)
 class OperatorProgram:
-    """What an image of an operator does, and the ServiceAccount by which its pods are known."""
+    """The behaviour of an operator image, and the ServiceAccount that identifies its pods."""
 
     service_account: str
     kinds: tuple[OperatedKind, ...]
@@ -60,7 +60,7 @@ TEMPLATE_OPERATOR = OperatorProgram(
     "template-operator-controller-manager",
     (
         OperatedKind("Sample", "sample.kyma-project.io/finalizer"),
-        # The role of 1.0.6 does not have this kind, which the manifest brings an instance of.
+        # The role of 1.0.6 lacks this kind, although the manifest has an instance of it.
         OperatedKind("Managed", "sample.kyma-project.io/finalizer", has_status=False, beyond_role=True),
     ),
 )
@@ -81,7 +81,7 @@ class ModuleOperator:
     Attributes:
         state: what it reports of instances.
         deletion_state: what it reports of instances that are being deleted.
-        lets_go: whether it takes its finalizer off an instance that is being deleted.
+        lets_go: whether it removes its finalizer from an instance that is being deleted.
         namespaces: where it runs now.
         most_at_once: in how many namespaces it ever ran at the same time.
         refusals: what the API server refused it, each once, in order.
@@ -138,7 +138,7 @@ class ModuleOperator:
         self._stop.set()
 
     def let_all_go(self) -> None:
-        """Take the finalizers off, so that a test leaves nothing that can't be deleted."""
+        """Remove the finalizers, so that a test leaves nothing that can't be deleted."""
         cluster = self._connect()
         for kind in self.program.kinds:
             for instance in cluster.list(f"{GROUP}/v1alpha1", kind.kind).items:
@@ -193,7 +193,7 @@ class ModuleOperator:
 
 
 def _rank(instance: Object) -> tuple[bool, str, str]:
-    """The one that is served already stays so; else the oldest is."""
+    """An instance that is already served stays so; else the oldest one is."""
     meta = instance["metadata"]
     is_served = (instance.get("status") or {}).get("served") == "True"
     return not is_served, meta["creationTimestamp"], meta["uid"]

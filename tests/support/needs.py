@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Things that a test needs and a machine may lack. Without them the test is skipped, and in CI it fails."""
+"""Requirements of tests that a machine may lack. Without them the test is skipped, and in CI it fails."""
 
 from __future__ import annotations
 

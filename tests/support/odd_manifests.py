@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Manifests of well-known kinds, and what people who write YAML by hand may make of them."""
+"""Manifests of well-known kinds, and mistakes that people make in handwritten YAML."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def places_in(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ..
 
 @st.composite
 def odd_manifests(draw: st.DrawFn) -> tuple[Object, Object]:
-    """A manifest, and what it becomes by one to three mistakes."""
+    """A manifest, and the same with one to three mistakes."""
     good = draw(st.sampled_from(MANIFESTS))
     odd = copy.deepcopy(good)
     for _mistake in range(draw(st.integers(1, 3))):

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Somebody else's collection beside ours, and its tests as its author runs them."""
+"""Another author's collection next to ours, and its tests as the author runs them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLE = ROOT / "examples" / "collection" / "acme" / "platform"
 
 
 def collections_path(folder: Path, *, example: bool = True) -> Path:
-    """Make a folder a collections path with our collection and ``acme.platform``; where the latter lies."""
+    """Turn a folder into a collections path with our collection and ``acme.platform``; the latter's path."""
     ours = folder / "ansible_collections" / "kyma" / "lifecycle"
     theirs = folder / "ansible_collections" / "acme" / "platform"
     ours.parent.mkdir(parents=True)
@@ -33,7 +33,7 @@ def collections_path(folder: Path, *, example: bool = True) -> Path:
 def pytest_in(
     collection: Path, *arguments: str, variables: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """What ``pytest`` says in a collection's folder."""
+    """The output of ``pytest`` in a collection's folder."""
     left_out = ("PYTHONPATH", "KYMA_TEST_KUBECONFIG", "PYTEST_ADDOPTS")
     environment = {key: value for key, value in os.environ.items() if key not in left_out}
     return subprocess.run(

@@ -26,7 +26,7 @@ class ReceivedSpan:
         trace, id, parent: in hex; no parent is empty.
         start, end: nanoseconds since the epoch.
         error: description of the status ERROR; None for another status.
-        resource: attributes of what has sent it.
+        resource: attributes of the sender.
     """
 
     trace: str
@@ -42,7 +42,7 @@ class ReceivedSpan:
 
 @dataclass
 class Collector:
-    """What a collector has received.
+    """The data that a collector has received.
 
     Attributes:
         endpoint: its URL, for OTEL_EXPORTER_OTLP_ENDPOINT.

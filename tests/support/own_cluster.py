@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster that a file of tests has for itself."""
+"""A cluster for one file of tests alone."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.support.control_plane import control_plane
 
 @dataclass(frozen=True)
 class OwnCluster:
-    """A cluster that nobody else uses.
+    """A cluster that nothing else uses.
 
     Attributes:
         kubeconfig: for its administrator.
-        audit: who asked it for what.
-        api: a connection of the tests' own.
+        audit: its requests.
+        api: a connection for the tests.
     """
 
     kubeconfig: Path

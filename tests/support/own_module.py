@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A module of a test's own, with its manifests and the documents of its catalog."""
+"""A module of a test, with its manifests and the documents of its catalog."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ CATALOG_VERSION = "operator.kyma-project.io/v1beta2"
 
 @dataclass(frozen=True)
 class OwnModule:
-    """A module of its own API group and its own namespace, whose operator is a Deployment.
+    """A module with its own API group and namespace, whose operator is a Deployment.
 
     Its manifest defines the kinds Widget (namespaced) and Site (cluster-scoped), and its operator comes last.
 
     Attributes:
         name: of the module, and of the API group's first part.
-        namespace: where all of it is; it exists.
+        namespace: of all its objects; it exists.
         folder: of the catalog. Manifests are beside it.
-        has_kinds: whether it defines its kinds. API servers take their time for new ones.
+        has_kinds: whether it defines its kinds. API servers need time for new ones.
     """
 
     name: str
@@ -83,7 +83,7 @@ class OwnModule:
     def publish(
         self, version: str, objects: Sequence[Object] | None = None, manifest: str = "", **spec: Any
     ) -> Path:
-        """Put a version into the catalog; answers with the path of its manifest.
+        """Add a version to the catalog; return the path of its manifest.
 
         Args:
             version: of the module.
@@ -127,7 +127,7 @@ class OwnModule:
         )
 
     def withdraw(self, version: str) -> None:
-        """Take a version out of the catalog."""
+        """Remove a version from the catalog."""
         (self.folder / f"{self.name}-{version}.yaml").unlink()
 
     def _document(
@@ -152,7 +152,7 @@ def manager_object(
     """The operator of a version.
 
     Args:
-        module: whose it is.
+        module: of the operator.
         version: of the module.
         kind: Deployment or StatefulSet.
         name: of the operator; by default the one that templates name.

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the playbook on a terminal, and what came of it."""
+"""Runs the playbook on a terminal, and records the result."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ import pytest
 
 from tests.cluster.paths import ROOT
 from tests.support.audit import AuditLog, Request
+from tests.support.result_schema import check_result
 from tests.support.terminal import read_lines
 
 PLAYBOOK = "kyma.lifecycle.deploy_kyma"
@@ -46,13 +47,13 @@ OWN_PLAYBOOK = """
 
 @dataclass
 class Outcome:
-    """What came of a playbook.
+    """The result of a playbook.
 
     Attributes:
         status: exit code.
-        lines: what the terminal showed, each with the time (seconds since the epoch) it came at.
+        lines: of the terminal, each with its time (seconds since the epoch).
         results: of its tasks, in their order.
-        requests: what the cluster was asked for meanwhile.
+        requests: to the cluster meanwhile.
     """
 
     status: int
@@ -62,7 +63,7 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        """All that the terminal showed."""
+        """The whole output on the terminal."""
         return "\n".join(line for _time, line in self.lines)
 
     @property
@@ -73,17 +74,17 @@ class Outcome:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """The plan that was made."""
+        """The plan."""
         return dict(self._with("plan")["plan"])
 
     @property
     def planning(self) -> dict[str, Any]:
-        """The whole result of the task that plans."""
+        """The whole result of the task ``plan``."""
         return self.results[0]
 
     @property
     def run(self) -> dict[str, Any]:
-        """What the end of the run said."""
+        """The message at the end of the run."""
         ended = (one for one in self._flat() if one.get("state", UNENDED[0]) not in UNENDED)
         return next(one for one in ended if "durations" in one and "summary" in one)
 
@@ -101,37 +102,37 @@ class Outcome:
 
     @property
     def reasons(self) -> str:
-        """Why the run failed, a line for each reason."""
+        """The reasons why the run failed, a line for each."""
         return "\n".join(f"- {failure}" for failure in self.run["failures"])
 
     @property
     def components(self) -> dict[str, dict[str, Any]]:
-        """What came of each component, by name."""
+        """The result of each component, by name."""
         found = [one for result in self.results for one in result.get("components") or ()]
         return {one["name"]: one for one in found}
 
     @property
     def migrations(self) -> dict[str, dict[str, Any]]:
-        """What came of each migration that was run, by id."""
+        """The result of each migration that was run, by id."""
         found: list[dict[str, Any]] = []
         for result in self._flat():
             found += result.get("migrations") or ()
         return {one["id"]: one for one in found}
 
     def succeeded(self) -> Outcome:
-        """Itself, if the playbook has succeeded."""
+        """The result itself, if the playbook has succeeded."""
         assert self.status == 0, self.text
         assert "Traceback" not in self.text
         return self
 
     def failed(self) -> Outcome:
-        """Itself, if the playbook has failed as it should: with words."""
+        """The result itself, if the playbook has failed as it should, with a message."""
         assert self.status != 0, self.text
         assert "Traceback" not in self.text
         return self
 
     def refused(self) -> str:
-        """The message of a plan that was refused; that must have been the only task, and it wrote nothing."""
+        """The message of a refused plan; that must have been the only task, without any write."""
         self.failed()
         assert self.recap["ok"] == 0
         assert len(self.results) == 1
@@ -149,7 +150,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Running:
-    """A playbook at work: its process, and the terminal that it shows itself on."""
+    """A running playbook: its process, and its terminal."""
 
     pid: int
     terminal: int
@@ -159,14 +160,14 @@ Watch = Callable[[str, Running], None]
 
 
 def _as_for_people() -> None:
-    """Have Ctrl-C and signals do what they do to people, also where the tests run under ``nohup``."""
+    """Give Ctrl-C and signals their usual effect, also if the tests run under ``nohup``."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 
 class Playbook:
-    """Runs the playbook against one cluster, from a folder that is the user's.
+    """Runs the playbook against one cluster, from the user's folder.
 
     Attributes:
         collections: the user's collections path.
@@ -182,7 +183,7 @@ class Playbook:
         self._audit = audit
 
     def migration(self, file: str, code: str) -> Path:
-        """Put a file with migrations beside a playbook of the user's own, which is the one that runs then."""
+        """Put a file with migrations next to a playbook of the user, which is the one that runs then."""
         place = self.folder / "kyma_migrations" / f"{file}.py"
         place.parent.mkdir(exist_ok=True)
         place.write_text(code)
@@ -194,12 +195,16 @@ class Playbook:
     ) -> Outcome:
         """Deploy a release; ``variables`` are the role's, without ``kyma_`` before their names.
 
-        ``watch`` is called with every line as it comes.
+        ``watch`` is called at once with every line. The ``kyma_result`` must be as documented.
         """
-        return self._call(self._book, arguments, {"release": str(release), **variables}, watch)
+        outcome = self._call(self._book, arguments, {"release": str(release), **variables}, watch)
+        kyma_results = [one for one in outcome.results if {"cluster", "changes"} <= one.keys()]
+        if kyma_results and kyma_results[-1]["state"] != "running":
+            check_result(kyma_results[-1])
+        return outcome
 
     def delete(self, *arguments: str, watch: Watch = lambda _line, _it: None, **variables: Any) -> Outcome:
-        """Delete what was deployed; the arguments are those of :meth:`deploy`."""
+        """Delete the deployment; the arguments are those of :meth:`deploy`."""
         return self._call(DELETING_PLAYBOOK, arguments, variables, watch)
 
     def undo(self, *arguments: str, **variables: Any) -> Outcome:
@@ -226,16 +231,16 @@ class Playbook:
         return self._recorded([book, "-e", json.dumps(given), *arguments], watch)
 
     def migrations(self, *arguments: str, **variables: Any) -> Outcome:
-        """Ask all clusters of an inventory for their migrations."""
+        """Read the migrations of all clusters of an inventory."""
         return self._call(MIGRATIONS_PLAYBOOK, arguments, variables)
 
     def play(self, text: str, **variables: Any) -> Outcome:
-        """Run a playbook of the user's own, this once."""
+        """Run a playbook of the user, this once."""
         (self.folder / "own.yml").write_text(text)
         return self._recorded(["own.yml", "-e", json.dumps(variables)])
 
     def own_book(self) -> None:
-        """Run a playbook of the user's own from now on, which calls the role."""
+        """From now on, run a playbook of the user, which calls the role."""
         self._book = "site.yml"
         (self.folder / self._book).write_text(OWN_PLAYBOOK)
 
@@ -274,7 +279,7 @@ class Playbook:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What Ansible's commands get to know of the user and the cluster."""
+        """The environment of Ansible's commands: the user and the cluster."""
         inherited = {
             name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "K8S_"))
         }

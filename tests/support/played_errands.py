@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Errands in a cluster in memory, whose Jobs are played: a test creates them, and lets them come to rest."""
+"""Errands in a cluster in memory, whose Jobs are played: a test creates them, and lets them settle."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def errand_object(
     """An Errand.
 
     Args:
-        name: of it.
+        name: of the errand.
         strategy: when it runs.
-        containers: of its template; by default one that is called main.
+        containers: of its template; by default one with the name main.
         output: the whole of ``spec.output``.
         reruns: whether it runs again when its configuration changes.
         labels: of its pods.
@@ -104,10 +104,10 @@ class PlayedErrands:
     """A cluster with errands, whose Jobs are played.
 
     Attributes:
-        cluster: in memory. A test creates what it likes there.
+        cluster: in memory. A test may create anything there.
         jobs: plays its Jobs.
-        outcomes: what reconcilers have told.
-        seen: the cluster as reconcilers have it.
+        outcomes: reported by reconcilers.
+        seen: the cluster as reconcilers see it.
     """
 
     def __init__(self, *objects: Object) -> None:
@@ -123,7 +123,7 @@ class PlayedErrands:
         self.jobs.runs["main"] = ContainerRun(exit_code, files)
 
     def reconciler(self, cluster: Cluster | None = None) -> Reconciler:
-        """A new reconciler, which has read all that there is."""
+        """A new reconciler, which has read the whole cluster."""
         source = cluster or self.seen
         return Reconciler(source, read_index(source), on_outcome=self.outcomes.append, now=self.jobs.time.now)
 
@@ -168,7 +168,7 @@ class PlayedErrands:
         return [one["metadata"]["name"] for one in self.cluster.list(*kind, NAMESPACE).items]
 
     def job_names(self) -> list[str]:
-        """The names of all Jobs that are there."""
+        """The names of all existing Jobs."""
         return self.names(JOB)
 
     def pod(self) -> Object:
@@ -177,7 +177,7 @@ class PlayedErrands:
         return pod
 
     def secrets(self) -> dict[str, dict[str, str]]:
-        """The values of all Secrets but for keys of digests, by name."""
+        """The values of all Secrets, without keys of digests, by name."""
         return {
             one["metadata"]["name"]: {
                 key: base64.b64decode(value).decode() for key, value in (one.get("data") or {}).items()
@@ -193,5 +193,5 @@ class PlayedErrands:
         return [(one["reason"], one["message"]) for one in found]
 
     def made_jobs(self) -> list[str]:
-        """The names of all Jobs that were ever made."""
+        """The names of all Jobs that were ever created."""
         return [name for name, _uid in self.jobs.made]

@@ -46,7 +46,7 @@ TERMINATED, KILLED = 143, 137
 
 
 class OddFile(StrEnum):
-    """An output that is no regular file, or can't be read."""
+    """An output that is not a regular file, or can't be read."""
 
     LINK = "link"
     PIPE = "pipe"
@@ -58,7 +58,7 @@ class ContainerRun:
     """How a container runs.
 
     Attributes:
-        exit_code: with which it ends; None if it runs on.
+        exit_code: at its end; None if it does not end.
         files: that it writes to the output folder.
         message: its termination message.
     """
@@ -69,7 +69,7 @@ class ContainerRun:
 
 
 class PlayedTime:
-    """The real time, and what a test has added to it."""
+    """The real time plus the time that a test has added."""
 
     def __init__(self) -> None:
         self._added = timedelta()
@@ -84,17 +84,17 @@ class PlayedTime:
 
 
 class PlayedJobs:
-    """Plays what a cluster has for Jobs, as kubelet 1.36 and its Job controller do it.
+    """Plays the handling of Jobs in a cluster, as kubelet 1.36 and its Job controller do it.
 
-    The Job controller acts on every write. Containers get on with :meth:`tick` alone: a pod starts with the
-    first, and with the second its containers end as :attr:`runs` says. None of its calls are recorded by the
-    cluster, nor fail.
+    The Job controller acts on every write. Containers progress only with :meth:`tick`. A pod starts with the
+    first one, and with the second one its containers end as in :attr:`runs`. The cluster neither records nor
+    fails any of its calls.
 
     Attributes:
-        runs: how containers run, by name; others run on.
+        runs: how containers run, by name; others do not end.
         blocked: containers that can't start, with the reason.
         injected: containers that a webhook adds to each pod.
-        made: the Jobs that were ever made, as (name, uid), in their order.
+        made: the Jobs that were ever created, as (name, uid), in their order.
         started: the pods whose containers were ever started, by name.
         reads: how often a file was read in a holding container.
     """
@@ -115,10 +115,10 @@ class PlayedJobs:
         cluster.on_write(self._react)
         cluster.on_exec(self._exec)
 
-    # What a test makes happen.
+    # Events that a test causes.
 
     def tick(self) -> bool:
-        """Let every pod and every deadline get on by one step; whether anything did."""
+        """Advance every pod and every deadline by one step; return whether anything changed."""
         if self._own is None:
             return False
         before = (self._own.list(*POD).resource_version, len(self._dying))
@@ -262,7 +262,7 @@ class PlayedJobs:
         self._sync(job["metadata"]["namespace"], job["metadata"]["name"])
 
     def _let_go(self, pod: Object) -> None:
-        """Take the finalizer off a pod whose end is counted, or whose Job is gone."""
+        """Remove the finalizer from a pod whose end is counted, or whose Job is gone."""
         meta = pod["metadata"]
         live = self._cluster.get(*POD, meta["name"], meta["namespace"])
         if live is None or TRACKING not in (live["metadata"].get("finalizers") or ()):
@@ -406,7 +406,7 @@ class PlayedJobs:
 
 
 def read_answer(content: bytes | OddFile | None) -> ExecResult:
-    """What the command that reads an output file answers for one; None where there is no file."""
+    """The answer of the command that reads an output file; None if there is no file."""
     code = 0
     if content is None:
         code = MISSING

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plays of the role ``kyma`` whose modules answer by a script: Ansible's own work, and no cluster."""
+"""Plays of the role ``kyma`` whose modules answer from a script: Ansible's own work, and no cluster."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OUTDATED = {"run": "", "outdated": True}
 
 
 def planned(*versions: str, **more: Any) -> dict[str, Any]:
-    """What ``plan`` answers: a way of these versions."""
+    """The answer of ``plan``: a way of these versions."""
     empty = {"release_checksum": "", "release_version": "", "profile": ""}
     plan = {
         "needed": True,
@@ -67,7 +67,7 @@ def begun(name: str) -> dict[str, Any]:
 
 @dataclass
 class Played:
-    """What came of a playbook.
+    """The result of a playbook.
 
     Attributes:
         status: exit code.
@@ -80,7 +80,7 @@ class Played:
     calls: list[tuple[str, Mapping[str, Any], str]]
 
     def succeeded(self) -> Played:
-        """Itself, if the playbook has succeeded."""
+        """The result itself, if the playbook has succeeded."""
         assert self.status == 0, self.text
         return self
 
@@ -95,7 +95,7 @@ class Played:
 
     @property
     def done(self) -> list[str]:
-        """What was done, one after the other."""
+        """The actions, one after the other."""
         return [
             " ".join(
                 str(one)
@@ -110,10 +110,10 @@ class Played:
 
 
 class Plays:
-    """Plays the role with modules that answer by a script.
+    """Plays the role with modules that answer from a script.
 
     Attributes:
-        plugins: those of a collection whose modules answer by the script.
+        plugins: of a collection whose modules answer from the script.
     Args:
         folder: is the tests' own.
     """
@@ -131,7 +131,7 @@ class Plays:
     def play(
         self, answers: Mapping[str, Sequence[Mapping[str, Any]]], *options: str, **keywords: Any
     ) -> Played:
-        """Play the role, with keywords; what the script has no more answers for changes nothing."""
+        """Play the role, with keywords; a call without an answer in the script changes nothing."""
         role = {"name": "kyma.lifecycle.kyma", "rolespec_validate": False}
         tasks = [{"ansible.builtin.import_role": role, **keywords}]
         return self.play_tasks({"localhost": answers}, tasks, *options)

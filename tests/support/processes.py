@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Processes of tests: what a process has started, and what that uses; for Linux."""
+"""Processes of tests: the child processes of a process, and their usage; for Linux."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def descendants(pid: int) -> list[int]:
-    """All processes below one, as far as those between have not ended."""
+    """All processes below one, as far as the ones between have not ended."""
     children: dict[int, list[int]] = defaultdict(list)
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():

@@ -28,12 +28,12 @@ CLUSTER_SCOPED = ("Namespace", "CustomResourceDefinition", "ClusterRole", "Valid
 
 @dataclass(frozen=True)
 class Layout:
-    """What a release consists of.
+    """The content of a release.
 
     Attributes:
         entries: the component list.
-        places: which component each thing is part of, and in which variant. Those of components that are not
-            in the list are not part of the release.
+        places: the component of each thing, and its variant. Those of components that are not in the list are
+            not part of the release.
         profile: of the release.
     """
 
@@ -42,7 +42,7 @@ class Layout:
     profile: str = ""
 
     def objects(self, component: str, *, broken: bool = False) -> list[Object]:
-        """The manifests of a component, as they lie in the release."""
+        """The manifests of a component, as in the release."""
         placed = sorted(
             (thing, variant) for thing, (name, variant) in self.places.items() if name == component
         )
@@ -50,7 +50,7 @@ class Layout:
         return [*manifests, *([deployment("sick", "broken")] if broken else [])]
 
     def wanted(self, broken: str = "") -> dict[str, dict[str, Object]]:
-        """What each component has to be in the cluster, by how a diff heads it; the foundation first."""
+        """The expected objects of each component in the cluster, by diff header; the foundation first."""
         homes = {entry.namespace: _namespace(entry.namespace, 0) for entry in self.entries}
         found: dict[str, dict[str, Object]] = {FOUNDATION: {}}
         for entry in self.entries:
@@ -81,7 +81,7 @@ class Attempt:
 
     Attributes:
         layout: of the release.
-        prune: whether components go as a whole that the release lacks.
+        prune: whether components that the release lacks are deleted as a whole.
         alone: the components that are deployed alone; empty for all.
         fault: what goes wrong: nothing if it is empty; ``sick`` (a component doesn't become healthy),
             ``refused`` (a write), ``lost`` (a write doesn't arrive) or ``unanswered`` (its answer doesn't).
@@ -97,10 +97,10 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Step:
-    """A new version: what is tried before it is deployed as a whole without a fault.
+    """A new version, with attempts before it is deployed as a whole without a fault.
 
     Attributes:
-        by_hand: objects that somebody deletes before, each a number modulo how many there are.
+        by_hand: objects that a user deletes before, each a number modulo their count.
         attempts: deployments; the last one is of the whole release and without a fault.
     """
 
@@ -109,7 +109,7 @@ class Step:
 
 
 def _in_full(manifest: Object, namespace: str) -> Object:
-    """A manifest as it has to be in the cluster."""
+    """A manifest as expected in the cluster."""
     meta = manifest["metadata"]
     obj = (
         manifest
@@ -218,7 +218,7 @@ def next_layouts(draw: st.DrawFn, layout: Layout) -> Layout:
 
 @st.composite
 def _trials(draw: st.DrawFn, layout: Layout, prune: bool) -> Attempt:
-    """What is tried before a release is deployed; what the release says may change until then."""
+    """The attempts before a release is deployed; the content of the release may change until then."""
     tried = draw(next_layouts(layout))
     names = [entry.name for entry in tried.entries]
     alone = draw(st.just(()) | st.lists(st.sampled_from(names), unique=True, min_size=1).map(tuple))

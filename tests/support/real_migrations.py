@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is proved of the collection's two migrations, wherever it is proved."""
+"""The tests of the collection's two migrations, for every kind of cluster."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.unit.module_utils.migrations.test_logging import grow
 
 @dataclass(frozen=True)
 class Places:
-    """An API server, and names that are free there."""
+    """An API server, and free names on it."""
 
     server: ApiServer
     namespace: str
@@ -76,7 +76,7 @@ class Places:
         return [loki.storage_class(self.storage_class, expands=expands), volume]
 
     def with_its_pod(self, cluster: Cluster) -> None:
-        """Loki runs, and has its volume."""
+        """Give Loki its pod in memory; elsewhere wait until it runs and has its volume."""
         if isinstance(cluster, MemoryCluster):
             owner = cluster.get("apps/v1", "StatefulSet", "logging-loki", self.namespace)
             assert owner

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the releases of the tests take beside the shipped role: rights for the kinds that they consist of.
+"""The rights that the releases of the tests need in addition to the shipped role, for their kinds.
 
-Nothing of our own group and no lease is among them, so that every test misses what the shipped role lacks.
+They have no rights to our own group and to leases, so that every test misses what the shipped role lacks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KINDS = {
         "persistentvolumeclaims",
         "persistentvolumes",
         "pods",
-        # Not of a release: what may live in a namespace is looked for before that is deleted.
+        # Not of a release: a namespace is checked for remaining objects before it is deleted.
         "podtemplates",
         "replicationcontrollers",
         "resourcequotas",
@@ -29,7 +29,7 @@ _KINDS = {
         "serviceaccounts",
         "services",
     ],
-    # With what migrations of the tests, and the narrowing of definitions, write of an object's status.
+    # With the writes to an object's status by migrations of the tests and by the narrowing of definitions.
     "apiextensions.k8s.io": ["customresourcedefinitions", "customresourcedefinitions/status"],
     "admissionregistration.k8s.io": ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
     "apiregistration.k8s.io": ["apiservices"],
@@ -60,7 +60,7 @@ _OWN_GROUPS = [
     "settings.svcat.k8s.io",
     "telemetry.istio.io",
     "telemetry.kyma-project.io",
-    # Of those that the tests make.
+    # Of those that the tests create.
     "example.com",
     "faults.kyma.local",
     "keda.sh",
@@ -72,7 +72,7 @@ _RIGHTS = ["clusterrolebindings", "clusterroles", "rolebindings", "roles"]
 RULES: list[dict[str, Any]] = [
     *({"apiGroups": [group], "resources": kinds, "verbs": VERBS} for group, kinds in _KINDS.items()),
     {"apiGroups": _OWN_GROUPS, "resources": ["*"], "verbs": VERBS},
-    # Releases bring roles that grant what nobody who deploys them has.
+    # Releases have roles that grant rights which their deployers lack.
     {
         "apiGroups": ["rbac.authorization.k8s.io"],
         "resources": _RIGHTS,

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Removes from a cluster what tests of modules have left, whatever state it is in."""
+"""Removes from a cluster what tests of modules have left, in any state."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def remove_modules(cluster: Cluster) -> None:
         if name.startswith(("test-", *REAL_NAMESPACES)):
             cluster.delete("v1", "Namespace", name)
     for name in set(left) & set(REAL_NAMESPACES):
-        # The next test needs it again; those of tests have names of their own.
+        # The next test needs it again; those of tests have other names.
         eventually(partial(_is_namespace_gone, cluster, name), 60)
 
 
@@ -64,7 +64,7 @@ def _is_namespace_gone(cluster: Cluster, name: str) -> bool:
 
 def _remove_definition(cluster: Cluster, crd: Object) -> None:
     if (crd["spec"].get("conversion") or {}).get("strategy") == "Webhook":
-        # Where nothing converts, no namespace of the cluster can be deleted any more.
+        # If no conversion works, no namespace of the cluster can be deleted any more.
         cluster.patch(*CRD, crd["metadata"]["name"], None, {"spec": {"conversion": NO_CONVERSION}})
     served = next(iter(kinds_of_crd(crd)))
     with suppress(ClusterError):

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Results of `run_info` for tests of the report: runs of any size, which end in any way."""
+"""Results of `run_info` for tests of the report: runs of any size and any end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def moment(seconds: float) -> str:
 def row(
     kind: str, name: str, start: float | None, seconds: float, state: str = "succeeded"
 ) -> dict[str, Any]:
-    """A row of durations; without a start it is one as older records have it."""
+    """A row of durations; without a start, it is one of an older record."""
     found = {"kind": kind, "name": name, "state": state, "seconds": seconds, "slow": False, "component": ""}
     if start is None:
         return found
@@ -40,7 +40,7 @@ def row(
 
 
 def component(name: str, seconds: float, state: str = "succeeded", error: str = "") -> dict[str, Any]:
-    """What came of a component."""
+    """The result of a component."""
     parts = {"pre": 0.1 * seconds, "apply": 0.2 * seconds, "wait": 0.6 * seconds, "post": 0.1 * seconds}
     return {
         "name": name,
@@ -60,7 +60,7 @@ def component(name: str, seconds: float, state: str = "succeeded", error: str = 
 
 
 def migration(identity: str, of: str, phase: str = "pre", state: str = "done", **more: Any) -> dict[str, Any]:
-    """What came of a migration."""
+    """The result of a migration."""
     told = {"verdict": "needed", "evidence": "PersistentVolumeClaim kyma-system/storage-loki-0 has 5Gi"}
     return {"id": identity, "component": of, "phase": phase, "state": state, "seconds": 0.4, **told, **more}
 
@@ -108,6 +108,34 @@ def recorded(*runs: dict[str, Any], version: str = "2.11", target: str = "2.11")
     return {"changed": False, "installation": installation, "runs": list(runs)}
 
 
+def errand_run(
+    number: int, start: float, seconds: float, state: str = "succeeded", message: str = ""
+) -> dict[str, Any]:
+    """A run of an errand that has ended, as `errand_info` returns it."""
+    has_failed = state == "failed"
+    return {
+        "run": number,
+        "state": state,
+        "outcome": "ContainerFailed" if has_failed else "Completed",
+        "message": message,
+        "exit_code": 3 if has_failed else 0,
+        "started": moment(start).replace(".000Z", "Z"),
+        "finished": moment(start + seconds).replace(".000Z", "Z"),
+        "seconds": seconds,
+        "trigger": "manual",
+        "secrets": [],
+    }
+
+
+def errands(**runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The result of `errand_info`: errands of the namespace shop, each with its runs, the newest first."""
+    found = [
+        {"namespace": "shop", "name": name, "run": history[0], "history": list(history)}
+        for name, history in runs.items()
+    ]
+    return {"changed": False, "errands": found}
+
+
 def large_run(exact: bool = True) -> dict[str, Any]:
     """A run of 40 components, of which two failed and five did not start."""
     names = [f"component-{number:02}" for number in range(39)] + [LONG_NAME]
@@ -115,7 +143,7 @@ def large_run(exact: bool = True) -> dict[str, Any]:
     for number, name in enumerate(names):
         if number in range(30, 35):
             found.append(component(name, 0.0, "not started", "component-12 failed, which it needs"))
-            rows.append(row("component", name, now if exact else None, 0.0, "not started"))
+            rows.append(row("component", name, None, 0.0, "not started"))
             continue
         bad = number in (12, 39)
         seconds = 0.0 if number % 9 == 4 else 2.0 + number * 0.7
@@ -144,11 +172,8 @@ def large_run(exact: bool = True) -> dict[str, Any]:
     failures = [
         f"migration global/{LONG_NAME}: {LONG_TEXT}",
         *(f"component {one['name']}: {one['error']}" for one in found if one["state"] == "failed"),
-        *(
-            f"component {one['name']}: not started, {one['error']}"
-            for one in found
-            if one["state"] == "not started"
-        ),
+        "never started: component-30, component-31, component-32, component-33, component-34"
+        " (component-12 failed, which it needs)",
     ]
     return run(
         seconds=end,
@@ -167,7 +192,6 @@ def small_run(start: float = 0.0, state: str = "succeeded") -> dict[str, Any]:
         row("component", "logging", start + 1, 12.0),
         row("component", "monitoring", start + 1, 30.25),
         row("module", "docker-registry", start + 32, 4.0),
-        row("errand", "shop/backup", start + 20, 9.0),
     ]
     found = [component("logging", 12.0), component("monitoring", 30.25)]
     return run(seconds=40.0, start=start, state=state, components=found, durations=rows)

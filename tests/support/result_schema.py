@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a ``kyma_result`` is as the documentation says."""
+"""Whether a ``kyma_result`` is as documented."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import jsonschema
 import pytest
 
 from tests.cluster.paths import ROOT
 
-jsonschema = pytest.importorskip("jsonschema", reason="molecule brings it")
 SCHEMA = ROOT / "docs" / "kyma_result.schema.json"
 IN_TOTAL = ("plan", "phase")
 
 
 def schema_problems(result: Mapping[str, Any]) -> list[str]:
-    """All that a result has otherwise than the documented schema, in words."""
+    """All differences of a result from the documented schema, in words."""
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(dict(result))]
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running ansible-rulebook as a user does, and following what it prints."""
+"""Runs ansible-rulebook as a user does, and follows its output."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ STOP = 30.0
 
 @dataclass
 class RunningRulebook:
-    """A rulebook at work.
+    """A running rulebook.
 
     Attributes:
         process: ansible-rulebook itself, the leader of a process group of its own.
-        lines: what it has printed so far, each line with the time (seconds since the epoch) it came at.
+        lines: its output so far, each line with its time (seconds since the epoch).
     """
 
     process: subprocess.Popen[str]
@@ -50,12 +50,12 @@ class RunningRulebook:
 
     @property
     def text(self) -> str:
-        """All that it has printed so far."""
+        """The whole output so far."""
         with self._change:
             return "\n".join(line for _time, line in self.lines)
 
     def wait_for(self, pattern: str, seconds: float = START) -> re.Match[str]:
-        """Wait until a line has a match for a regular expression; fail when it can't come any more.
+        """Wait until a line matches a regular expression; fail when that is no longer possible.
 
         Args:
             pattern: the regular expression.
@@ -74,11 +74,11 @@ class RunningRulebook:
                     self._fail(f"no line matches {pattern!r} after {seconds:g} s")
 
     def stop(self, number: signal.Signals = signal.SIGTERM, seconds: float = STOP) -> int:
-        """Ask it to end, and return its exit code. One that does not end is killed, and the test fails.
+        """Ask it to end, and return its exit code. If it does not end, it is killed and the test fails.
 
         Args:
-            number: the signal that asks.
-            seconds: how long it may take.
+            number: the signal to send.
+            seconds: the time limit.
         """
         self.process.send_signal(number)
         return self.wait(seconds)
@@ -95,13 +95,13 @@ class RunningRulebook:
         return code
 
     def kill(self) -> None:
-        """Kill it with all that it has started."""
+        """Kill it with all its processes."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def follow(self) -> None:
-        """Read what it prints until it has ended; runs in a thread."""
+        """Read its output in a thread until it has ended."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             with self._change:
@@ -116,7 +116,7 @@ class RunningRulebook:
 
 
 class RulebookRunner:
-    """Starts ansible-rulebook in a folder that is the user's.
+    """Starts ansible-rulebook in the user's folder.
 
     Attributes:
         folder: where the rulebook, its inventory and its variables are written.
@@ -130,7 +130,7 @@ class RulebookRunner:
         self.settings: dict[str, str] = {}
 
     def source(self, name: str, code: str) -> Path:
-        """Write an event source of the user's own, which the rulebook can then name."""
+        """Write an event source of the user, which the rulebook can then name."""
         file = self._sources / f"{name}.py"
         file.parent.mkdir(exist_ok=True)
         file.write_text(code)
@@ -144,7 +144,7 @@ class RulebookRunner:
         inventory: str = LOCALHOST,
         variables: Mapping[str, Any] | None = None,
     ) -> Iterator[RunningRulebook]:
-        """Start a rulebook; whatever still runs of it at the end is killed.
+        """Start a rulebook; its remaining processes are killed at the end.
 
         Args:
             rulebook: its text.
@@ -180,7 +180,7 @@ class RulebookRunner:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What ansible-rulebook gets to know of the user.
+        """The environment of ansible-rulebook: the user.
 
         `PYTHONPATH` isn't set, as it isn't for users: a source has to find its own collection.
         """

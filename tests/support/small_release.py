@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Small releases, made for one test."""
+"""Small releases, created for one test."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def config_map(name: str, **data: str) -> Object:
 
 
 def deployment(name: str, image: str = "example.com/fine", ready_after: str = "", **spec: Any) -> Object:
-    """A Deployment of one pod; what images and the annotation bring about, the cluster's README tells."""
+    """A Deployment of one pod; the cluster's README has the effects of images and of the annotation."""
     labels = {"app": name}
     annotations = {"kyma.local/ready-after": ready_after} if ready_after else {}
     pod = {
@@ -72,9 +72,9 @@ def marking(name: str, component: str, phase: str, *, body: str = "", more: str 
 
     Args:
         name: of its class.
-        component: whose it is.
+        component: of the migration.
         phase: ``pre`` or ``post``.
-        body: a line of what it does before it leaves the mark.
+        body: a line of its code before it creates the ConfigMap.
         more: a line for its class.
     """
     mark = mark_of(name, component, phase)
@@ -88,7 +88,7 @@ def mark_of(name: str, component: str, phase: str) -> str:
 
 
 class SmallRelease:
-    """A release in a folder, version 1.0; its components live in :data:`NAMESPACE`."""
+    """A release in a folder, version 1.0; its components are in :data:`NAMESPACE`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -125,7 +125,7 @@ class SmallRelease:
         (self.folder / "components.yaml").write_text(json.dumps(listed))
 
     def write(self, name: str, *objects: Object) -> None:
-        """Write a component's manifests, or write them anew."""
+        """Write a component's manifests, or rewrite them."""
         place = self.folder / name / "all.yaml"
         place.parent.mkdir(exist_ok=True)
         place.write_text("\n---\n".join(json.dumps(obj) for obj in objects))

@@ -45,7 +45,7 @@ RUNTIME_KINDS = tuple(kind for kinds in KINDS_OF.values() for kind in kinds)
 
 @dataclass
 class Done:
-    """What came of a task.
+    """The result of a task.
 
     Attributes:
         result: of the task.
@@ -61,7 +61,7 @@ class Done:
 
     @property
     def actions(self) -> dict[str, str]:
-        """What was done to the jobs, by name."""
+        """The actions on the jobs, by name."""
         return {one["name"]: one["action"] for one in self.result["jobs"]}
 
     @property
@@ -80,7 +80,7 @@ class Done:
 
     @property
     def message(self) -> str:
-        """Why it failed; it must have."""
+        """The reason of its failure; it must have failed."""
         assert self.result.get("failed"), self.result
         return str(self.result["msg"])
 
@@ -90,7 +90,7 @@ class User:
     """A user of the job store, who mostly works in one namespace.
 
     Attributes:
-        kubeconfig: of the cluster, which says who it is.
+        kubeconfig: of the cluster, as this user.
         namespace: of the jobs.
         admin: a connection of an administrator.
     """
@@ -100,7 +100,7 @@ class User:
     admin: LiveCluster
 
     def connection(self) -> LiveCluster:
-        """A connection of this user's own."""
+        """A connection as this user."""
         return connect({"kubeconfig": self.kubeconfig}, field_manager="tests")
 
     def jobs(self, **options: Any) -> Done:
@@ -115,7 +115,7 @@ class User:
         return done
 
     def record_ends(self, jobs: list[dict[str, Any]]) -> None:
-        """Wait until the one-off jobs have ended, and declare the jobs again, which records how."""
+        """Wait until the one-off jobs have ended, and declare the jobs again, which records their ends."""
         one_offs = [one["name"] for one in jobs if one["type"] == "one-off"]
         eventually(lambda: {self.listed()[name]["state"] for name in one_offs} <= {"finished"})
         self.jobs(jobs=jobs).succeeded()
@@ -129,7 +129,7 @@ class User:
         return self._call(stored_job_info.DEFINITION, {"namespaces": [self.namespace], **options}).unchanged()
 
     def listed(self) -> dict[str, Object]:
-        """What the task ``stored_job_info`` says of the jobs of the namespace, by name."""
+        """The answer of the task ``stored_job_info`` on the jobs of the namespace, by name."""
         return {one["name"]: one for one in self.info().result["jobs"]}
 
     def store(self, **options: Any) -> Done:
@@ -150,7 +150,7 @@ class User:
         return [obj for obj in found if obj]
 
     def forms(self, name: str) -> list[Object]:
-        """The runtime objects of a name without what the cluster has added."""
+        """The runtime objects of a name without the additions of the cluster."""
         return [normal_form(obj) for obj in self.runtime(name)]
 
     def delete_runtime(self, name: str) -> None:
@@ -173,7 +173,7 @@ class User:
         )
 
     def set_quota(self, hard: Object) -> None:
-        """Set what the namespace may have at most, and wait until that counts."""
+        """Set a quota for the namespace, and wait until it applies."""
         kind, metadata = ("v1", "ResourceQuota"), {"name": "some", "namespace": self.namespace}
         self.admin.apply(
             {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}}
@@ -186,7 +186,7 @@ class User:
         eventually(counts)
 
     def hooked(self, *, before: Hook = no_hook, after: Hook = no_hook) -> HookedUser:
-        """The same user, at whose calls a test does something."""
+        """The same user, with hooks at each call."""
         return HookedUser(self.kubeconfig, self.namespace, self.admin, before, after)
 
     def _all(self, *kinds: tuple[str, str]) -> list[Object]:
@@ -222,10 +222,10 @@ class User:
 
 @dataclass(frozen=True)
 class HookedUser(User):
-    """A user at whose calls a test does something.
+    """A user with hooks at each call.
 
     Attributes:
-        before, after: are called before a call, and between its effect and its answer.
+        before, after: called before a call, and between its effect and its answer.
     """
 
     before: Hook = no_hook

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that mostly wait, played side by side: each is a generator that yields what it waits for.
+"""Tests that mostly wait, played in parallel: each is a generator that yields what it waits for.
 
-A test reads from top to bottom like any other one. Between its `yield`s the others go on::
+A test reads from top to bottom like any other one. Between its `yield`s the others continue::
 
     @story
     def test_it_runs(site: ErrandSite) -> Story:
@@ -33,7 +33,7 @@ TICK_SECONDS = 0.1
 
 
 def story(function: StoryFunction) -> Callable[[StoryPlayer], None]:
-    """Make a test of a story. It starts with others, and the test ends when the story does."""
+    """Turn a story into a test. It starts with others, and the test ends when the story does."""
 
     def test(story_player: StoryPlayer) -> None:
         story_player.finish(function)
@@ -46,7 +46,7 @@ def story(function: StoryFunction) -> Callable[[StoryPlayer], None]:
 
 @dataclass
 class _Play:
-    """A story that has begun."""
+    """A story that has started."""
 
     story: Story
     waits_for: Condition = bool
@@ -58,7 +58,7 @@ class _Play:
         self._go_on(lambda: next(self.story))
 
     def go_on(self) -> None:
-        """Go on if what the story waits for is so; let it fail where that lasts too long."""
+        """Continue if the awaited condition holds; fail the story if that takes too long."""
         try:
             is_so = self.waits_for()
         except Exception as error:
@@ -83,7 +83,7 @@ class _Play:
 
 
 class StoryPlayer:
-    """Plays stories side by side, and reconciles the errands of their site.
+    """Plays stories in parallel, and reconciles the errands of their site.
 
     Args:
         site: where they play.
@@ -100,7 +100,7 @@ class StoryPlayer:
 
         Raises:
             Exception: what the story has raised.
-            AssertionError: a defect has shown in what was reconciled meanwhile, perhaps for another story.
+            AssertionError: a reconciliation meanwhile has shown a defect, perhaps for another story.
         """
         while function not in self._plays or not self._plays[function].is_over:
             self._tick()

@@ -32,7 +32,7 @@ MARKER_OF_FIXTURE = {
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     """Refuse tests that use a fixture for a cluster without its marker.
 
-    In a process of `pytest -n`, nobody would see the reason, so each of the tests fails there.
+    In a process of `pytest -n`, the reason would not be visible, so each of the tests fails there.
     """
     if "PYTEST_XDIST_WORKER" in os.environ:
         return
@@ -63,7 +63,7 @@ def missing_markers(item: pytest.Item) -> list[str]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Note in the environment whether the test may start a control plane."""
+    """Record in the environment whether the test may start a control plane."""
     found = [marker for marker in MARKERS if item.get_closest_marker(marker)]
     before = os.environ.pop(MARKED, None)
     if found:

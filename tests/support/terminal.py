@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 
 def read_lines(terminal: int, seconds: float) -> Iterator[tuple[float, str]]:
-    """The lines of a pseudo-terminal, each with the time (seconds since the epoch) it came at.
+    """The lines of a pseudo-terminal, each with its time (seconds since the epoch).
 
     They end when the terminal's other side is closed, or after that many seconds.
     """

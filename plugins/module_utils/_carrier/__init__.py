@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The host's part of a task: its options, its materials, its progress file, and the call of its function.
 
-Entry points: `task`, `call`, `options`, `module_runner`. The controller's part is `plugin_utils/_carrier`.
+Public modules: `task`, `call`, `options`, `module_runner`. The controller's part is `plugin_utils/_carrier`.
 """

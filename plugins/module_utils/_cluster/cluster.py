@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one seam to Kubernetes: an abstract cluster over plain dicts.
+"""The only interface to Kubernetes: an abstract cluster over plain dicts.
 
-Everything that reads or writes a cluster does it through :class:`Cluster`. The live form talks HTTP; all
-others (dry-run, meter, in-memory, ...) keep this interface and wrap or stand in for it.
+All code that reads or writes a cluster uses :class:`Cluster`. The live implementation talks HTTP. All
+others (dry-run, meter, in-memory, ...) have the same interface, and wrap or replace it.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from .stop_signal import StopSignal
 
 Object = dict[str, Any]
-"""A Kubernetes object as decoded JSON. What a Cluster returns is the caller's own to change."""
+"""A Kubernetes object as decoded JSON. The caller may change what a Cluster returns."""
 
 FIELD_MANAGER = "kyma-lifecycle"
-"""The field manager of what a component consists of; migrations write by managers of their own."""
+"""The field manager of a component's objects; each migration has a field manager of its own."""
 _LONGEST_MANAGER = 128
-"""Characters that the API server takes as a field manager's name."""
+"""The maximum length, in characters, of a field manager's name on the API server."""
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
-"""The recommended label that names the tool which manages an object."""
+"""The recommended label that names the tool that manages an object."""
 
 
 class Ref(NamedTuple):
-    """What names one object, whatever version it is read in: group, kind, namespace and name.
+    """The identity of one object, in any version: group, kind, namespace and name.
 
-    ``group`` is empty for the core group, ``namespace`` for what is cluster-scoped.
+    ``group`` is empty for the core group, ``namespace`` for a cluster-scoped object.
     """
 
     group: str
@@ -44,18 +44,18 @@ class Ref(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Where the server keeps it within its kind, and so the order in which it lists."""
+        """The object's storage key within its kind on the server, and so the sort key of its lists."""
         return f"{self.namespace}/{self.name}"
 
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
         text = f"{self.kind} {place}"
-        # The names of roles may hold anything but slashes and percent signs, and be of any length.
+        # Names of roles may contain any character but slash and percent, and have any length.
         return text if text.isprintable() and len(text) <= LONGEST_LINE else one_line(text)
 
 
 def manager_of(migration: str) -> str:
-    """The field manager by which the migration of an id writes."""
+    """The field manager of the migration with this id."""
     return f"{FIELD_MANAGER}/{migration}"[:_LONGEST_MANAGER]
 
 
@@ -65,14 +65,14 @@ def group_of(api_version: str) -> str:
 
 
 def ref_of(obj: Mapping[str, Any]) -> Ref:
-    """The reference of an object as it stands: without ``metadata.namespace`` it counts as cluster-scoped."""
+    """The reference of an object as given: without ``metadata.namespace`` it counts as cluster-scoped."""
     meta = obj["metadata"]
     return Ref(group_of(obj["apiVersion"]), obj["kind"], meta.get("namespace") or "", meta["name"])
 
 
 @dataclass(frozen=True)
 class Resource:
-    """What discovery says of one served kind."""
+    """The discovery data of one served kind."""
 
     api_version: str
     kind: str
@@ -89,7 +89,7 @@ class Page:
 
 
 Pages = Mapping[tuple[str, str, str], Page]
-"""Lists of whole objects by what they cover: apiVersion, kind and namespace, which is empty for all."""
+"""Lists of whole objects by apiVersion, kind and namespace; an empty namespace means all of them."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,9 @@ class Event:
     """One event of a watch.
 
     Attributes:
-        type: ADDED, MODIFIED or DELETED; or BOOKMARK, for those who ask for bookmarks.
-        object: as it is since the event, or was before its deletion, with the event's resourceVersion. A
-            bookmark has nothing but a resourceVersion, from which another watch can go on.
+        type: ADDED, MODIFIED or DELETED; or BOOKMARK, if the caller asked for bookmarks.
+        object: the object after the event, or before its deletion, with the event's resourceVersion. A
+            bookmark has only a resourceVersion, from which another watch can continue.
     """
 
     type: str
@@ -107,14 +107,14 @@ class Event:
 
 
 EXEC_SECONDS = 60.0
-"""How long a command in a container may take, unless its caller says otherwise."""
+"""The default time limit of a command in a container, in seconds."""
 EXEC_BYTES = 4 * 2**20
-"""How much a command in a container may print, unless its caller says otherwise."""
+"""The default limit of a command's output, in bytes."""
 
 
 @dataclass(frozen=True)
 class ExecResult:
-    """What a command in a container printed, and how it ended."""
+    """The output of a command in a container, and its exit code."""
 
     stdout: bytes
     stderr: bytes
@@ -122,23 +122,23 @@ class ExecResult:
 
 
 Authorization = Callable[[str], str]
-"""Gives the value of the Authorization header, or an empty string where a certificate says who we are.
+"""Returns the value of the Authorization header, or an empty string if a certificate authenticates us.
 
-Its argument is a value that the server has refused, or empty: of many threads with the same refused value,
-only the first renews it.
+Its argument is a value that the server has refused, or empty. If many threads pass the same refused value,
+only the first one renews it.
 """
 
 
 @dataclass(frozen=True)
 class WriteTerms:
-    """How writes are made by somebody whose time may run out.
+    """The limits of writes by a run whose time may run out.
 
     Attributes:
         seconds_left: how long a write that begins now may take, by a clock that runs during suspend. A write
-            without time is not sent.
-        authorization: as whom to write; None as who we are.
-        is_extension_pending: whether more time is on its way, so that a write without time waits for it. It
-            may raise what such a write ends with where no more will ever come.
+            without time left is not sent.
+        authorization: the identity to write as; None for our own.
+        is_extension_pending: whether more time is expected, so that a write without time waits for it. It
+            may raise the error that such a write ends with, if there will never be more time.
     """
 
     seconds_left: Callable[[], float]
@@ -146,7 +146,7 @@ class WriteTerms:
     is_extension_pending: Callable[[], bool] = lambda: False
 
     def within(self, outer: WriteTerms | None) -> WriteTerms:
-        """These terms, and others that hold as well; who writes is said by these, if they say it."""
+        """These terms combined with outer ones. Their own authorization, if any, takes precedence."""
         if outer is None:
             return self
         return WriteTerms(
@@ -159,53 +159,54 @@ class WriteTerms:
 class Cluster(ABC):
     """One Kubernetes cluster.
 
-    Reads of a kind that no version of its group serves find nothing: nothing of it exists. Reads never find
-    nothing where objects may exist: ``get``, ``list`` and ``delete`` raise :class:`~.errors.KindNotServed` if
-    only another version is served, and :class:`~.errors.ApiUnavailable` if the server can't tell; see
-    :meth:`served`. Writes of an unserved kind raise :class:`~.errors.KindNotServed`. Every method may raise
-    :class:`~.errors.ClusterError`. All methods may be called from several threads at once.
+    A read of a kind that no version of its group serves returns nothing, because no object of it exists. A
+    read never returns nothing if objects may exist: ``get``, ``list`` and ``delete`` raise
+    :class:`~.errors.KindNotServed` if only another version is served, and :class:`~.errors.ApiUnavailable`
+    if the server does not know; see :meth:`served`. Writes of an unserved kind raise
+    :class:`~.errors.KindNotServed`. Every method may raise :class:`~.errors.ClusterError`. Several threads
+    may call all methods at once.
 
-    Writes with ``dry_run`` are validated and admitted by the server, answered, and not kept.
+    The server validates and admits a write with ``dry_run``, answers it, and does not store it.
     """
 
     @abstractmethod
     def with_field_manager(self, name: str) -> Cluster:
-        """This same cluster (connections, overlay, counters), writing under another field manager."""
+        """The same cluster (connections, overlay, counters), with another field manager for writes."""
 
     @abstractmethod
     def with_write_terms(self, terms: WriteTerms) -> Cluster:
-        """This same cluster, with what is written through it bound to terms; reads are made as before.
+        """The same cluster, with its writes bound to terms; reads do not change.
 
-        Terms that it is bound to already hold as well.
+        Terms that already bind it still hold.
         """
 
     @abstractmethod
     def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
-        """A token of a ServiceAccount that is refused once an object is gone (TokenRequest, KEP-1205).
+        """A token of a ServiceAccount that is refused once an object is deleted (TokenRequest, KEP-1205).
 
         Args:
             service_account: its name.
             namespace: the ServiceAccount's and the object's.
             bound_to: a Secret, with its uid.
-            seconds: how long it is good for; servers take no less than 600, and may give less than asked.
+            seconds: its lifetime; servers accept no less than 600, and may give less than requested.
 
         Raises:
-            NotFound, Conflict: the ServiceAccount or the object is not there (any more).
+            NotFound, Conflict: the ServiceAccount or the object does not exist (any more).
         """
 
     @abstractmethod
     def resource(self, api_version: str, kind: str) -> Resource | None:
-        """What the server says of a kind, or None where it does not name it in this version.
+        """The discovery data of a kind, or None if the server does not list it in this version.
 
-        None does not say that nothing of the kind exists; :meth:`served` does.
+        None does not mean that nothing of the kind exists; :meth:`served` answers that.
         """
 
     @abstractmethod
     def served(self, group: str, kind: str) -> tuple[Resource, ...]:
-        """A kind in every version in which the server serves it, preferred first; none if in no version.
+        """A kind in every version that the server serves, preferred version first; empty if there is none.
 
-        Any of them shows all objects of the kind. It comes from discovery, which is asked again if it does
-        not name the kind.
+        Each of them shows all objects of the kind. The answer is from discovery, which is read again if it
+        does not list the kind.
 
         Raises:
             ApiUnavailable: no version is served, but the server can't list the kinds of one of the group.
@@ -217,11 +218,11 @@ class Cluster(ABC):
 
     @abstractmethod
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        """Read one object; None where there is none.
+        """Read one object; None if it does not exist.
 
         Raises:
             KindNotServed: only another version of the group serves the kind.
-            ApiUnavailable: the server can't say whether the group has the kind.
+            ApiUnavailable: the server does not know whether the group has the kind.
         """
 
     @abstractmethod
@@ -235,28 +236,28 @@ class Cluster(ABC):
         field_selector: str = "",
         metadata_only: bool = False,
     ) -> Page:
-        """Read all objects of a kind, in one namespace or in all of them.
+        """Read all objects of a kind, in one namespace or in all namespaces.
 
-        With ``metadata_only`` the items hold ``apiVersion``, ``kind`` and ``metadata`` alone. The server
-        leaves apiVersion and kind out of a list's items: every implementation fills them in.
+        With ``metadata_only`` the items have only ``apiVersion``, ``kind`` and ``metadata``. The server
+        omits apiVersion and kind from the items of a list: every implementation adds them.
 
         Raises:
             KindNotServed: only another version of the group serves the kind.
-            ApiUnavailable: the server can't say whether the group has the kind.
+            ApiUnavailable: the server does not know whether the group has the kind.
         """
 
     @abstractmethod
     def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
-        """Server-side apply (KEP-555) of a whole intent; answers with the object as it then is.
+        """Server-side apply (KEP-555) of a complete intent; returns the resulting object.
 
         Raises:
-            Conflict: another manager holds a field, and ``force`` is not set.
-            Untypeable: the server can't type it; it may still be created plainly.
+            Conflict: another manager owns a field, and ``force`` is not set.
+            Untypeable: the server can't type it; a plain create may still succeed.
         """
 
     @abstractmethod
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        """Create an object plainly. Raises AlreadyExists where there is one."""
+        """Create an object without server-side apply. Raises AlreadyExists if it exists."""
 
     @abstractmethod
     def patch(
@@ -272,7 +273,7 @@ class Cluster(ABC):
     ) -> Object:
         """Patch an object: a mapping is a JSON merge patch (RFC 7386), a sequence a JSON patch (RFC 6902).
 
-        Raises NotFound where there is none. Preconditions: put ``metadata.uid`` and
+        Raises NotFound if the object does not exist. For preconditions, put ``metadata.uid`` and
         ``metadata.resourceVersion`` into a merge patch.
         """
 
@@ -289,9 +290,9 @@ class Cluster(ABC):
         propagation: str = "Background",
         dry_run: bool = False,
     ) -> bool:
-        """Ask for an object's deletion; False where there was none. Finalizers may let it live on.
+        """Request an object's deletion; False if it does not exist. Finalizers may delay its end.
 
-        ``propagation`` is Background, Foreground or Orphan. Raises Conflict where a precondition fails.
+        ``propagation`` is Background, Foreground or Orphan. Raises Conflict if a precondition fails.
         """
 
     @abstractmethod
@@ -309,12 +310,12 @@ class Cluster(ABC):
         bookmarks: bool = False,
         stop: StopSignal | None = None,
     ) -> Iterator[Event]:
-        """Events after ``resource_version``, ending by itself after ``seconds``.
+        """Events after ``resource_version``, for ``seconds`` at most.
 
-        An object that begins to match the selectors is ADDED, and one that no longer does is DELETED. With
-        ``metadata_only`` the objects hold ``apiVersion``, ``kind`` and ``metadata`` alone. With ``bookmarks``
-        the server's bookmarks are among the events. Once ``stop`` is set, also by another thread while this
-        one waits, there are no more events.
+        An object that begins to match the selectors is ADDED, and one that no longer matches is DELETED. With
+        ``metadata_only`` the objects have only ``apiVersion``, ``kind`` and ``metadata``. With ``bookmarks``
+        the server's bookmarks are among the events. There are no more events once ``stop`` is set, also if
+        another thread sets it while this one waits.
 
         Raises:
             Gone: the server no longer knows what happened since ``resource_version`` (410).
@@ -339,19 +340,19 @@ class Cluster(ABC):
     ) -> ExecResult:
         """Run a command in a container and wait for its end.
 
-        The connection is closed at a limit. What the command does about that is its own affair: one that goes
-        on without printing anything is not ended.
+        At a limit the connection is closed. This does not end a command that continues without printing
+        anything.
 
         Args:
             name, namespace: of the pod.
-            command: the program and its arguments; no shell is between.
+            command: the program and its arguments; no shell interprets them.
             container: the container, or None for the pod's default one.
-            seconds: how long all of it may take, from the connection to the end of the command.
-            max_bytes: how much the command may print, on both outputs together.
+            seconds: the time limit, from the connection to the end of the command.
+            max_bytes: the limit of the output, on stdout and stderr together.
 
         Raises:
-            ExecTimeout: it took longer.
-            ExecOutputTooLarge: it has printed more.
+            ExecTimeout: the command took longer.
+            ExecOutputTooLarge: the command printed more.
         """
 
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copies of objects, several times as fast as ``copy.deepcopy``, which looks out for cycles and classes."""
+"""Copies of objects, several times faster than ``copy.deepcopy``, which checks for cycles and classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def deep_copy(value: T) -> T:
-    """A copy of what consists of JSON's types, which shares no dict and no list with it."""
+    """A copy of a value of JSON's types, which shares no dict and no list with it."""
     if isinstance(value, dict):
         return cast("T", {key: deep_copy(item) for key, item in value.items()})
     if isinstance(value, list):

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can go wrong between us and an API server."""
+"""The errors of talking to an API server."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-# Absolute, as pylint does not follow a relative import out of a package, and then sees no exceptions here.
+# Absolute: pylint does not follow a relative import out of a package, and then sees no exceptions here.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
 
 
 class ClusterError(LifecycleError):
-    """Anything that went wrong in talking to a cluster."""
+    """Any failure in talking to a cluster."""
 
 
 class Unreachable(ClusterError):
-    """No answer came: refused, reset, timed out, or the name does not resolve.
+    """There was no answer: connection refused, reset or timed out, or the name does not resolve.
 
     Attributes:
         sent: whether the request may have been sent, so that the server may have acted on it.
@@ -32,16 +32,16 @@ class Unreachable(ClusterError):
 
 
 class Unconfigured(ClusterError):
-    """There is no usable way to a cluster: no kubeconfig, an unknown context, a bad certificate file."""
+    """No usable connection to a cluster: no kubeconfig, an unknown context, a bad certificate file."""
 
 
 class KindNotServed(ClusterError):
     """The API server does not serve this kind in this version.
 
     Attributes:
-        api_version, kind: what was asked for.
-        served: the versions (apiVersion) in which the server does name the kind, so that objects of it may
-            exist; empty where it names none, or where nobody has looked.
+        api_version, kind: the requested ones.
+        served: the versions (apiVersion) in which the server does list the kind, so that objects of it may
+            exist; empty if there is none, or if the caller did not check.
     """
 
     def __init__(self, api_version: str, kind: str, *, served: Iterable[str] = ()) -> None:
@@ -57,7 +57,7 @@ class KindNotServed(ClusterError):
 
 
 class ApiUnavailable(ClusterError):
-    """The API server can't say which kinds a group-version has, so nobody knows whether objects exist.
+    """The API server does not know which kinds a group-version has, so objects of it may exist.
 
     Attributes:
         api_version: the group-version, such as ``metrics.k8s.io/v1beta1``.
@@ -79,7 +79,7 @@ class ExecTimeout(ClusterError):
     """A command in a container did not end in time; it may have acted.
 
     Attributes:
-        seconds: how long it was waited for.
+        seconds: the time limit.
     """
 
     def __init__(self, action: str, seconds: float) -> None:
@@ -91,10 +91,10 @@ class ExecTimeout(ClusterError):
 
 
 class ExecOutputTooLarge(ClusterError):
-    """A command in a container has printed more than its caller takes; it may have acted.
+    """A command in a container has printed more than the limit; it may have acted.
 
     Attributes:
-        max_bytes: how much it may print.
+        max_bytes: the limit, in bytes.
     """
 
     def __init__(self, action: str, max_bytes: int) -> None:
@@ -106,7 +106,7 @@ class ExecOutputTooLarge(ClusterError):
 
 
 class NotRehearsable(ClusterError):
-    """In check mode: something whose effect can't be foretold, so that nothing after it could be true."""
+    """In check mode: an effect can't be predicted, so no prediction after it would be reliable."""
 
 
 @dataclass(frozen=True)
@@ -119,11 +119,11 @@ class Cause:
 
 
 class ApiError(ClusterError):
-    """The API server answered, and the answer is no.
+    """The API server answered with an error.
 
     Attributes:
         status: the HTTP status code.
-        reason: ``reason`` of the Status, e.g. ``Conflict``; empty where the server gave none.
+        reason: ``reason`` of the Status, e.g. ``Conflict``; empty if the server gave none.
         api_message: ``message`` of the Status, as the server wrote it.
         causes: ``details.causes`` of the Status.
     """
@@ -145,19 +145,19 @@ class ApiError(ClusterError):
 
 
 class Unauthorized(ApiError):
-    """401: the server does not know who we are."""
+    """401: the server did not authenticate us."""
 
 
 class Forbidden(ApiError):
-    """403: the server knows us, and we may not."""
+    """403: the server authenticated us, and we lack the permission."""
 
 
 class NotFound(ApiError):
-    """404 of an object that a write needs."""
+    """404: a write needs an object that does not exist."""
 
 
 class Conflict(ApiError):
-    """409: a resourceVersion or uid that has moved on, or a field that another manager holds."""
+    """409: a resourceVersion or uid has changed, or another manager owns a field."""
 
 
 class AlreadyExists(Conflict):
@@ -169,20 +169,20 @@ class Gone(ApiError):
 
 
 class Invalid(ApiError):
-    """422 (or 400): the server's validation or an admission refuses the object."""
+    """422 (or 400): the server's validation or an admission plugin refuses the object."""
 
 
 class Untypeable(Invalid):
     """Server-side apply can't type the object, though a plain create accepts it with a warning.
 
-    The server says so with HTTP 500 and no reason: duplicate keys in a keyed list, unknown fields.
+    The server answers HTTP 500 without a reason: duplicate keys in a keyed list, unknown fields.
     """
 
 
 class Inconvertible(ApiError):
-    """The object is kept, or was written, in a version that its definition no longer has.
+    """The object is stored, or was written, in a version that its definition no longer has.
 
-    The server says so with HTTP 500 and no reason. It stays so until somebody mends the object.
+    The server answers HTTP 500 without a reason. This lasts until someone repairs the object.
     """
 
 
@@ -200,14 +200,14 @@ INCONVERTIBLE_MARK = "request to convert CR"
 
 
 def api_error(action: str, status: int, body: dict[str, Any]) -> ApiError:
-    """Turn an answer of the API server into the error that it is.
+    """The error for an answer of the API server.
 
     Args:
-        action: what was being done, on which object, e.g. ``apply Deployment kyma-system/loki``.
+        action: the operation and its object, e.g. ``apply Deployment kyma-system/loki``.
         status: the HTTP status code.
-        body: the decoded Status, or ``{"message": text}`` where the answer was no Status.
+        body: the decoded Status, or ``{"message": text}`` if the answer was no Status.
     """
-    # Whoever sits between us and the server may answer with anything.
+    # A proxy between us and the server may answer with anything.
     reason, message = _text(body, "reason"), _text(body, "message")
     details = body.get("details")
     listed = details.get("causes") if isinstance(details, dict) else None
@@ -232,12 +232,12 @@ def _text(body: dict[str, Any], name: str) -> str:
 
 
 def is_answer(error: ApiError) -> bool:
-    """Whether the server means what it says, however its status looks: asking again changes nothing."""
+    """Whether the server's refusal is final, regardless of its status: a retry would not change it."""
     return error.status < 500 or isinstance(error, (Untypeable, Inconvertible))
 
 
 def may_have_acted(error: ClusterError) -> bool:
-    """Whether a write that ended so may have taken effect all the same."""
+    """Whether a write that failed with this error may still have taken effect."""
     if isinstance(error, Unreachable):
         return error.sent
     if isinstance(error, (ExecTimeout, ExecOutputTooLarge)):
@@ -249,12 +249,12 @@ _FAILED_CALL = re.compile(r'failed calling webhook "([^"]+)"')
 
 
 def is_dry_run_refused(error: ApiError) -> bool:
-    """Whether the server refuses a dry run because a webhook that it would have to ask has side effects."""
+    """Whether the server refuses a dry run because it would have to call a webhook with side effects."""
     return error.status == 400 and "does not support dry run" in error.api_message
 
 
 def silent_webhook(error: Exception) -> str:
-    """The name of the webhook that the server got no answer from, by its refusal; empty for other errors."""
+    """The name of the webhook that did not answer the server, from its refusal; empty for other errors."""
     if not isinstance(error, ApiError) or error.status != 500:
         return ""
     found = _FAILED_CALL.search(error.api_message)

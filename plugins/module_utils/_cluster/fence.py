@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster that is written to only while a run holds its lease."""
+"""A cluster that accepts writes only while a run holds its lease."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .wrapper import Call, ClusterWrapper, T
 
 
 class LeaseLost(ClusterError):
-    """A run no longer has the lease of its cluster, so it may not write any more."""
+    """A run no longer holds the lease of its cluster, so it may not write any more."""
 
 
 class LeaseHolding(Protocol):
-    """The holding of a lease.
+    """The lease of a run.
 
     Attributes:
-        is_over: whether nothing is left to do under it.
-        cancelled: whether what works under it is to stop, as far as that is known without asking anybody.
+        is_over: whether no work is left to do under it.
+        cancelled: whether the work under it is to stop, as far as known without a request.
     """
 
     is_over: bool
@@ -31,24 +31,24 @@ class LeaseHolding(Protocol):
 
     @property
     def loss_reason(self) -> str:
-        """Who has the lease instead, in a sentence; empty as far as is known that it is held."""
+        """The present lease holder, in a sentence; empty while we hold the lease, as far as known."""
 
     def require_lease(self) -> None:
-        """Get the lease, or be sure of it. Raises LifecycleError where it isn't held, and can't be had."""
+        """Acquire or confirm the lease. Raises LifecycleError if we neither hold it nor can acquire it."""
 
 
 class WriteFence(Protocol):
-    """The holding of a lease, as far as writing under it goes."""
+    """The part of a lease that guards writes."""
 
     def guard_write(self) -> AbstractContextManager[None]:
-        """Write in here. Raises LeaseLost unless the lease is held for long enough to write."""
+        """Write in this block. Raises LeaseLost unless the lease is held for long enough to write."""
 
 
 class FencedCluster(ClusterWrapper):
-    """Another cluster, with every write refused once the lease is lost.
+    """Another cluster; refuses every write once the lease is lost.
 
-    This alone trusts that our process goes on in time. That the server refuses writes, too, takes an inner
-    cluster whose writes are made by the run's own token; see :class:`~.cluster.WriteTerms`.
+    This check is reliable only while our process is not suspended. For the server to refuse writes too, the
+    inner cluster has to write with the run's own token; see :class:`~.cluster.WriteTerms`.
     """
 
     def __init__(self, inner: Cluster, holding: WriteFence) -> None:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All objects of a kind, held in memory as they are now, for as long as a process lives."""
+"""All objects of a kind, held in memory and up to date, for as long as a process lives."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .errors import Gone, NotFound
 from .stop_signal import StopSignal
 
 SHORTEST_WATCH, LONGEST_WATCH = 300.0, 540.0
-"""Seconds that a watch lasts. Chance chooses between them, so that not all informers come back at once."""
+"""The length of a watch in seconds. A random choice between them spreads the restarts of informers."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
-"""Seconds between two attempts while watching does not work or nothing serves the kind, doubling."""
+"""Seconds between two attempts while a watch fails or nothing serves the kind, doubling."""
 STOP_SECONDS = 2.0
-"""How long :meth:`Informer.stop` waits for the thread, which may just wait for a server that is away."""
+"""How long :meth:`Informer.stop` waits for the thread, which may be waiting for a server that is away."""
 
 OnChange: TypeAlias = "Callable[[Object | None, Object | None], None]"
-"""Gets how an object was before a change, or None, and how it is since, or None."""
+"""Receives an object before and after a change; None if it did not exist or no longer exists."""
 
 
 class Subject(NamedTuple):
-    """What an informer holds: objects of a kind, in a namespace or, where that is empty, in all of them."""
+    """The objects of an informer: of a kind, in a namespace or, if that is empty, in all namespaces."""
 
     api_version: str
     kind: str
@@ -42,23 +42,23 @@ class Subject(NamedTuple):
 
 
 class Informer:
-    """All objects of a subject, from one list and watches that follow it, in a thread of its own.
+    """All objects of a subject, from one list and the watches that follow it, in a thread.
 
-    It goes on until it is stopped: after a watch has ended, while the server is away, and while nothing
-    serves the kind. What has changed or gone meanwhile is found by another list, and reported as if it had
-    been watched. While nothing happens it uses no CPU.
+    It continues until it is stopped: after a watch has ended, while the server is away, and while nothing
+    serves the kind. Another list finds objects that have changed or been deleted meanwhile, and reports them
+    as if it had watched them. While nothing happens it uses no CPU.
 
-    The objects are shared by all who ask for them, and must not be changed.
+    All callers share the objects, and must not change them.
 
     Args:
-        cluster: where.
-        subject: which objects.
-        on_change: gets each change of what ``keep`` leaves of an object, in the informer's thread and one
-            after the other. It is better short: the next change waits. An object that was deleted and created
-            again is two changes. An error of it is reported, and the change counts as handled.
-        keep: what to hold of an object, to save memory. Where it fails the object stays as it was held.
-        on_error: gets what goes wrong, in the informer's thread. Nothing needs to be done about it.
-        watch_seconds: how long a watch lasts.
+        cluster: the cluster.
+        subject: the objects.
+        on_change: receives each change of the reduced object (see ``keep``), one after the other, in the
+            informer's thread. It should be short: the next change waits. An object that was deleted and
+            recreated is two changes. An error of it is reported, and the change counts as handled.
+        keep: reduces an object, to save memory. If it fails, the object stays as it was held.
+        on_error: receives errors, in the informer's thread. They need no action.
+        watch_seconds: the length of a watch.
     """
 
     def __init__(
@@ -86,29 +86,29 @@ class Informer:
         self._thread = threading.Thread(target=self._run, name=f"informer {subject}", daemon=True)
 
     def start(self) -> None:
-        """Begin. It can be done once."""
+        """Start the thread. It can be started once."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End it, for good: once this has returned there are no more changes.
+        """Stop it for good: after this has returned there are no more changes.
 
-        The exception is a change that is being handled, and takes more than :data:`STOP_SECONDS`.
+        The exception is a change whose handling takes more than :data:`STOP_SECONDS`.
         """
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(STOP_SECONDS)
 
     def wait_until_synced(self, seconds: float) -> bool:
-        """Wait until the first list is there and each of its objects was reported; whether it is."""
+        """Wait until each object of the first list was reported; whether this happened in time."""
         return self._synced.wait(seconds)
 
     def objects(self) -> list[Object]:
-        """What is held of all objects, in no order."""
+        """The held objects, in no order."""
         with self._lock:
             return [held.object for held in self._held.values()]
 
     def get(self, namespace: str, name: str) -> Object | None:
-        """What is held of one object; None where there is none. The namespace of a cluster's own is empty."""
+        """One held object; None if there is none. The namespace of a cluster-scoped object is empty."""
         with self._lock:
             held = self._held.get((namespace, name))
         return held.object if held else None
@@ -120,10 +120,10 @@ class Informer:
             try:
                 ended_well = self._follow()
             except (Gone, NotFound):
-                # Nothing is wrong: the server has forgotten, or the kind's definition was deleted.
+                # No failure: the server has dropped the history, or the kind's definition was deleted.
                 self._position = ""
             except Exception as error:
-                # Whatever else: who relies on this would never hear of anything again.
+                # Any other error: without a restart, users of this informer would get no more changes.
                 self._position = ""
                 self._report(error)
             if ended_well or time.monotonic() - self._watch_begun > LONGEST_PAUSE:
@@ -134,7 +134,7 @@ class Informer:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def _follow(self) -> bool:
-        """List if need be, and watch; whether it did what it should, so that it may be repeated at once."""
+        """List if needed, and watch; whether it succeeded, so that it may be repeated at once."""
         subject = self.subject
         if not self._position:
             self._take_list(
@@ -166,7 +166,7 @@ class Informer:
             if self._stop.is_set:
                 break
             self._take_event(event)
-        # A watch that ends at once and shows nothing (a proxy may cut it) must not spin.
+        # A watch that ends at once without events (a proxy may cut it) must not spin.
         return self._position != before or time.monotonic() - self._watch_begun > FIRST_PAUSE
 
     def _take_list(self, page: Page) -> None:
@@ -183,7 +183,7 @@ class Informer:
             self._drop(_key_of(event.object))
         elif event.type != "BOOKMARK":
             self._put(event.object)
-        # Only now: what has failed is looked at again.
+        # Only now: an event whose handling has failed is read again.
         self._position = event.object["metadata"].get("resourceVersion") or self._position
 
     def _put(self, obj: Object) -> None:
@@ -222,7 +222,7 @@ class Informer:
 
     def _report(self, error: Exception) -> None:
         if not self._stop.is_set:
-            # There is nobody else to report to.
+            # There is no other place to report to.
             with suppress(Exception):
                 self._on_error(error)
 
@@ -232,11 +232,11 @@ _Key: TypeAlias = "tuple[str, str]"
 
 
 class _HeldObject(NamedTuple):
-    """What is held of an object.
+    """A held object.
 
     Attributes:
-        object: what ``keep`` has left of it.
-        uid, version: the whole object's.
+        object: the object as reduced by ``keep``.
+        uid, version: those of the whole object.
     """
 
     object: Object

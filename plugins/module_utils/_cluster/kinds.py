@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which kinds an API server serves that is not asked: those that every Kubernetes has, and those of CRDs."""
+"""The kinds that an API server serves, without asking it: those of every Kubernetes, and those of CRDs."""
 
 from __future__ import annotations
 
@@ -89,20 +89,20 @@ storage.k8s.io/v1
     StorageClass storageclasses c
     VolumeAttachment volumeattachments cs
 """
-"""What Kubernetes 1.36 serves: below each apiVersion kind, plural, and in letters whether it is
+"""The kinds of Kubernetes 1.36: below each apiVersion kind, plural, and in letters whether it is
 namespaced (n) or cluster-scoped (c), has a status subresource (s), and counts generations (g).
 """
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A served kind, and how the server treats its objects.
+    """A served kind, and the server's treatment of its objects.
 
     Attributes:
-        resource: what discovery says.
-        has_status: whether ``status`` is a subresource, which other writes leave alone.
-        has_generation: whether ``metadata.generation`` counts changes of what is wanted.
-        custom: whether a CRD defines it.
+        resource: its discovery data.
+        has_status: whether ``status`` is a subresource, which other writes do not change.
+        has_generation: whether ``metadata.generation`` counts changes of the spec.
+        is_custom: whether a CRD defines it.
         schema: ``openAPIV3Schema`` of a custom kind.
     """
 
@@ -119,16 +119,16 @@ class Kind:
 
     @property
     def qualified(self) -> str:
-        """The kind as the server's messages name it, e.g. ``Deployment.apps``."""
+        """The kind in the form of the server's messages, e.g. ``Deployment.apps``."""
         return ".".join(filter(None, (self.resource.kind, self.group)))
 
     @property
     def qualified_plural(self) -> str:
-        """The resource as the server's messages name it, e.g. ``deployments.apps``."""
+        """The resource in the form of the server's messages, e.g. ``deployments.apps``."""
         return ".".join(filter(None, (self.resource.plural, self.group)))
 
     def ref(self, name: str, namespace: str | None) -> Ref:
-        """The reference of an object of this kind; a namespace means nothing where the kind has none."""
+        """The reference of an object of this kind; the namespace is ignored if the kind is cluster-scoped."""
         return Ref(
             self.group, self.resource.kind, (namespace or "") if self.resource.namespaced else "", name
         )
@@ -163,17 +163,17 @@ def is_of_kind(ref: Ref, group_kind: tuple[str, str]) -> bool:
 
 
 def is_crd(obj: Object) -> bool:
-    """Whether an object is a CustomResourceDefinition, and not another group's kind of that name."""
+    """Whether an object is a CustomResourceDefinition, and not a kind of that name in another group."""
     return (group_of(obj["apiVersion"]), obj["kind"]) == CRD_KIND
 
 
 def defined_kinds(objects: Iterable[Object]) -> KindTable:
-    """The kinds that the CustomResourceDefinitions among some objects make the server serve."""
+    """The kinds that the CustomResourceDefinitions among some objects define."""
     return {key: kind for crd in filter(is_crd, objects) for key, kind in kinds_of_crd(crd).items()}
 
 
 def kinds_of_crd(crd: Object) -> KindTable:
-    """The kinds that a CustomResourceDefinition makes the server serve, one per served version."""
+    """The kinds that a CustomResourceDefinition defines, one per served version."""
     spec = crd["spec"]
     table: KindTable = {}
     for version in spec.get("versions") or ():
@@ -217,6 +217,6 @@ _NAMES_IN_K8S_IO = frozenset(
 def is_built_in(group: str) -> bool:
     """Whether the API server itself serves a group (its list is in k8s.io/kubernetes, pkg/controlplane).
 
-    Others that end in ``.k8s.io``, such as the Gateway API's, are made of custom resources.
+    Other groups that end in ``.k8s.io``, such as the Gateway API's, consist of custom resources.
     """
     return group in _NAMES or (group.endswith(".k8s.io") and group[: -len(".k8s.io")] in _NAMES_IN_K8S_IO)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster that counts what is asked of it, and how long the answers take."""
+"""A cluster that counts its calls and measures the time of their answers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .wrapper import WRITES, Call, ClusterWrapper, T
 
 
 class Meter:
-    """Counts of the seam's calls. One call may be several HTTP requests, or none where it is cached.
+    """Counts of the interface's calls. One call may be several HTTP requests, or none if it is cached.
 
     Attributes:
-        calls: how many, by verb (a method's name); those with ``dry_run`` count as ``<verb> (dry run)``.
-        seconds: the time spent in them, by verb; calls side by side each count in full.
+        calls: their number by verb (a method's name); those with ``dry_run`` count as ``<verb> (dry run)``.
+        seconds: the time spent in them, by verb; parallel calls each count in full.
     """
 
     def __init__(self) -> None:
@@ -28,24 +28,24 @@ class Meter:
         self._lock = threading.Lock()
 
     def add(self, verb: str, seconds: float, calls: int = 1) -> None:
-        """Count calls of a verb that took some seconds together."""
+        """Add calls of a verb and their total time in seconds."""
         with self._lock:
             self.calls[verb] += calls
             self.seconds[verb] += seconds
 
     @property
     def reads(self) -> int:
-        """How many calls can't have changed anything."""
+        """The number of calls that can't have changed anything."""
         return sum(self.calls.values()) - self.writes
 
     @property
     def writes(self) -> int:
-        """How many calls may have changed something."""
+        """The number of calls that may have changed something."""
         return sum(self.calls[verb] for verb in WRITES)
 
 
 class MeteredCluster(ClusterWrapper):
-    """Another cluster, with its calls counted by a meter that several of these may share."""
+    """Another cluster whose calls a meter counts; several of these may share a meter."""
 
     def __init__(self, inner: Cluster, meter: Meter | None = None) -> None:
         super().__init__(inner)

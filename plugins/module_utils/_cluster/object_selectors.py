@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Label and field selectors, decided on objects at hand."""
+"""Label and field selectors, evaluated on local objects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REQUIREMENT = re.compile(
 
 
 def label_matcher(selector: str) -> Matches:
-    """Whether an object's labels match: ``a=b,c!=d,e in (f,g),h notin (i),j,!k``.
+    """A function that matches an object's labels: ``a=b,c!=d,e in (f,g),h notin (i),j,!k``.
 
     Raises:
         Invalid: the selector can't be read.
@@ -38,7 +38,7 @@ def label_matcher(selector: str) -> Matches:
 
 
 def field_matcher(selector: str) -> Matches:
-    """Whether an object's fields match: ``metadata.name=a,status.phase!=Running``.
+    """A function that matches an object's fields: ``metadata.name=a,status.phase!=Running``.
 
     Raises:
         Invalid: the selector can't be read.

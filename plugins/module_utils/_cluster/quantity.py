@@ -20,17 +20,17 @@ _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 
 
 class BadQuantity(LifecycleError):
-    """A text that is no Kubernetes quantity."""
+    """A text that is not a Kubernetes quantity."""
 
 
 def parse_quantity(quantity: str | int | float) -> Decimal:
-    """The value of a quantity in its base unit: bytes, cores, or whatever it counts.
+    """The value of a quantity in its base unit: bytes, cores, or another unit.
 
     Args:
-        quantity: as an object has it; YAML reads a quantity without a unit as a number.
+        quantity: the value in an object; YAML reads a quantity without a unit as a number.
 
     Raises:
-        BadQuantity: it is none.
+        BadQuantity: it is not a quantity.
     """
     match = _QUANTITY.fullmatch(str(quantity))
     if match is None:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lists of a namespace that are a few seconds old at most, for many waits that look for causes."""
+"""Lists of a namespace that are at most a few seconds old, for many waits that search for causes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .errors import ClusterError
 from .object_selectors import field_matcher, label_matcher
 
 RECENT_SECONDS = 9.0
-"""How old a list may be: less than the ten seconds after which each wait looks again."""
+"""The maximum age of a list: less than the ten seconds after which each wait searches again."""
 
 
 class RecentLists:
-    """Lists each kind of a namespace once, however many want to know a part of it.
+    """Lists each kind of a namespace once, for all callers that need a part of it.
 
-    Usable from several threads. That a list is refused is remembered just as long.
+    Usable from several threads. An error is cached for the same time.
 
     Args:
         cluster: the live one.
-        clock: seconds that only grow; for tests.
+        clock: seconds that only increase; for tests.
     """
 
     def __init__(self, cluster: Cluster, clock: Callable[[], float] = time.monotonic) -> None:
@@ -46,7 +46,7 @@ class RecentLists:
         """The objects of a namespace that match the selectors.
 
         Raises:
-            ClusterError: they may not be listed, or the server does not answer.
+            ClusterError: the list is not permitted, or the server does not answer.
         """
         with self._lock:
             recent = self._lists.setdefault((api_version, kind, namespace), _RecentList())
@@ -56,7 +56,7 @@ class RecentLists:
 
 
 class _RecentList:
-    """One list, or the error in place of it, and when it was read."""
+    """One list, or the error in its place, and the time of the read."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -79,7 +79,7 @@ class _RecentList:
 
 
 class DirectLists:
-    """The same lists, read anew each time and selected by the server: for one look at one object.
+    """The same lists, read again each time and selected by the server: for one check of one object.
 
     Args:
         cluster: the live one.

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 SHORTEST_SECRET = 4
-"""Characters from which on a Secret's value is masked: a shorter one would mask half of every sentence."""
+"""The minimum length of a value to mask: a shorter one would mask half of every sentence."""
 
 
 class Redactor:
-    """Masks the values of Secrets that passed by.
+    """Masks the values of Secrets that it has seen.
 
     Attributes:
-        has_seen_values: whether there were any.
+        has_seen_values: whether it has seen any.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Redactor:
         self._values: set[str] = set()
 
     def note(self, obj: Mapping[str, Any]) -> None:
-        """Remember an object's values, if it is a Secret."""
+        """Record an object's values, if it is a Secret."""
         if obj.get("kind") != "Secret":
             return
         for text in _values_in(obj, "stringData"):
@@ -42,7 +42,7 @@ class Redactor:
                 continue
 
     def note_patch(self, kind: str, patch: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
-        """Remember the values in a merge patch or a JSON patch of an object, if it is a Secret."""
+        """Record the values in a merge patch or a JSON patch of an object, if it is a Secret."""
         if isinstance(patch, Mapping):
             self.note({**patch, "kind": kind})
             return
@@ -54,7 +54,7 @@ class Redactor:
                 self.note({**content, "kind": kind})
 
     def clean(self, text: str) -> str:
-        """The text without any of these values."""
+        """The text with these values masked."""
         for value in sorted(self._values, key=len, reverse=True):
             text = text.replace(value, "***")
         return text
@@ -71,7 +71,7 @@ class Redactor:
 
 
 def _values_in(secret: Mapping[str, Any], field: str) -> Iterator[str]:
-    """The values in one field of a Secret; a patch says by null what is to go."""
+    """The values in one field of a Secret; null in a patch removes a value."""
     values = secret.get(field)
     if isinstance(values, Mapping):
         yield from (str(value) for value in values.values() if value is not None)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which version a kind can be read, and what that says about objects of a kind that is not served."""
+"""The version in which to read a kind, and whether objects of an unserved kind may exist."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _VERSION = re.compile(r"v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?")
 
 
 def served_resource(cluster: Cluster, api_version: str, kind: str) -> Resource | None:
-    """A kind in this version or, if it is not served any longer, in the preferred one; None if in no version.
+    """A kind in this version or, if it is no longer served, in the preferred one; None if in no version.
 
     Raises:
-        ApiUnavailable: the server can't say whether the group has the kind.
+        ApiUnavailable: the server does not know whether the group has the kind.
     """
     exact = cluster.resource(api_version, kind)
     return exact or next(iter(cluster.served(group_of(api_version), kind)), None)
@@ -29,17 +29,17 @@ def readable_version(cluster: Cluster, api_version: str, kind: str) -> str:
     """The version to read a kind in: this one, unless only others are served.
 
     Raises:
-        ApiUnavailable: the server can't say whether the group has the kind.
+        ApiUnavailable: the server does not know whether the group has the kind.
     """
     resource = served_resource(cluster, api_version, kind)
     return resource.api_version if resource else api_version
 
 
 def preferred_first(resources: Iterable[Resource]) -> tuple[Resource, ...]:
-    """One kind's resources in the order in which an API server prefers their versions.
+    """One kind's resources in an API server's order of preference of their versions.
 
-    Stable ones go before beta and alpha ones, and higher ones before lower ones; what is no version of
-    Kubernetes goes last (k8s.io/apimachinery, pkg/version, CompareKubeAwareVersionStrings).
+    Stable versions precede beta and alpha ones, and higher versions precede lower ones. Names that are not
+    Kubernetes versions come last (k8s.io/apimachinery, pkg/version, CompareKubeAwareVersionStrings).
     """
 
     def rank(resource: Resource) -> tuple[bool, int, int, int]:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster of which each thing is asked once, however many want to know it: for checks that only read."""
+"""A cluster that answers each read once for all callers: for checks that only read."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .cluster import Cluster, Event, Page
 from .wrapper import Call, ClusterWrapper, T
 
 SHARED = ("get", "list", "resource", "served", "server_version")
-"""The verbs whose answers are kept; what is asked for by the others may differ the next time."""
+"""The verbs whose answers are cached; the answers of other verbs may differ the next time."""
 
 
 @dataclass
 class _Answer:
-    """What the cluster has answered, once somebody has asked; others wait meanwhile.
+    """The cluster's answer once a caller has asked; other callers wait meanwhile.
 
     Attributes:
-        value: the answer, in a list of one as None may be one, too.
-        content: what of it could be changed, in bytes.
+        value: the answer, in a list of one, as None may be an answer too.
+        content: the mutable part of it, in bytes.
     """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -32,31 +32,31 @@ class _Answer:
     content: bytes = b""
 
     def take(self, value: Any) -> None:
-        """Keep an answer."""
+        """Store an answer."""
         self.content = marshal.dumps(_changeable(value))
         self.value.append(value)
 
     def copy(self) -> Any:
-        """The answer for somebody to change; from bytes it comes ten times as fast as by Python."""
+        """The answer for a caller to change; a copy from bytes is ten times as fast as one by Python code."""
         [value] = self.value
         if isinstance(value, Page):
             return replace(value, items=marshal.loads(self.content))
         return marshal.loads(self.content) if isinstance(value, dict) else value
 
     def is_intact(self) -> bool:
-        """Whether nobody has changed it."""
+        """Whether no caller has changed it."""
         return all(marshal.loads(self.content) == _changeable(value) for value in self.value)
 
 
 class SharedReads(ClusterWrapper):
-    """Another cluster, as it was when each read was asked for the first time.
+    """Another cluster, with the state of the first read of each object.
 
-    Who acts must not use it: what it tells grows old. A read that fails is asked for again by the next one.
+    Code that writes must not use it: its answers become outdated. A failed read is repeated by the next one.
 
     Args:
-        inner: the other one.
-        copied: whether everybody gets an answer of their own, as of any cluster. A hundred who only look at
-            long lists are done a third sooner without; :meth:`are_intact` tells whether that went well.
+        inner: the other cluster.
+        copied: whether each caller gets a copy, as of any cluster. Without copies, a hundred callers that
+            only read long lists are done a third sooner; :meth:`are_intact` says if one changed an answer.
     """
 
     def __init__(self, inner: Cluster, *, copied: bool = True) -> None:
@@ -66,7 +66,7 @@ class SharedReads(ClusterWrapper):
         self._lock = threading.Lock()
 
     def are_intact(self) -> bool:
-        """Whether nobody has changed what others have got, too."""
+        """Whether no caller has changed a shared answer."""
         return all(answer.is_intact() for answer in self._answers.values())
 
     def _through(self, call: Call, ask: Callable[[], T]) -> T:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A signal by which one thread ends the wait of another, also where that waits for a server."""
+"""A signal with which one thread ends the wait of another, also a wait for a server."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from contextlib import contextmanager
 
 
 class StopSignal:
-    """Says once, and for good, that a thread shall stop. Usable from several threads.
+    """Signals once, and for good, that a thread must stop. Usable from several threads.
 
-    A thread that waits in a system call can't see it: around such a wait it registers what ends the wait.
+    A thread that waits in a system call can't see it: it registers a function that ends such a wait.
     """
 
     def __init__(self) -> None:
@@ -23,11 +23,11 @@ class StopSignal:
 
     @property
     def is_set(self) -> bool:
-        """Whether the signal was given."""
+        """Whether the signal is set."""
         return self._event.is_set()
 
     def set(self) -> None:
-        """Give the signal, and end the waits that are registered."""
+        """Set the signal, and end the registered waits."""
         if self._event.is_set():
             return
         with self._lock:
@@ -37,16 +37,16 @@ class StopSignal:
                 interrupt()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the signal for some seconds; whether it was given."""
+        """Wait for the signal for some seconds; whether it is set."""
         return self._event.wait(seconds)
 
     @contextmanager
     def interrupting(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """Register what ends a wait in this block.
+        """Register a function that ends the wait in this block.
 
         Args:
-            interrupt: ends the wait, from another thread. It must not block, and must not fail where nobody
-                waits. It is called at once if the signal was given before.
+            interrupt: ends the wait, from another thread. It must not block, and must not fail without a
+                wait. It is called at once if the signal is already set.
         """
         key = object()
         with self._lock:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects that are sent to the API server for validation in place of others, whose namespace it lacks."""
+"""Objects that are sent to the API server for validation in place of others whose namespace it lacks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Substitute:
-    """What a request is about that names another object.
+    """The original of a request that names another object.
 
     Attributes:
-        action: what is rehearsed, on the original, such as ``apply Deployment kyma-system/loki``.
+        action: the rehearsed operation on the original, such as ``apply Deployment kyma-system/loki``.
         names: the names of the original, by those that were sent.
     """
 
@@ -24,7 +24,7 @@ class Substitute:
     names: Mapping[str, str]
 
     def original(self, text: str) -> str:
-        """What the server said, with the names of the original."""
+        """The server's text, with the names of the original."""
         for sent, original in self.names.items():
             text = text.replace(sent, original)
         return text
@@ -35,7 +35,7 @@ _CURRENT: ContextVar[Substitute | None] = ContextVar("substitute", default=None)
 
 @contextmanager
 def name_original_of(substitute: Substitute) -> Iterator[None]:
-    """Have the warnings of this thread's requests name the original."""
+    """Make the warnings of this thread's requests name the original."""
     token = _CURRENT.set(substitute)
     try:
         yield
@@ -44,10 +44,10 @@ def name_original_of(substitute: Substitute) -> Iterator[None]:
 
 
 def original_warning(action: str, text: str) -> tuple[str, str]:
-    """What a warning is about, and its text, by the names of the original where a substitute was sent.
+    """The operation and the text of a warning, with the names of the original if a substitute was sent.
 
     Args:
-        action: what is done, on which object.
+        action: the operation and its object.
         text: the warning.
     """
     current = _CURRENT.get()

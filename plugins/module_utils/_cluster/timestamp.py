@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Moments as Kubernetes writes them."""
+"""Times in the format of Kubernetes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import TypedDict
 
 
 def timestamp(when: datetime | None = None) -> str:
-    """A moment, by default now, in RFC 3339: UTC, whole seconds."""
+    """A time, by default now, in RFC 3339: UTC, whole seconds."""
     return (when or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def precise_timestamp(when: datetime | None = None) -> str:
-    """A moment, by default now, in RFC 3339: UTC, with milliseconds."""
+    """A time, by default now, in RFC 3339: UTC, with milliseconds."""
     moment = (when or datetime.now(UTC)).astimezone(UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Times(TypedDict):
-    """When something began and ended (UTC, with milliseconds); empty if that is unknown."""
+    """The start and the end of an operation (UTC, with milliseconds); empty if unknown."""
 
     started_at: str
     finished_at: str
@@ -31,7 +31,7 @@ NO_TIMES: Times = {"started_at": "", "finished_at": ""}
 
 
 def interval_until_now(seconds: float) -> Times:
-    """The start and the end of what took so many seconds and has just ended."""
+    """The start and the end of an operation that took so many seconds and has just ended."""
     now = datetime.now(UTC)
     return {
         "started_at": precise_timestamp(now - timedelta(seconds=seconds)),

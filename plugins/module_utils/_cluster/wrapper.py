@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The base of clusters that hand every call on to another one, and do something before or after it."""
+"""The base of clusters that forward every call to another one, and act before or after it."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from .cluster import Cluster, Event, ExecResult, Object, Page, Resource, WriteTe
 WRITES = ("apply", "create", "patch", "delete", "exec")
 """The verbs that may change a cluster."""
 DISCOVERED = ("resource", "served")
-"""The verbs that discovery answers: it is read once, and again only for what it does not name."""
+"""The verbs that discovery answers: it is read once, and again only for a kind that it does not list."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the seam.
+    """One call of the interface.
 
     Attributes:
         verb: the method's name.
-        api_version, kind, name, namespace: what it concerns, as far as the caller says; of ``served`` the
-            group stands in place of the apiVersion.
+        api_version, kind, name, namespace: its target, as far as the caller names it; for ``served``
+            api_version is the group.
         obj: the object to apply or to create.
-        dry_run: whether what it writes is not kept.
-        how: what else a ``list`` was given, by name and sorted.
+        dry_run: whether the server does not store what it writes.
+        options: the other arguments of a ``list``, by name and sorted.
         patch: the content of a ``patch``.
     """
 
@@ -62,17 +62,17 @@ def _given(how: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 class ClusterWrapper(Cluster):
-    """Another cluster; a subclass says in ``_through`` and ``_watched`` what its calls pass through."""
+    """Another cluster; a subclass implements ``_through`` and ``_watched``, which every call passes."""
 
     def __init__(self, inner: Cluster) -> None:
         self._inner = inner
 
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
-        """Make a call (all but ``watch``), which ``ask`` hands on."""
+        """Make a call (any but ``watch``); ``ask`` forwards it."""
         raise NotImplementedError
 
     def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
-        """Make a call of ``watch``, and hand out its events."""
+        """Make a call of ``watch``, and yield its events."""
         raise NotImplementedError
 
     def with_field_manager(self, name: str) -> Self:

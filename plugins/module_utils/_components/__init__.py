@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One component through its life, for a release or for a module.
+"""The lifecycle of one component, for a release or for a module.
 
-From outside: `component_rehearsal` (what would change), `component_run` (deploy it), `component_removal`.
+Other packages import: `component_rehearsal` (what would change), `component_run`, `component_removal`.
 """

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which components must not be removed, as resources that they manage live on without them: pure."""
+"""Finds components that must not be removed, as resources that they manage would still exist: pure."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ IsNeeded = Callable[[str, Collection[str]], bool]
 
 @dataclass(frozen=True)
 class BlockedRemoval:
-    """Why a component must not be removed.
+    """The reason that a component must not be removed.
 
     Attributes:
-        living: the resources that it manages and that would live on.
-        errors: why nobody knows what lives.
+        living: the resources that it manages and that would still exist.
+        errors: why the existing resources are unknown.
     """
 
     living: tuple[Object, ...] = ()
@@ -43,19 +43,19 @@ def blocked_removals(
 ) -> dict[str, BlockedRemoval]:
     """The components that must not be removed, each with the reason.
 
-    What goes with another component in the same removal blocks none, unless that component stays itself.
+    Resources deleted with another component in the same removal block none, unless that component stays.
 
     Args:
         managed: the kinds that each component manages.
-        living: what lives of these kinds.
-        removed: what is to go, by component.
-        is_needed: whether a component stays as others do that need it.
-        force: whether objects go that say of themselves that they stay.
+        living: the existing objects of these kinds.
+        removed: the entries to remove, by component.
+        is_needed: whether a component stays because others that need it stay.
+        force: whether objects are deleted that are marked to stay.
     """
     staying: frozenset[str] = frozenset()
 
     def gone(name: str) -> set[Ref]:
-        # What a component brings itself is never what blocks it.
+        # A component's own objects never block it.
         leaving = (entries for one, entries in removed.items() if one == name or one not in staying)
         return refs_that_go(living, chain.from_iterable(leaving), force=force)
 
@@ -81,7 +81,7 @@ def _blocked(kinds: Iterable[GroupKind], living: LivingResources, gone: Collecti
 
 
 def _with_needed(staying: Collection[str], names: Iterable[str], is_needed: IsNeeded) -> frozenset[str]:
-    """Some components that stay, and those that stay for them: in the order in which they are removed."""
+    """Components that stay, and those that stay because these need them: in the order of removal."""
     found = set(staying)
     for name in names:
         if name not in found and is_needed(name, found):
@@ -92,15 +92,15 @@ def _with_needed(staying: Collection[str], names: Iterable[str], is_needed: IsNe
 def refs_that_go(
     living: LivingResources, leaving: Iterable[InventoryEntry], *, force: bool = False
 ) -> set[Ref]:
-    """Those of the living resources that go with what is removed, or that the garbage collector takes then.
+    """The existing resources that are removed, or that the garbage collector deletes as a result.
 
     Args:
-        living: what lives.
+        living: the existing resources.
         leaving: the entries of inventories that are removed.
-        force: whether objects go that say of themselves that they stay.
+        force: whether objects are deleted that are marked to stay.
     """
     objects = {ref_of(obj): obj for found in living.values() if isinstance(found, list) for obj in found}
-    # A workload is no such owner: it goes with the operator, when it is too late for what it owns.
+    # A workload does not count as an owner: it is deleted with the operator, too late for its dependents.
     entries = [entry for entry in leaving if not is_built_in(entry.ref.group)]
     gone = {
         entry.ref
@@ -117,6 +117,6 @@ def refs_that_go(
 
 
 def _is_owned(obj: Object, uids: Collection[str]) -> bool:
-    """Whether an object goes when its owners go, as no other owner is left to it."""
+    """Whether an object is deleted with these owners, as it has no other owner."""
     owners = obj["metadata"].get("ownerReferences") or ()
     return bool(owners) and all(owner.get("uid") in uids for owner in owners)

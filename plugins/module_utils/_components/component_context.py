@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all components of a run share."""
+"""The data that all components of a run share."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class PhaseMigrations(Protocol):
     """Runs the migrations of one component and phase."""
 
     def __call__(self, component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
-        """What came of each, as it stands in results: ``id``, ``state``, ``error``, ``fatal``, ..."""
+        """The result of each, as in a task's results: ``id``, ``state``, ``error``, ``fatal``, ..."""
 
 
 @dataclass(frozen=True)
 class KnownState:
-    """What the cluster remembers as a task begins.
+    """The cluster's records at the start of a task.
 
     Attributes:
-        inventories: of all that was deployed before, by owner.
-        autoscaled: what autoscalers of the cluster and of what is deployed target.
-        is_recorded: whether the cluster keeps our records, so that inventories can be written.
+        inventories: of all earlier deployments, by owner.
+        autoscaled: the targets of autoscalers of the cluster and of what is deployed.
+        is_recorded: whether the cluster stores our records, so that inventories can be written.
     """
 
     inventories: Mapping[str, Inventory]
@@ -43,11 +43,11 @@ class KnownState:
 
 @dataclass(frozen=True)
 class RunAdditions:
-    """What came to the cluster with this run, so that no plan could ask the server about it.
+    """The kinds and namespaces that this run added, so that no plan could ask the server about them.
 
     Attributes:
         kinds: by apiVersion and kind.
-        namespaces: names of namespaces, some of which may have been there before.
+        namespaces: names of namespaces, some of which may have existed before.
     """
 
     kinds: Mapping[tuple[str, str], Kind] = field(default_factory=dict)
@@ -55,11 +55,11 @@ class RunAdditions:
 
 
 class ContentSource(NamedTuple):
-    """Where the content of components comes from.
+    """The source of the components' content.
 
     Attributes:
         version: of the release, or of the module.
-        fingerprint: of all of it, as it is rendered.
+        fingerprint: of all rendered content.
     """
 
     version: str
@@ -68,25 +68,26 @@ class ContentSource(NamedTuple):
 
 @dataclass(frozen=True)
 class ComponentContext:
-    """What working on components takes.
+    """The shared means of the work on components.
 
     Attributes:
         cluster: the live one.
         policy: what the user allows.
         migrate: runs the migrations of one component and phase.
-        progress: where to tell what is going on.
+        progress: receives the progress.
         cancelled: whether a person has asked to stop.
-        out_of_grace: whether what was in flight then has had its time.
-        timeout: seconds a component may take to become healthy, where it has no timeout of its own.
-        watcher: shared by all components that are waited for.
-        known: what the cluster remembers.
-        source: where the content comes from.
-        additions: what came with this run.
-        selection: which objects of each component are read and applied, see :mod:`~.selection`; all, where
+        out_of_grace: whether the time for running work after a cancellation has ended.
+        timeout: seconds a component may take to become healthy, if it has no timeout itself.
+        watcher: shared by all waits for components.
+        known: the cluster's records.
+        source: the source of the content.
+        additions: the additions of this run.
+        selection: which objects of each component are read and applied, see :mod:`~.selection`; all, if
             it does not name a component.
         providers: the components that install kinds when they run, by API group.
-        owner_kind: what the components are to the inventories: of a release, or modules.
-        count: called as a component is done: how many of them are, to follow a sentence; empty outside a run.
+        owner_kind: the kind of the components in the inventories: of a release, or modules.
+        count: called when a component is done; returns the number done, to end a sentence; empty outside a
+            run.
     """
 
     cluster: Cluster

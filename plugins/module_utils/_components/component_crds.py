@@ -28,11 +28,11 @@ from .desired_component import DesiredComponent
 def narrow_component(
     place: ComponentContext, component: DesiredComponent, wide: Collection[str]
 ) -> ComponentOutcome:
-    """End what a component has begun with its definitions, so that it is complete.
+    """Narrow the definitions of a component, so that its deployment is complete.
 
     Args:
-        place: what working on components takes.
-        component: whose definitions they are.
+        place: the shared means of the work on components.
+        component: the owner of the definitions.
         wide: their names.
     """
     started = time.monotonic()
@@ -48,7 +48,7 @@ def narrow_component(
 
     try:
         live: dict[Ref, Object] = {}
-        # As they are since this run has begun: it may have made them.
+        # As recorded since the start of this run, which may have created them.
         known = KnownObjects(entries_of(_inventory(place, component)), by_uid=True)
         for crd in component.objects:
             if crd["kind"] == CRD and crd["metadata"]["name"] in wide:

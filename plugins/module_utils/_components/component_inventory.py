@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The inventory of a component, before and after it is applied, and what a deployment records beside it."""
+"""The inventory of a component, before and after it is applied, with the other data of a deployment."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .._release.model import ComponentEntry
 
 @dataclass(frozen=True)
 class DeployedAs:
-    """What a deployment of a release records of a component beside its objects.
+    """The data that a deployment of a release records for a component in addition to its objects.
 
     Attributes:
-        version: the release that it was deployed from.
+        version: the deployed release.
         component_version: the component's own version, or empty.
-        release: the fingerprint of the release that it was deployed from.
-        source: sha256 over all that what was applied is rendered from, or empty.
-        prerequisite: whether it goes before all that isn't, and so is deleted after that.
+        release: the fingerprint of the deployed release.
+        source: sha256 over all inputs of the rendering, or empty.
+        prerequisite: whether it is deployed before all components that aren't, and so deleted after them.
         needs: the components that it needs, which are deleted after it.
     """
 
@@ -36,7 +36,7 @@ class DeployedAs:
 
 
 def deployed_as(inventory: Inventory) -> DeployedAs:
-    """What is recorded of a component beside its objects."""
+    """The data recorded for a component in addition to its objects."""
     details = inventory.details
     return DeployedAs(
         version=details.get("version", ""),
@@ -49,7 +49,7 @@ def deployed_as(inventory: Inventory) -> DeployedAs:
 
 
 def with_deployed_as(inventory: Inventory, deployed: DeployedAs) -> Inventory:
-    """The inventory with what a deployment records beside it."""
+    """The inventory with the additional data of a deployment."""
     details = {
         "version": deployed.version,
         "componentVersion": deployed.component_version,
@@ -62,7 +62,7 @@ def with_deployed_as(inventory: Inventory, deployed: DeployedAs) -> Inventory:
 
 
 def listed_as(entry: ComponentEntry) -> DeployedAs:
-    """What the component list says of a component, as far as that is recorded."""
+    """The data of a component in the component list, as far as it is recorded."""
     return DeployedAs(
         component_version=entry.version or "", prerequisite=entry.prerequisite, needs=entry.needs
     )
@@ -71,17 +71,17 @@ def listed_as(entry: ComponentEntry) -> DeployedAs:
 def intended_inventory(
     before: Inventory, namespace: str, listed: DeployedAs, objects: Iterable[Object], *, whole: bool = True
 ) -> Inventory:
-    """The inventory to keep before a component is applied: nothing that is or will be there gets lost.
+    """The inventory to store before a component is applied: it names all existing and all new objects.
 
-    The digest is empty, as the deployment isn't complete; what the release no longer contains is marked. What
-    was there before keeps its place: of a large inventory no part takes what is still written in another.
+    The digest is empty, as the deployment isn't complete; objects that the release dropped are marked. Old
+    entries do not change their positions: no part of a large inventory gets entries of a later part.
 
     Args:
-        before: what is remembered; without objects where that is nothing.
-        namespace: the component's default one.
-        listed: what the component list says of it.
-        objects: what is to be applied.
-        whole: whether these are all of its objects; else what it has beside them stays as it is noted.
+        before: the recorded inventory; without objects if there is none.
+        namespace: the component's default namespace.
+        listed: its data in the component list.
+        objects: the objects to apply.
+        whole: whether these are all of its objects; else the entries of the others do not change.
     """
     known = {entry.ref: entry for entry in before.entries}
     wanted = {ref_of(obj): obj for obj in objects}
@@ -109,14 +109,14 @@ def completed_inventory(
 ) -> Inventory:
     """The inventory after a component is healthy, with its objects as they are now.
 
-    What the release dropped stays as it was noted: only what is still that very object may be pruned.
+    The entries of dropped objects do not change: only an unreplaced object may be pruned.
 
     Args:
-        intent: what was to be deployed.
+        intent: the inventory of the intended deployment.
         live: the objects.
-        digest: of what was applied.
-        deployed: what is recorded beside its objects.
-        held: what others hold of them: what was ceded, and what was added.
+        digest: of the applied content.
+        deployed: the additional data to record.
+        held: the fields of the objects that others own: ceded ones, and added ones.
     """
     held = held or {}
     entries = tuple(
@@ -129,7 +129,7 @@ def completed_inventory(
 
 
 def with_list_entry(inventory: Inventory, namespace: str, listed: DeployedAs) -> Inventory:
-    """The inventory of a component that stays as it is, with what the component list says of it by now."""
+    """The inventory of an unchanged component, with its present data in the component list."""
     before = deployed_as(inventory)
     deployed = replace(listed, version=before.version, release=before.release, source=before.source)
     return with_deployed_as(replace(inventory, namespace=namespace), deployed)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan says about one component."""
+"""The plan of one component."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Blocker:
-    """Why a deployment must not begin.
+    """The reason that a deployment must not begin.
 
     Attributes:
-        component: the component it concerns, or empty.
-        message: what is wrong, on which object, and what to do, in a sentence.
-        is_hold: whether it is that the cluster is held.
+        component: its component, or empty.
+        message: the problem, its object, and what to do, in a sentence.
+        is_hold: whether the reason is a hold on the cluster.
     """
 
     component: str
@@ -38,19 +38,19 @@ class Blocker:
 
 @dataclass(frozen=True)
 class MigrationPlan:
-    """What is known of one migration before it runs.
+    """The data about one migration before it runs.
 
     Attributes:
         id: e.g. ``logging/grow-loki-volume``.
         component: the component it belongs to, or ``global``.
         phase: ``pre`` or ``post``.
         verdict: ``needed``, ``not_needed`` or ``blocked``.
-        evidence: what in the cluster led to it.
+        evidence: the facts in the cluster that led to it.
         seconds: how long its check took.
-        writes: what it would write.
-        slow: it has nothing to do and yet took long to say so.
-        requests: how often its check called the cluster, also where it was spared the request.
-        notes: what a person should know of it, each in a sentence.
+        writes: its predicted writes.
+        slow: whether it has nothing to do and its check still took long.
+        requests: the number of its check's calls to the cluster, including cached ones.
+        notes: messages for the user, each a sentence.
     """
 
     id: str
@@ -65,11 +65,11 @@ class MigrationPlan:
     notes: tuple[str, ...] = ()
 
     def with_writes(self, writes: tuple[ObjectChange, ...]) -> MigrationPlan:
-        """The same with what its rehearsal wrote."""
+        """The same with the writes of its rehearsal."""
         return replace(self, writes=writes)
 
     def as_result(self) -> dict[str, Any]:
-        """As it stands in a task's result."""
+        """The migration in the form of a task's result."""
         return {
             "id": self.id,
             "component": self.component,
@@ -86,23 +86,23 @@ class MigrationPlan:
 
 @dataclass(frozen=True)
 class ComponentPlan:
-    """What a deployment would do with one component.
+    """The planned changes of a deployment to one component.
 
     Attributes:
         name, namespace: of the component.
         action: ``install``, ``upgrade``, ``downgrade``, ``drifted``, ``resume``, ``migrate``, ``prune``
-            or ``unchanged``; of what the release lacks ``orphaned`` or ``delete``.
+            or ``unchanged``; for components that the release lacks ``orphaned`` or ``delete``.
         selection: which of its objects the run reads and applies, see :mod:`~.selection`.
-        changes: what would happen to its objects.
-        dropped: objects that no component of the release contains any more; what goes is among the changes.
-        hooks: Helm hooks that are left out.
-        warnings: what a person should know.
-        objects: how many objects it consists of.
-        digest: sha256 over what would be applied; empty where the component is as it was deployed.
-        component_version: its own version as the component list says it, or empty.
-        findings: what others have done to its objects and was not told before.
-        noted: what the inventory is to remember of objects that were looked at and stay as they are.
-        listed: what the component list says of it, where it stays as it is and the inventory says otherwise.
+        changes: the changes of its objects.
+        dropped: objects that no component of the release contains any more; deletions are among the changes.
+        hooks: Helm hooks that are skipped.
+        warnings: messages for the user.
+        objects: the number of its objects.
+        digest: sha256 over the objects to apply; empty if the component has not changed since its deployment.
+        component_version: its own version in the component list, or empty.
+        findings: changes by others to its objects that were not reported before.
+        observed_entries: the new inventory entries of objects that were checked and do not change.
+        listed: its data in the component list, if it does not change and the inventory has other data.
     """
 
     name: str
@@ -122,16 +122,16 @@ class ComponentPlan:
 
     @property
     def label(self) -> str:
-        """Its name, with its own version where it has one."""
+        """Its name, with its own version if it has one."""
         return f"{self.name} {self.component_version}".rstrip()
 
     @property
     def takes_part(self) -> bool:
-        """Whether the run works on it."""
+        """Whether the run has work for it."""
         return self.action not in ("unchanged", "orphaned")
 
     def as_result(self) -> dict[str, Any]:
-        """As it stands in a task's result."""
+        """The component in the form of a task's result."""
         return {
             "name": self.name,
             "namespace": self.namespace,

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What components' changes need beforehand: rights, and objects that no other tool manages."""
+"""The preconditions of components' changes: rights, and no objects that another tool manages."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from .desired_component import DesiredComponent
 
 @dataclass(frozen=True)
 class IntendedChanges:
-    """What a run would do, as far as it needs rights and meets other tools.
+    """The changes of a run that may need rights or affect other tools.
 
     Attributes:
-        components: those that take part, with what would become of their objects.
+        components: those that take part, with the changes of their objects.
         met: live objects that would be written.
-        writes: what migrations would write.
-        wide: definitions that would have to be narrowed at the end.
-        inventories: of what was deployed before, by component.
-        live: the metadata of what they name.
-        served: what is served of a kind, CRDs that the run itself brings included.
+        writes: the predicted writes of migrations.
+        wide: definitions to narrow at the end.
+        inventories: of earlier deployments, by component.
+        live: the metadata of the objects in these.
+        served: returns the served resource of a kind, including the run's own CRDs.
         takeover: whether objects of other tools may be taken over.
     """
 
@@ -48,13 +48,13 @@ class IntendedChanges:
 
 
 def needed_rights(intended: IntendedChanges) -> set[Right]:
-    """What the run has to be allowed, but for what :func:`granting_rights_of` adds."""
+    """The rights that the run needs, without those of :func:`granting_rights_of`."""
     served = intended.served
     needed: set[Right] = set()
     told: set[tuple[str, str, str, str]] = set()
 
     def applying(obj: Object, action: str) -> set[Right]:
-        # Of the thousands of objects that a run may apply, most take what others of their kind take.
+        # Most of the thousands of objects that a run may apply need the same rights as others of their kind.
         one = (obj["apiVersion"], obj["kind"], ref_of(obj).namespace, action)
         if one in told:
             return set()
@@ -65,7 +65,7 @@ def needed_rights(intended: IntendedChanges) -> set[Right]:
         actions = {change.ref: change.action for change in plan.changes}
         for obj in component.objects:
             ref = ref_of(obj)
-            # What could not be rehearsed is new as far as anybody knows.
+            # An object that could not be rehearsed counts as new.
             unknown = "" if ref in intended.live else "create"
             needed |= applying(obj, actions.get(ref, unknown))
     inventories = intended.inventories.values()
@@ -85,9 +85,10 @@ def needed_rights(intended: IntendedChanges) -> set[Right]:
 
 
 def granting_rights_of(intended: IntendedChanges, *, everything: bool) -> set[Right]:
-    """What roles and bindings take that could not be written for want of rights, so far as that is known.
+    """The rights for roles and bindings that the dry run has not verified, as far as they are known.
 
-    A dry run that was let through needs nothing more; where other rights are missing, none came so far.
+    A role that passed the dry run needs no more; with ``everything`` (other rights are missing) none has
+    passed.
     """
     found: set[Right] = set()
     for component, plan in intended.components:
@@ -99,7 +100,7 @@ def granting_rights_of(intended: IntendedChanges, *, everything: bool) -> set[Ri
 
 
 def unverified_role_notes(cluster: Cluster, intended: IntendedChanges) -> tuple[str, ...]:
-    """Roles and bindings that the server may refuse once their namespace is there, and can't judge before."""
+    """Messages about roles and bindings that the server can validate only once their namespace exists."""
     changes = (change for _component, plan in intended.components for change in plan.changes)
     unverified = {change.ref for change in changes if change.unverified}
     objects = {
@@ -119,7 +120,7 @@ def unverified_role_notes(cluster: Cluster, intended: IntendedChanges) -> tuple[
 
 
 def coexistence_blockers(cluster: Cluster, intended: IntendedChanges) -> list[Blocker]:
-    """Other tools that manage objects which the run would write, and are active."""
+    """Blockers for active other tools that manage objects which the run would write."""
     met = intended.met
     found = {
         component.name: by_manager(met[ref] for obj in component.objects if (ref := ref_of(obj)) in met)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rehearses one component: what applying it would change, and what the server would refuse."""
+"""Rehearses one component: the changes of its objects, and the server's refusals."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from .selection import ALL, NEW_CONTENT, Origin, choose_action, choose_selection
 
 @dataclass(frozen=True)
 class RehearsalContext:
-    """What a component is rehearsed against.
+    """The base of the rehearsal of components.
 
     Attributes:
-        overlay: what is rehearsed on.
+        overlay: the overlay of the rehearsal.
         policy: what the user allows.
-        inventories: of what was deployed before, by component.
-        live: the metadata of what they name.
-        autoscaled: what autoscalers of the cluster and of what is deployed target.
+        inventories: of earlier deployments, by component.
+        live: the metadata of the objects in these.
+        autoscaled: the targets of autoscalers of the cluster and of what is deployed.
     """
 
     overlay: DryRunCluster
@@ -50,13 +50,13 @@ class RehearsalContext:
 
 @dataclass(frozen=True)
 class RehearsalStart:
-    """A component whose migrations before were rehearsed.
+    """A component whose ``pre`` migrations were rehearsed.
 
     Attributes:
-        component: what it is to consist of.
-        inventory: what it consists of, where it was deployed before.
-        blockers: what its migrations before it have found.
-        action: what is done to it, as far as that is known before its objects are compared.
+        component: the wanted component.
+        inventory: that of its earlier deployment, if there is one.
+        blockers: those of its ``pre`` migrations.
+        action: its action, as far as known before its objects are compared.
         selection: which of its objects the run reads and applies.
         objects: those that are rehearsed.
     """
@@ -75,12 +75,12 @@ class RehearsalStart:
 
 @dataclass(frozen=True)
 class RehearsedComponent:
-    """What the rehearsal of one component has come to.
+    """The result of the rehearsal of one component.
 
     Attributes:
-        plan: what the deployment would do with it.
-        blockers: what stands in the way, but for what the server refuses of its objects.
-        wide: its definitions that were given more versions than they are to have.
+        plan: the planned changes of the deployment to it.
+        blockers: its blockers, without the server's refusals of its objects.
+        wide: its definitions that temporarily have more versions than wanted.
     """
 
     plan: ComponentPlan
@@ -89,10 +89,10 @@ class RehearsedComponent:
 
 
 class ComponentRehearsal:
-    """Rehearses components, each in three steps, so that the server can be asked about several at once.
+    """Rehearses components, each in three steps, so that requests for several can run in parallel.
 
     Args:
-        context: what they are rehearsed against.
+        context: the base of their rehearsal.
         migrations: those of the whole run.
     """
 
@@ -101,7 +101,7 @@ class ComponentRehearsal:
         self._migrations = migrations
 
     def start(self, component: DesiredComponent, origin: Origin) -> RehearsalStart:
-        """Rehearse the migrations before a component, and select what is rehearsed of it."""
+        """Rehearse the ``pre`` migrations of a component, and select its objects to rehearse."""
         context = self._context
         inventory = context.inventories.get(component.name)
         migrated = self._migrations.rehearse(component.name, Phase.PRE)
@@ -110,7 +110,7 @@ class ComponentRehearsal:
             action = "migrate"
         limited = origin.is_limited_to_changes and not migrated.is_needed
         selection = choose_selection(action, origin._replace(is_limited_to_changes=limited))
-        # Once a migration has written, all objects are compared, as the run does.
+        # After a write of a migration all objects are compared, like in the run.
         rehearsed = ALL if migrated.is_needed else selection
         objects = selected_objects(
             context.overlay, rehearsed, component.objects, inventory, context.live, context.policy
@@ -134,12 +134,12 @@ class ComponentRehearsal:
     def end(
         self, start: RehearsalStart, applied: ApplyResult, changes: tuple[ObjectChange, ...]
     ) -> RehearsedComponent:
-        """Rehearse the migrations after a component, and put together what was found.
+        """Rehearse the ``post`` migrations of a component, and combine the results.
 
         Args:
-            start: its beginning.
-            applied: what came of its objects.
-            changes: what happens to them.
+            start: the result of :meth:`start`.
+            applied: the result of its objects.
+            changes: the changes of its objects.
         """
         component, inventory, action = start.component, start.inventory, start.action
         migrated = self._migrations.rehearse(component.name, Phase.POST)
@@ -175,7 +175,7 @@ class ComponentRehearsal:
     def _observed_entries(
         self, inventory: Inventory | None, applied: ApplyResult
     ) -> tuple[InventoryEntry, ...]:
-        """What was read closely and is as it is to be, so that the next plan need not read it again."""
+        """The entries of checked objects that do not change: the next plan need not read them again."""
         entries, live = entries_of(inventory), self._context.live
         fields: Mapping[Ref, ForeignFields] = applied.foreign_fields
         now = [
@@ -187,7 +187,7 @@ class ComponentRehearsal:
 
 
 def refusal_blocker(component: str, refusal: Refusal) -> Blocker:
-    """What the server refuses of a component, with what to do about it."""
+    """The blocker for a server's refusal of a component's object, with what to do about it."""
     message = str(refusal.error)
     if str(refusal.ref) not in message:
         message = f"{refusal.ref}: {message}"
@@ -206,7 +206,7 @@ def refusal_blocker(component: str, refusal: Refusal) -> Blocker:
 
 
 def _is_outdated(inventory: Inventory | None, component: DesiredComponent) -> bool:
-    """Whether the component list says something else of a component than when it was deployed."""
+    """Whether the component list has other data of a component than at its deployment."""
     if inventory is None:
         return False
     return with_list_entry(inventory, component.namespace, component.listed) != inventory

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Removing objects of some components side by side, and forgetting in their inventories what went.
+"""Removes objects of some components in parallel, and deletes their entries from the inventories.
 
-What is to go is the caller's word: a deletion, a pruning, a rehearsal of either, or a module's.
+The caller decides which objects to remove: a deletion, a pruning, a rehearsal of either, or a module.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ class ComponentRemoval(RemovalInRounds):
     """The removal of objects of one component.
 
     Args:
-        entries: what the component gives up.
+        entries: the entries that the component gives up.
         is_protected: whether one of them stays nevertheless.
-        whole: whether the component goes, too: what others own is then no longer its concern.
-        others: what other owners have, and remember whatever becomes of it.
+        whole: whether the component is removed, too: objects of others are then no longer its concern.
+        others: the inventories of other owners, which do not change.
 
     Attributes:
-        protected: what stays of the entries.
+        protected: the entries that stay.
         refusal: why it was not started; mostly empty.
         has_forgotten: whether the record of the inventory was changed or deleted.
-        times: when it began and when it ended, so far; empty if it was not started.
+        times: its start and its latest end; empty if it was not started.
     """
 
     def __init__(
@@ -62,11 +62,11 @@ class ComponentRemoval(RemovalInRounds):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is to do for it."""
+        """Whether no work is left for it."""
         return bool(self.refusal) or super().is_over
 
     def remaining(self, before: Inventory) -> Inventory:
-        """The inventory without what went, and without what by now is only another component's."""
+        """The inventory without removed objects, and without those that now only another component has."""
         went = self.removal.refs_to_drop
         refs = {entry.ref for entry in self._others}
         uids = {entry.uid for entry in self._others if entry.uid}
@@ -74,15 +74,15 @@ class ComponentRemoval(RemovalInRounds):
         def stays(entry: InventoryEntry) -> bool:
             if entry.ref in self._given_up:
                 return entry.ref not in went
-            # What goes to a component that is not deployed yet is nobody else's.
+            # An object that moves to a component that is not deployed yet has no other owner.
             return not (self.whole or entry.dropped) or (entry.ref not in refs and entry.uid not in uids)
 
-        # A component that is deployed again must not take what is left of it for all of it.
+        # A later deployment of the component must not mistake the remaining objects for all of it.
         digest = "" if self.whole else before.digest
         return replace(before, entries=tuple(filter(stays, before.entries)), digest=digest)
 
     def forget(self, cluster: Cluster, before: Inventory) -> None:
-        """Record in the inventory what remains; a component that goes as a whole needs none in the end."""
+        """Record the remaining objects in the inventory; a removed component needs none in the end."""
         after = self.remaining(before)
         is_needless = self.whole and not after.entries
         self.has_forgotten = is_needless or after != before
@@ -108,22 +108,22 @@ def remove_components(
     gate: RemovalGate | None = None,
     after_round: Callable[[str], None] = lambda _name: None,
 ) -> bool:
-    """Remove objects of some components; what comes of each stands in its removal.
+    """Remove objects of some components; each result is in its removal.
 
-    A round is over for all components before the next begins. A failure ends the removal of its component
-    alone.
+    Each round ends for all components before the next begins. A failure ends only the removal of its
+    component.
 
     Args:
         removals: by component.
-        terms: on what terms objects go; deadline and reports are set here.
-        inventories: the records to forget objects in, by component; none in a rehearsal.
-        timeout: seconds that each component may take, without what others take.
-        workers: how many components are worked on at once.
-        progress: where to report.
-        state: how that is called there, e.g. ``deleting``.
-        refusal_of: why a component must not go, or empty; asked when its turn comes.
-        gate: has the operators of resources wait for these.
-        after_round: called with a component after each of its rounds, on the thread that works on it.
+        terms: the terms of the removal; this function sets deadline and reports.
+        inventories: the records to delete entries from, by component; empty in a rehearsal.
+        timeout: seconds that each component may take, without the time of others.
+        workers: the number of components in parallel.
+        progress: receives the progress.
+        state: the state in the progress, e.g. ``deleting``.
+        refusal_of: returns why a component must not be removed, or an empty text; called before its removal.
+        gate: makes the operators of resources wait for these.
+        after_round: called with a component after each of its rounds, on its worker thread.
 
     Returns:
         Whether the record of any inventory was changed or deleted.

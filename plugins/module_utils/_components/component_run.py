@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One component through its run: migrations before, apply, wait until healthy, migrations after."""
+"""The run of one component: ``pre`` migrations, apply, wait until healthy, ``post`` migrations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from .selection import ALL, MOVED, selected_objects
 
 Answer = TypeVar("Answer")
 REPORT_SECONDS = 1.0
-"""Seconds between two reports of how many objects are applied."""
+"""Seconds between two reports of the number of applied objects."""
 
 
 class _Stopped(Exception):
@@ -62,7 +62,7 @@ class _Stopped(Exception):
 
 
 class ComponentWork:
-    """The work on one component; every phase is measured, whatever its outcome."""
+    """The work on one component; every phase is measured, regardless of its outcome."""
 
     def __init__(self, place: ComponentContext, component: DesiredComponent) -> None:
         self._place = place
@@ -83,7 +83,7 @@ class ComponentWork:
         self._watched = False
 
     def run(self) -> ComponentOutcome:
-        """Work on the component to its end; never raises for what a release or a cluster gets wrong."""
+        """Do all work on the component; never raises for an error of the release or the cluster."""
         started = time.monotonic()
         state, error = SUCCEEDED, ""
         try:
@@ -149,7 +149,7 @@ class ComponentWork:
         place, component = self._place, self._component
         before = place.known.inventories.get(component.name)
         selection = place.selection.get(component.name, ALL)
-        # Once a migration has written, all objects are compared, as in the plan.
+        # After a write of a migration all objects are compared, like in the plan.
         if (
             before
             and before.digest
@@ -185,7 +185,7 @@ class ComponentWork:
 
     def _note_answer(self, answer: AppliedObject) -> None:
         self._answered.append(answer)
-        # A quick apply reports nothing in between.
+        # A quick apply has no intermediate reports.
         if time.monotonic() - self._reported_at >= REPORT_SECONDS:
             self._report_applied()
 
@@ -197,12 +197,12 @@ class ComponentWork:
         self._place.progress(self._component.name, "applying", objects, step)
 
     def _step(self, reason: str = "") -> Step:
-        """What is known of a step now that counts against the timeout of the component."""
+        """The data of a step that counts against the timeout of the component."""
         limit = self._patience()
         return Step(limit=limit, spent=limit - (self._deadline - time.monotonic()), reason=reason)
 
     def _record_intent(self) -> None:
-        """Record what is or will be there, so that nothing gets lost when the run is cut off."""
+        """Record existing and new objects, so that none is lost if the run is interrupted."""
         place, component = self._place, self._component
         before = place.known.inventories.get(component.name)
         stays = before is not None and place.selection.get(component.name, ALL) == MOVED
@@ -219,7 +219,7 @@ class ComponentWork:
         self._inventory = intent
 
     def _select(self, inventory: Inventory, selection: str) -> None:
-        """Apply only what the plan has selected; all else that has a health is only waited for."""
+        """Apply only the plan's selection; only wait for all other objects that have a health."""
         component, place = self._component, self._place
         live, self._pages = read_live(place.cluster, [inventory], _has_health)
         self._objects = selected_objects(
@@ -233,7 +233,7 @@ class ComponentWork:
         ]
 
     def _rehearse(self) -> None:
-        """Ask the server what the plan could not, before anything of the component is written."""
+        """Ask the server what the plan could not ask, before any object of the component is written."""
         places = self._new_places()
         if not (self._place.additions.kinds or places):
             return
@@ -244,9 +244,9 @@ class ComponentWork:
             raise _Stopped(FAILED, f"{told} (asked beforehand: nothing of the component was written)")
 
     def _new_places(self) -> frozenset[str]:
-        """The namespaces that may have come with this run: the release's, where nothing of it was so far.
+        """The namespaces that this run may have created: the release's, if none of our objects was there.
 
-        A namespace that the component itself brings is not there yet.
+        A namespace of the component itself does not exist yet.
         """
         refs = self._component.refs
         known = {ref.namespace for ref in self._known} | {
@@ -285,7 +285,7 @@ class ComponentWork:
             raise ClusterError(f"the API server does not serve an applied definition: {_told(result)}")
 
     def _until_provided(self, rank: Sequence[Object]) -> Sequence[Object]:
-        """Wait for the kinds that components install; the objects, completed as these kinds are served."""
+        """Wait for the kinds that components install; returns the objects, completed for the served kinds."""
         place, component = self._place, self._component
         awaited = awaited_kinds(rank, place.providers, place.cluster.resource)
         if awaited:
@@ -308,7 +308,7 @@ class ComponentWork:
         return completed
 
     def _wait(self) -> None:
-        # Definitions were waited for before the objects of their kinds were applied.
+        # The wait for definitions was before their objects were applied.
         place = self._place
         applied = [one for one in self._applied.applied if one.ref.kind != CRD]
         left_alone = [one for one in self._left_alone if one[1].kind != CRD]
@@ -350,7 +350,7 @@ class ComponentWork:
         return self._component.timeout or self._place.timeout
 
     def _keep_begun(self) -> None:
-        """Note what a component that is not complete has made anew, and which of its Jobs have finished."""
+        """Record the recreated objects and the finished Jobs of a component that is not complete."""
         if self._inventory is None:
             return
         made = with_recreated(self._inventory, {one.ref: one.object for one in self._answered})
@@ -358,17 +358,17 @@ class ComponentWork:
         self._keep(with_finished(made, healthy))
 
     def _keep(self, inventory: Inventory) -> None:
-        """Write the inventory of a component that is not complete, where it has become another one."""
+        """Write the inventory of a component that is not complete, if it has changed."""
         before, self._inventory = self._inventory, inventory
         if self._place.known.is_recorded and inventory != before:
-            # Why it failed is told by what failed; and what succeeds is noted once more.
+            # The original failure reports the reason; and a success records it again.
             with suppress(ClusterError):
                 write_inventory(self._place.cluster, inventory)
 
     def _complete(self) -> None:
-        """Note the component as deployed, with its objects as controllers have left them by now.
+        """Record the component as deployed, with its objects as controllers have changed them so far.
 
-        What was not waited for is noted as the server answered when it was applied.
+        An object without a wait is recorded as in the server's answer to its apply.
         """
         if not self._place.known.is_recorded or self._inventory is None:
             return
@@ -382,7 +382,7 @@ class ComponentWork:
         inventory = completed_inventory(
             self._inventory,
             live,
-            # It is not complete before its definitions are as the release has them: see narrowing.py.
+            # It is not complete before its definitions are narrowed to the release's: see crd_narrowing.py.
             digest="" if self._applied.wide else self._component.digest,
             deployed=deployed,
             held=self._applied.foreign_fields,
@@ -401,7 +401,7 @@ class ComponentWork:
 
 
 def _has_health(api_version: str, kind: str) -> bool:
-    """Whether objects of a kind are to be read for their health; definitions are waited for before."""
+    """Whether to read objects of a kind for their health; the wait for definitions comes before."""
     return kind != CRD and not is_always_current(api_version, kind)
 
 

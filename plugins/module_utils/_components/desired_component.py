@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one component consists of: its manifests, completed with namespace and labels."""
+"""The content of one component: its manifests, completed with namespace and labels."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from .._release.model import Content
 from .component_inventory import DeployedAs
 
 Scope = Callable[[str, str], "bool | None"]
-"""Whether a kind (apiVersion, kind) is namespaced; None where nobody knows it."""
+"""Whether a kind (apiVersion, kind) is namespaced; None if unknown."""
 
 
 @dataclass(frozen=True)
 class DesiredComponent:
-    """A component as it is to be: every object complete, in the order of the release.
+    """A wanted component: every object complete, in the order of the release.
 
     Attributes:
-        name, namespace: its name, and the namespace of objects that name none.
-        objects: what to apply.
+        name, namespace: its name, and the default namespace of its objects.
+        objects: the objects to apply.
         digest: sha256 over ``objects``, as hexadecimal digits.
-        refs: what names the objects.
-        hooks: Helm hooks that were left out.
-        warnings: what a person should know about the manifests.
-        source: sha256 over all that they are rendered from, or empty.
-        listed: what is recorded of it beside its objects, as far as that is listed.
-        timeout: seconds that it may take to become healthy; None for what all components may take.
-        is_unchanged: it stands as it was deployed; its objects are read only on first access.
+        refs: the references of the objects.
+        hooks: Helm hooks that were skipped.
+        warnings: messages about the manifests.
+        source: sha256 over all inputs of their rendering, or empty.
+        listed: its data in the component list, as far as it is recorded.
+        timeout: seconds that it may take to become healthy; None for the default of all components.
+        is_unchanged: whether it equals its deployment; its objects are read only on first access.
     """
 
     name: str
@@ -57,13 +57,13 @@ def complete_manifests(
     namespaced: Scope,
     scaled: Container[Target] = (),
 ) -> list[Object]:
-    """The manifests of one component as they are sent to the server, in their order.
+    """The manifests of one component in the form for the server, in their order.
 
     Args:
-        manifests: as they stand in their files.
-        namespace: the component's, for what names none.
+        manifests: the unchanged content of the files.
+        namespace: the component's, as the default.
         namespaced: which kinds are namespaced; see :func:`with_own_kinds`.
-        scaled: what autoscalers target.
+        scaled: the targets of autoscalers.
     """
     return [complete_manifest(one, namespace, namespaced, scaled) for one in manifests]
 
@@ -71,13 +71,13 @@ def complete_manifests(
 def complete_provided(
     objects: Sequence[Object], namespace: str, groups: Container[str], namespaced: Scope
 ) -> Sequence[Object]:
-    """Objects as they are, but for those of some API groups, which are completed once more.
+    """The same objects, but those of some API groups are completed again.
 
     Args:
         objects: completed when the cluster did not serve these groups yet.
         namespace: the component's.
         groups: API groups whose kinds a component installs when it runs.
-        namespaced: which kinds are namespaced, as the cluster serves them now.
+        namespaced: which kinds are namespaced, as the cluster now serves them.
     """
     return [
         complete_manifest(obj, namespace, namespaced) if group_of(obj["apiVersion"]) in groups else obj
@@ -86,7 +86,7 @@ def complete_provided(
 
 
 def with_objects(component: DesiredComponent, objects: Sequence[Object]) -> DesiredComponent:
-    """The component, consisting of these objects."""
+    """The component with these objects as its content."""
     refs = frozenset(map(ref_of, objects))
     return replace(component, objects=objects, digest=objects_digest(objects), refs=refs)
 
@@ -97,13 +97,13 @@ def complete_manifest(
     namespaced: Scope,
     scaled: Container[Target] = (),
 ) -> Object:
-    """One manifest as it is sent to the server.
+    """One manifest in the form for the server.
 
-    The namespace is the component's where the manifest leaves it out; ``stringData`` becomes ``data``; what
-    others own is left out: ``status``, ``rules`` of a ClusterRole that aggregates, ``replicas`` of what an
-    autoscaler targets.
+    If the manifest has no namespace, it gets the component's; ``stringData`` becomes ``data``. Fields of
+    other owners are left out: ``status``, ``rules`` of a ClusterRole that aggregates, ``replicas`` of an
+    autoscaler's target.
     """
-    # What is left as it stands is shared with the manifest: neither is ever changed.
+    # Unchanged parts are shared with the manifest: neither is ever changed.
     obj = {key: value for key, value in manifest.items() if key != "status"}
     obj["metadata"] = {
         key: value for key, value in manifest["metadata"].items() if key != "creationTimestamp"
@@ -124,7 +124,7 @@ def complete_manifest(
 
 
 def _encode(secret: Object) -> None:
-    """Make ``data`` of ``stringData``, as the server does; what isn't a mapping is the server's to refuse."""
+    """Convert ``stringData`` to ``data``, like the server, which refuses a value that isn't a mapping."""
     text = secret.get("stringData")
     if text is None:
         secret.pop("stringData", None)
@@ -138,17 +138,17 @@ def _encode(secret: Object) -> None:
 
 
 def _is_text(values: Any) -> bool:
-    """Whether these are texts by their names, or what people write for texts without quotes."""
+    """Whether all values are texts, or values that people write for texts without quotes."""
     return isinstance(values, dict) and not any(isinstance(one, dict | list) for one in values.values())
 
 
 def autoscaled_targets(manifests: Iterable[Object], namespace: str) -> Iterator[Target]:
-    """What autoscalers among a component's manifests target."""
+    """The targets of autoscalers among a component's manifests."""
     return (target_of(obj, namespace) for obj in manifests if is_autoscaler(obj["kind"]))
 
 
 def with_own_kinds(served: Scope, contents: Iterable[Content]) -> Scope:
-    """Which kinds are namespaced: by the definitions among the contents, else by what the cluster serves."""
+    """Which kinds are namespaced: by the definitions in the contents, else by the cluster's discovery."""
     specs = (obj.get("spec") or {} for content in contents for obj in filter(is_crd, content.objects))
     own = {
         (str(spec.get("group")), str((spec.get("names") or {}).get("kind"))): spec.get("scope")

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Remembering what a plan has found of components that stay as they are.
+"""Records a plan's findings about components that do not change.
 
-That is what it has looked at closely, so that it is told only once, and what the component list says by now.
+These are the objects that it has checked, so that they are reported only once, and the component list's data.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .component_plan import ComponentPlan
 def record_observations(
     cluster: Cluster, plan: Mapping[str, Any], inventories: Mapping[str, Inventory]
 ) -> int:
-    """Keep in the inventories what a plan has seen; how many objects that concerns.
+    """Record in the inventories what a plan has observed; returns the number of objects.
 
-    The entries are those of what the plan has read: what was written to an object since then will be looked
-    at by the next plan. An inventory that somebody has written since it was read stays as it is: a run that
-    has begun knows more, and the next plan notes again what it sees.
+    The entries are those of the plan's own reads: the next plan will check objects that were written
+    since. An inventory that was written since its read does not change: a run that has begun
+    knows more, and the next plan records its observations again.
 
     Args:
         cluster: the live one.
-        plan: as it stands in a result.
-        inventories: by component, as they were when they were those that the plan was made of.
+        plan: in the form of a result.
+        inventories: those from which the plan was created, by component.
     """
     seen: Mapping[str, Any] = plan.get("noted") or {}
     count = 0
@@ -47,7 +47,7 @@ def record_observations(
 
 
 def observation(component: ComponentPlan) -> dict[str, Any]:
-    """What a plan has found of a component, as it stands in a result."""
+    """A plan's findings about a component, in the form of a result."""
     told: dict[str, Any] = {"objects": [entry_to_record(entry) for entry in component.observed_entries]}
     if listed := component.listed:
         told["listed"] = {
@@ -60,7 +60,7 @@ def observation(component: ComponentPlan) -> dict[str, Any]:
 
 
 def with_observation(inventory: Inventory, told: Mapping[str, Any]) -> Inventory:
-    """The inventory with what a plan has found, as :func:`observation` has it."""
+    """The inventory with a plan's findings, in the form of :func:`observation`."""
     newer = {entry.ref: entry for entry in map(entry_from_record, told["objects"])}
     after = replace(inventory, entries=tuple(newer.get(one.ref, one) for one in inventory.entries))
     listed: Mapping[str, Any] = told.get("listed") or {}

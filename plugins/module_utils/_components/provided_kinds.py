@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kinds that a component of the release installs when it runs (``provides``), as an operator does: pure."""
+"""Kinds that a component of the release installs when it runs (``provides``), like an operator: pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ApiKind = tuple[str, str]
 
 
 def kind_of(obj: Object) -> ApiKind:
-    """The kind of an object in its version."""
+    """The apiVersion and kind of an object."""
     return obj["apiVersion"], obj["kind"]
 
 
@@ -28,14 +28,14 @@ def awaited_kinds(
     Args:
         objects: of one component.
         providers: the components that provide kinds, by API group.
-        served: what the cluster serves of a kind.
+        served: returns the served resource of a kind.
     """
     provided = {kind_of(obj): providers.get(group_of(obj["apiVersion"]), "") for obj in objects}
     return {kind: name for kind, name in provided.items() if name and served(*kind) is None}
 
 
 def unverified_warning(component: str, objects: Sequence[Object], awaited: Mapping[ApiKind, str]) -> str:
-    """What a plan says of the objects of a component whose kinds are awaited; empty if there are none."""
+    """A plan's warning about the objects of a component whose kinds are awaited; empty if there are none."""
     late = _names(objects, awaited)
     if not late:
         return ""
@@ -46,7 +46,7 @@ def unverified_warning(component: str, objects: Sequence[Object], awaited: Mappi
 
 
 def unserved_error(objects: Sequence[Object], awaited: Mapping[ApiKind, str]) -> str:
-    """What a component waited for in vain, for which of its objects, and what to do."""
+    """The error when a component's wait for kinds ends: the kinds, their objects, and what to do."""
     names = _listed(sorted(set(awaited.values())))
     return (
         f"the cluster does not serve {describe_awaited(awaited)}: see the log of the operator in {names}, and"
@@ -55,7 +55,7 @@ def unserved_error(objects: Sequence[Object], awaited: Mapping[ApiKind, str]) ->
 
 
 def describe_awaited(awaited: Mapping[ApiKind, str]) -> str:
-    """Kinds, and who installs them: ``Gateway in networking.istio.io/v1beta1 (provided by istio)``."""
+    """Kinds with their components: ``Gateway in networking.istio.io/v1beta1 (provided by istio)``."""
     places: dict[tuple[str, str], list[str]] = {}
     for (api_version, kind), provider in sorted(awaited.items()):
         places.setdefault((api_version, provider), []).append(kind)

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeps components that manage resources which would live on without them: an operator goes after those.
+"""Retains components whose managed resources would still exist: an operator is removed after its resources.
 
-Without its operator nobody takes the finalizers off a resource, and what the resource stands for is orphaned.
+Without its operator nothing removes a resource's finalizers, and what the resource represents is orphaned.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from .._objects.prune.managed_resources import (
 from .blocked_removals import BlockedRemoval, IsNeeded, blocked_removals
 
 POLL_SECONDS = 1.0
-"""How often to look whether the resources are gone that an operator has to outlive."""
+"""Seconds between checks whether the resources that an operator must outlive are gone."""
 _RUNS_OPERATORS = frozenset({"apps", "batch", RBAC})
-"""The groups of what an operator consists of; beside them there are Pods and ServiceAccounts."""
+"""The API groups of an operator's objects, in addition to Pods and ServiceAccounts."""
 
 
 @dataclass(frozen=True)
 class PlannedRemovals:
-    """What is to be removed of components.
+    """The planned removals of components.
 
     Attributes:
         removed: the entries that each component gives up, in the order in which components are removed.
-        whole: the names of those that go as a whole.
+        whole: the names of components that are removed as a whole.
         inventories: of all components.
         others: of owners that are no components.
-        dropped: the names of definitions that the release no longer has, whether they go or stay.
-        is_needed: whether a component stays as others do that need it.
-        advice: what a person can do about resources that block a component.
+        dropped: the names of definitions that the release no longer has, whether they are deleted or not.
+        is_needed: whether a component stays because others that need it stay.
+        advice: what the user can do about resources that block a component.
         force: whether resources are deleted first, so that they block none.
     """
 
@@ -67,12 +67,12 @@ class PlannedRemovals:
 
 @dataclass
 class RemovalGate:
-    """Says of components that are to be removed, as a whole or in part, what has to stay of them.
+    """Decides what has to stay of components that are to be removed, as a whole or in part.
 
     Args:
         cluster: live or an overlay.
-        planned: what is to be removed.
-        waits: whether things happen in the cluster that can be waited for.
+        planned: the planned removals.
+        waits: whether the cluster can change during a wait; not in a rehearsal.
     """
 
     cluster: Cluster
@@ -83,7 +83,7 @@ class RemovalGate:
     _blocked: dict[str, BlockedRemoval] = field(default_factory=dict)
 
     def look(self) -> None:
-        """Find out what lives, which all else answers by: one request per kind, and a few for the kinds."""
+        """Read the existing resources, which all other methods need: one request per kind, and a few more."""
         try:
             managed = self._read_managed()
         except ClusterError as error:
@@ -98,7 +98,7 @@ class RemovalGate:
         self._blocked = {name: one for name, one in found.items() if one.errors or not planned.force}
 
     def rights(self) -> set[Right]:
-        """What :meth:`look` takes, as far as that is known; with force deleting what lives, too."""
+        """The rights that :meth:`look` needs, as far as known; with force also those to delete resources."""
         roles = [entry.ref for one in self._managing.values() if one.operable for entry in one.roles]
         found = {Right("list", RBAC, f"{ref.kind.lower()}s", ref.namespace) for ref in roles}
         if self._managing:
@@ -107,13 +107,13 @@ class RemovalGate:
             kinds = sorted(set(chain.from_iterable(self._read_managed().values())))
             served = [one for kind in kinds for one in self.cluster.served(*kind)[:1]]
         except ClusterError:
-            # Why, is told by the look.
+            # The look reports the reason.
             return found
         verbs = ("list", "get", "delete") if self.planned.force else ("list",)
         return found | {right_for(verb, one, "") for one in served for verb in verbs}
 
     def refusal(self, name: str) -> str:
-        """Why nothing of a component may be removed, for a person; empty if it may."""
+        """Why nothing of a component may be removed, for the user; empty if it may."""
         blocked = self._blocked.get(name)
         if blocked is None:
             return ""
@@ -130,19 +130,19 @@ class RemovalGate:
         return "\n    ".join([head, *rest, self.planned.advice])
 
     def refused_reads(self, name: str) -> list[Forbidden]:
-        """What may not be read, so that a component is refused."""
+        """The reads without permission for which a component is refused."""
         blocked = self._blocked.get(name, BlockedRemoval())
         return [error for error in blocked.errors if isinstance(error, Forbidden)]
 
     def retained(self) -> dict[Ref, str]:
-        """Of components that stay, the objects that must not go, each with the reason."""
+        """The objects of partly removed components that must not be deleted, each with the reason."""
         found: dict[Ref, str] = {}
         for name, blocked in self._blocked.items():
             if name in self.planned.whole or blocked.errors:
                 continue
             counts = describe_living(blocked.living, datetime.now(UTC))[0]
             for entry in self.planned.removed[name]:
-                # Of a definition it is told where its own turn comes.
+                # For a definition the reason is reported when it would be deleted.
                 if entry.ref[:2] != CRD_KIND:
                     found[entry.ref] = (
                         f"{entry.ref}: it stays, because resources that may need it exist: {counts}"
@@ -150,7 +150,7 @@ class RemovalGate:
         return found
 
     def foreign_resources(self) -> list[Object]:
-        """The resources that components manage which may be removed, and that no component gives up."""
+        """The resources of components that may be removed, which no component gives up."""
         own = {entry.ref for entries in self.planned.removed.values() for entry in entries}
         managed = (self._managed or {}).items()
         kinds = {kind for name, some in managed if not self.refusal(name) for kind in some}
@@ -159,7 +159,7 @@ class RemovalGate:
         return [obj for obj in living if ref_of(obj) not in own]
 
     def resources_of_later(self, name: str, later: Iterable[str]) -> list[InventoryEntry]:
-        """What a component's operator has to outlive of components that are removed after it."""
+        """The resources of later removed components that a component's operator must outlive."""
         kinds = (self._managed or {}).get(name, frozenset())
         return [
             entry
@@ -170,15 +170,15 @@ class RemovalGate:
         ]
 
     def wait_until_gone(self, name: str, deadline: float, cancelled: Callable[[], bool]) -> str:
-        """Wait until the resources are gone that were to go before their operator.
+        """Wait until the resources are gone that are to be deleted before their operator.
 
         Args:
-            name: of the component that has the operator.
+            name: of the component with the operator.
             deadline: when to give up, on the clock of ``time.monotonic()``.
             cancelled: whether to give up.
 
         Returns:
-            Why the rest of the component must not go; empty if it may.
+            Why the rest of the component must not be removed; empty if it may.
         """
         kinds = self._awaited(name)
         while kinds:
@@ -188,7 +188,7 @@ class RemovalGate:
                     return f"its operator stays, because it is unknown whether its resources exist: {found}"
                 left += found
             if self.planned.force:
-                # What somebody makes meanwhile goes with its definition.
+                # Resources that are created meanwhile are deleted with their definition.
                 left = [obj for obj in left if obj["metadata"].get("deletionTimestamp")]
             if not left:
                 break
@@ -200,7 +200,7 @@ class RemovalGate:
         return ""
 
     def _awaited(self, name: str) -> list[GroupKind]:
-        """The kinds of which something was to go before a component's operator, if it has one."""
+        """The kinds whose resources are deleted before a component's operator, if it has one."""
         if name in self._blocked or not any(map(_runs_operator, self.planned.removed.get(name, ()))):
             return []
         kinds = (self._managed or {}).get(name, frozenset())
@@ -214,7 +214,7 @@ class RemovalGate:
 
     @property
     def _managing(self) -> dict[str, ManagingObjects]:
-        """By component, what says which kinds it manages; without those that can't manage any."""
+        """By component, the objects that determine its managed kinds; without components that manage none."""
         planned = self.planned
         known = [*planned.inventories.values(), *planned.others]
         defined = [name for one in known for name in definition_names(one.entries)]
@@ -223,17 +223,17 @@ class RemovalGate:
             if name in planned.whole:
                 found[name] = managing_objects(removed, removed, defined)
             elif any(map(_runs_operator, removed)):
-                # Of a kind whose definition stays wanted, another workload is the operator now.
+                # If a kind's definition stays wanted, another workload is now its operator.
                 found[name] = managing_objects(removed, planned.inventories[name].entries, planned.dropped)
         return {name: one for name, one in found.items() if one.may_manage}
 
 
 def _runs_operator(entry: InventoryEntry) -> bool:
-    """Whether an object may be a part of what runs an operator."""
+    """Whether an object may be a part of an operator."""
     return entry.ref.group in _RUNS_OPERATORS or entry.ref[:2] in (("", "Pod"), ("", "ServiceAccount"))
 
 
 def _is_going(obj: Object) -> bool:
-    """Whether an object is being deleted, or may be as soon as the garbage collector comes to it."""
+    """Whether an object is being deleted, or may soon be deleted by the garbage collector."""
     meta = obj["metadata"]
     return bool(meta.get("deletionTimestamp") or meta.get("ownerReferences"))

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decides what is done to a component, and which of its objects are read and applied.
+"""Decides the action for a component, and which of its objects are read and applied.
 
-The plan decides both and puts them into the record of its run; the run takes them from there.
+The plan decides both and stores them in the record of its run; the run reads them from there.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from .._objects.inventory.inventory import Inventory, refs_to_check
 from .._objects.ownership.policy import Policy
 
 NEW_CONTENT = ("install", "upgrade", "downgrade", "resume")
-"""What is done to components whose manifests need not be those that were deployed."""
+"""The actions for components whose manifests may differ from the deployed ones."""
 
 ALL, CHANGED, MOVED = "all", "changed", "moved"
-"""Which objects: all; those that differ from what was deployed; only those that others have written since."""
+"""Which objects: all; those that differ from the deployment; only those that others have written since."""
 
 
 class Origin(NamedTuple):
-    """Where a component comes from, compared with what was deployed: a release knows it by its versions.
+    """The origin of a component, compared with its deployment; a release determines it from its versions.
 
     Attributes:
-        is_older: it is older than what was deployed.
-        is_same: it is rendered from the same as what was deployed: other content is other random values.
-        is_limited_to_changes: nothing else that changes can have an effect on objects that stay the same.
+        is_older: whether it is older than the deployment.
+        is_same: whether it has the same inputs as the deployment: different content is due to random values.
+        is_limited_to_changes: whether no other change can affect objects that stay the same.
     """
 
     is_older: bool
@@ -38,12 +38,12 @@ class Origin(NamedTuple):
 
 
 def choose_action(inventory: Inventory | None, digest: str, origin: Origin) -> str:
-    """What is done to a component, before its objects are compared.
+    """The action for a component, before its objects are compared.
 
     Args:
-        inventory: of what was deployed; None where nothing was.
-        digest: of what is to be deployed.
-        origin: where that comes from.
+        inventory: of the deployment; None if there is none.
+        digest: of the content to deploy.
+        origin: the origin of that content.
 
     Returns:
         One of ``NEW_CONTENT``, or ``unchanged``.
@@ -61,7 +61,7 @@ def choose_action(inventory: Inventory | None, digest: str, origin: Origin) -> s
 def choose_selection(action: str, origin: Origin) -> str:
     """Which objects of a component are read and applied: ``ALL``, ``CHANGED`` or ``MOVED``.
 
-    A component that stays as it was deployed may be rendered to other random values: those that were deployed
+    The rendering of an unchanged component may have other random values: the deployed ones
     stay.
     """
     if action not in NEW_CONTENT:
@@ -77,14 +77,14 @@ def selected_objects(
     live: Mapping[Ref, Object],
     policy: Policy,
 ) -> Sequence[Object]:
-    """The objects of a component that are read closely and applied.
+    """The objects of a component to check and apply.
 
     Args:
         cluster: live or an overlay.
-        selection: which ones.
-        objects: all, as they are to be.
-        inventory: of what was deployed. Without one, or with one that is not complete, all are selected.
-        live: the metadata of what the inventory names.
+        selection: which objects.
+        objects: all wanted objects.
+        inventory: of the deployment. Without one, or with one that is not complete, all are selected.
+        live: the metadata of the objects in the inventory.
         policy: what the user allows.
 
     Raises:

@@ -10,16 +10,16 @@ from collections.abc import Iterable
 from .._cluster.cluster import Object
 
 ALL_WHO_MAY_VIEW = ("view", "edit", "admin")
-"""The roles of Kubernetes that let read a namespace."""
+"""The roles of Kubernetes that allow reading a namespace."""
 
 
 def cluster_role(name: str, rules: Iterable[Object], aggregated_to: Iterable[str] = ()) -> Object:
     """A ClusterRole.
 
     Args:
-        name: of it.
-        rules: what it grants, see :func:`role_rule`.
-        aggregated_to: the roles of Kubernetes that get these rules as well.
+        name: its name.
+        rules: the granted rules, see :func:`role_rule`.
+        aggregated_to: the roles of Kubernetes that also get these rules.
     """
     labels = {f"rbac.authorization.k8s.io/aggregate-to-{role}": "true" for role in aggregated_to}
     return {

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The conditions of our custom resources, as ``kubectl wait --for=condition=…`` reads them: pure."""
+"""The conditions of our custom resources, in the form of ``kubectl wait --for=condition=…``: pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .._cluster.cluster import Object
 def new_condition(
     type: str, status: str, reason: str, message: str, *, before: Iterable[Mapping[str, Any]], now: str
 ) -> Object:
-    """A condition of now. Its time is the one of before, unless the status has changed (KEP-1623).
+    """A present condition. Its time is the earlier one unless the status has changed (KEP-1623).
 
     Args:
         type: of the condition.
         status: True, False or Unknown.
-        reason: why, in a word.
-        message: why, in a sentence.
+        reason: the reason, in a word.
+        message: the reason, in a sentence.
         before: the conditions so far.
         now: the time; RFC 3339.
     """

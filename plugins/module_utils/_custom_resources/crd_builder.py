@@ -38,10 +38,10 @@ def resource_definition(
     Args:
         kind, plural, short: its names.
         schema: of ``spec`` and ``status``.
-        columns: that ``kubectl get`` prints. With usual names they fit into 100 characters.
-        wide_columns: that it prints in addition with ``-o wide``.
+        columns: those of ``kubectl get``. With usual names they fit into 100 characters.
+        wide_columns: the additional ones of ``-o wide``.
         is_namespaced: whether its objects are in namespaces.
-        has_status: whether the status is a subresource, so that writing it does not count as a change.
+        has_status: whether the status is a subresource, so that a write of it does not count as a change.
         description: of the kind, for ``kubectl explain``.
         required: those of ``spec`` and ``status`` that an object must have.
     """

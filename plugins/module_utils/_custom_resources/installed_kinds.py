@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Installing custom resources of our own with their roles, and seeing whether a cluster has them."""
+"""Installs our own custom resources with their roles, and checks whether a cluster has them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ INSTALL_RIGHTS = (
 
 @dataclass(frozen=True)
 class DefinitionState:
-    """What the cluster has of custom resources of ours.
+    """The state of our custom resources in a cluster.
 
     Attributes:
-        is_served: whether the API server knows their kinds.
-        is_current: whether they are those of this version; True also where we may not read them.
+        is_served: whether the API server serves their kinds.
+        is_current: whether they are those of this version; True also if we may not read them.
     """
 
     is_served: bool
@@ -40,13 +40,13 @@ class DefinitionState:
 
 @dataclass(frozen=True)
 class InstalledKinds:
-    """Custom resources of ours that are installed together with their roles.
+    """Our custom resources that are installed together with their roles.
 
     Attributes:
-        definitions: their CustomResourceDefinitions. The last one gets the hash of all that is installed.
+        definitions: their CustomResourceDefinitions. The last one gets the hash of everything installed.
         roles: the ClusterRoles for them.
-        what: how messages name them.
-        command: that installs them, for messages.
+        what: their name in messages.
+        command: the command that installs them, for messages.
     """
 
     definitions: tuple[Object, ...]
@@ -56,11 +56,11 @@ class InstalledKinds:
 
     @property
     def hash(self) -> str:
-        """A hash of all that is installed."""
+        """A hash of everything that is installed."""
         return hash_of((*self.definitions, *self.roles))
 
     def is_current(self, cluster: Cluster) -> bool:
-        """Whether a cluster has them as they are defined here; one request.
+        """Whether a cluster has them as defined here; one request.
 
         Raises:
             ClusterError: the server does not answer, or the definition may not be read.
@@ -70,7 +70,7 @@ class InstalledKinds:
         return annotations.get(HASH_ANNOTATION) == self.hash
 
     def state(self, cluster: Cluster) -> DefinitionState:
-        """What the cluster has of them; one request beside discovery.
+        """Their state in the cluster; one request in addition to discovery.
 
         Raises:
             ClusterError: the server does not answer.
@@ -79,7 +79,7 @@ class InstalledKinds:
         try:
             return DefinitionState(is_served, self.is_current(cluster) and is_served)
         except Forbidden:
-            # Many may not read it; without it there would be nothing to go on with.
+            # Many users may not read it; without this exception they could not continue.
             return DefinitionState(is_served, is_current=is_served)
 
     def install(self, cluster: Cluster) -> None:
@@ -91,13 +91,13 @@ class InstalledKinds:
         *others, last = self.definitions
         for obj in (*self.roles, *others):
             cluster.apply(obj, force=True)
-        # Last, as its hash says that all is there.
+        # Last, as its hash states that everything is installed.
         metadata = {**last["metadata"], "annotations": {HASH_ANNOTATION: self.hash}}
         cluster.apply({**last, "metadata": metadata}, force=True)
         wait_until_served(cluster, self.definitions)
 
     def update(self, cluster: Cluster, state: DefinitionState) -> tuple[bool, tuple[str, ...]]:
-        """Install them where they are missing or not current; whether they were, and warnings.
+        """Install them if they are missing or not current; whether they were installed, and warnings.
 
         Raises:
             LifecycleError: they are missing, and can't be installed.
@@ -114,7 +114,7 @@ class InstalledKinds:
         return True, ()
 
     def _problem(self, refusal: Forbidden) -> str:
-        """Why they can't be installed, and what to do."""
+        """The reason that they can't be installed, and what to do."""
         return (
             f"{self.what} is missing or not the one of this version, and you may not install it:"
             f" {one_line(refusal.api_message)}. It takes the rights to {INSTALL_RIGHTS}. Get them, or have an"
@@ -123,17 +123,17 @@ class InstalledKinds:
 
 
 def hash_of(objects: Iterable[Object]) -> str:
-    """A hash of all that is installed."""
+    """A hash of everything that is installed."""
     return hashlib.sha256(json.dumps([*objects], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def wait_until_served(cluster: Cluster, definitions: Sequence[Object]) -> None:
-    """Wait until the API server serves CustomResourceDefinitions of ours.
+    """Wait until the API server serves our CustomResourceDefinitions.
 
     Raises:
         LifecycleError: it does not serve them in time.
     """
-    # Imported here, as a plan with nothing to do needs none of it.
+    # Imported here, as a plan without changes does not need it.
     from .._objects.health.wait import wait_until_established
 
     deadline = time.monotonic() + SECONDS_TO_SERVE
@@ -148,6 +148,6 @@ def wait_until_served(cluster: Cluster, definitions: Sequence[Object]) -> None:
 
 
 def _served_kind(definition: Object) -> tuple[str, str]:
-    """The apiVersion and the kind that a definition of ours serves."""
+    """The apiVersion and the kind of a definition of ours."""
     spec = definition["spec"]
     return f"{spec['group']}/{spec['versions'][0]['name']}", spec["names"]["kind"]

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a custom resource fits its CRD: fields, types, required and enumerated values, no more; defaults.
+"""Whether a custom resource fits its CRD: fields, types, required and enumerated values only; defaults.
 
-Formats, patterns, bounds and CEL rules are the server's business: what passes here may still be refused.
+Only the server checks formats, patterns, bounds and CEL rules: it may still refuse what passes here.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SERVERS_RULES = frozenset(
 
 
 class ViolationType(Enum):
-    """In which way a value does not fit; the value is the reason that the server gives."""
+    """The kind of mismatch; the value is the reason in the server's answer."""
 
     UNKNOWN = "FieldValueForbidden"
     TYPE = "FieldValueTypeInvalid"
@@ -61,7 +61,7 @@ class ViolationType(Enum):
 
 
 class Misfit(NamedTuple):
-    """One value that does not fit: where, how, and in the server's words (of a create, of an apply)."""
+    """One value that does not fit: field, mismatch, and the server's words (of a create, of an apply)."""
 
     field: str
     fault: ViolationType
@@ -70,7 +70,7 @@ class Misfit(NamedTuple):
 
 
 def misfits(value: Any, schema: Schema, field: str = "") -> Iterator[Misfit]:
-    """Everything about a value that its schema (a structural ``openAPIV3Schema``) refuses."""
+    """All mismatches of a value with its schema (a structural ``openAPIV3Schema``)."""
     if value is None:
         return
     if schema.get("x-kubernetes-int-or-string"):
@@ -93,7 +93,7 @@ def misfits(value: Any, schema: Schema, field: str = "") -> Iterator[Misfit]:
 
 
 def without_unknown(value: Any, schema: Schema, *, root: bool = True) -> Any:
-    """The value without the fields that its schema doesn't have, as the server keeps it."""
+    """The value without the fields that its schema lacks, as the server stores it."""
     if isinstance(value, list):
         return [without_unknown(item, schema.get("items") or {}, root=False) for item in value]
     if not isinstance(value, Mapping):
@@ -109,7 +109,7 @@ def without_unknown(value: Any, schema: Schema, *, root: bool = True) -> Any:
 
 
 def with_defaults(value: Any, schema: Schema) -> Any:
-    """The value with the defaults of its schema where it has nothing, as the server fills them in."""
+    """The value with the defaults of its schema for missing fields, like on the server."""
     if isinstance(value, list):
         return [with_defaults(item, schema.get("items") or {}) for item in value]
     if not isinstance(value, Mapping):
@@ -153,7 +153,7 @@ def _fields(value: Mapping[str, Any], schema: Schema, field: str) -> Iterator[Mi
 
 
 def _child(schema: Schema, name: str) -> Schema | None:
-    """The schema of a field; None where there is no such field."""
+    """The schema of a field; None if there is no such field."""
     found: Schema | None = (schema.get("properties") or {}).get(name)
     if found is not None:
         return found

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster that takes writes without making them: what ``--check --diff`` rehearses on."""
+"""A cluster that accepts writes without executing them: the base of ``--check --diff``."""
 
 from __future__ import annotations
 
@@ -63,27 +63,27 @@ Answer = TypeVar("Answer")
 ANY_NAMESPACE = "default"
 """A namespace that every cluster has."""
 TRIES = 5
-"""How often to ask again where somebody writes an object between two requests."""
+"""How often to ask again if someone writes an object between two requests."""
 LONGEST_WATCH = 0.2
-"""Seconds: nothing ever happens in a rehearsal, but who watches in a loop shall not spin."""
+"""The length of a watch in seconds: a rehearsal has no events, but a caller that loops must not spin."""
 
 
 class DryRunCluster(Cluster):
-    """An overlay over another cluster: it keeps writes in memory, and later reads see them.
+    """An overlay over another cluster: it stores writes in memory, and later reads see them.
 
-    The first write of an object is validated by the inner cluster's dry run, and its errors are raised as
-    they are; later ones are worked out here, and the dry run completes them. What the server can't judge,
-    because the object, its namespace, its CRD or its StorageClass is only in here, or as a webhook that is
-    done without does not answer it, is done locally as the server would, and marked *unverified*.
-    Nothing is ever written to the inner cluster.
+    The inner cluster's dry run validates the first write of an object, and its errors are raised unchanged.
+    Later writes are computed here, and the dry run completes them. The server can't validate a write if the
+    object, its namespace, its CRD or its StorageClass exists only here, or if a tolerated webhook does not
+    answer. Such a write is computed here by the server's rules, and marked *unverified*. Nothing is ever
+    written to the inner cluster.
 
-    A deletion is taken as done: finalizers are expected to be served, and what the garbage collector takes
-    with it is gone at once. ``exec`` raises :class:`~.errors.NotRehearsable`.
+    A deletion is final at once: the overlay assumes that finalizers are served, and removes the objects of
+    the garbage collector immediately. ``exec`` raises :class:`~.errors.NotRehearsable`.
 
     Args:
         inner: the cluster.
-        definitions: CustomResourceDefinitions that the caller knows: they are not read, which many users
-            may not.
+        definitions: CustomResourceDefinitions that the caller knows: they are not read, as many users may
+            not read them.
     """
 
     def __init__(self, inner: Cluster, definitions: Iterable[Object] = ()) -> None:
@@ -92,24 +92,24 @@ class DryRunCluster(Cluster):
         self._overlay = Overlay(inner, definitions)
 
     def changes(self) -> list[OverlayChange]:
-        """What the writes so far come to, per object in the order of their first writes.
+        """The result of the writes so far, per object in the order of their first writes.
 
-        What was made and deleted again is left out. A change may be one of ``managedFields`` alone. The
-        objects are the rehearsal's own, and not to be changed.
+        Objects that were created and deleted again are left out. A change may be of ``managedFields`` only.
+        The caller must not change the objects: they belong to the rehearsal.
         """
         return self._overlay.changes()
 
     def tolerate_webhooks(self, webhook: Callable[[str], bool]) -> None:
-        """Do without the server's word where a webhook doesn't answer it.
+        """Continue without the server's validation if a webhook doesn't answer it.
 
         Args:
-            webhook: whether to, by the name of the webhook.
+            webhook: whether to continue, by the name of the webhook.
         """
         self._overlay.tolerates_webhook = webhook
 
     @property
     def unverified(self) -> set[Ref]:
-        """The objects of which the server could not validate every write."""
+        """The objects with a write that the server could not validate."""
         return {change.ref for change in self.changes() if change.unverified}
 
     def with_field_manager(self, name: str) -> DryRunCluster:
@@ -127,7 +127,7 @@ class DryRunCluster(Cluster):
         return self._inner.token(service_account, namespace, bound_to=bound_to, seconds=seconds)
 
     def reading_from(self, inner: Cluster) -> DryRunCluster:
-        """This same overlay over another handle of the same cluster, such as one that keeps its answers."""
+        """The same overlay over another client of the same cluster, such as one that caches its answers."""
         other = DryRunCluster(inner)
         other._field_manager = self._field_manager
         other._overlay = self._overlay
@@ -342,7 +342,7 @@ class DryRunCluster(Cluster):
         raise NotRehearsable(f"run a command in {place}: what {command[0]} does there cannot be predicted")
 
     def _current(self, kind: Kind, ref: Ref) -> Object | None:
-        """The object as the rehearsal has left it; not to be changed."""
+        """The object in its rehearsed state; not to be changed."""
         change = self._overlay.change_of(ref)
         if change is not None:
             return change.after
@@ -356,13 +356,13 @@ class DryRunCluster(Cluster):
         named = {**obj, "metadata": {**obj["metadata"], "namespace": ref.namespace}}
         if not self._overlay.asks_server(ref, kind, depends_on(named)):
             return False
-        # What went with its owner is still on the server, which would take this for an update.
+        # An object deleted with its owner still exists on the server, which would treat this as an update.
         return verb == "delete" or not self._overlay.deleted_any or not self._hidden(kind, ref)
 
     def _heard(self, ask: Callable[[], Answer]) -> Answer | None:
-        """What the server answers; None where it can't tell, for a webhook that is done without.
+        """The server's answer; None if it has none because of a tolerated webhook.
 
-        That is one that does not answer, or one that knows no dry runs.
+        That is a webhook that does not answer, or one without support for dry runs.
         """
         try:
             return ask()
@@ -378,14 +378,14 @@ class DryRunCluster(Cluster):
         return found is not None and self._overlay.visible(found) is None
 
     def _answered(self, kind: Kind, ref: Ref, obj: Object, *, force: bool, dry_run: bool) -> Object:
-        """What the server makes of an apply, beside what there was: both of one moment.
+        """The server's answer to an apply, and the object before it: both of one moment.
 
-        What a controller writes in between would look like the apply's own doing.
+        Otherwise a controller's write in between would look like a part of the apply.
         """
         before: Object | None = None
         for _attempt in range(TRIES):
             after = self._inner.apply(obj, force=force, dry_run=True)
-            # A dry run answers with the resourceVersion of what there is.
+            # A dry run answers with the resourceVersion of the present object.
             version = after["metadata"].get("resourceVersion")
             if not version:
                 return self._verified(ref, None, after, dry_run)
@@ -406,16 +406,16 @@ class DryRunCluster(Cluster):
         )
 
     def _kept(self, kind: Kind, ref: Ref, live: Object | None, after: Object, dry_run: bool) -> Object:
-        """Remember a write that was worked out here, as the server would complete it where it can tell."""
+        """Record a write that was computed here, completed by the server if it can."""
         completed = self._completed(kind, ref, after)
         if completed is None:
             return self._unverified(ref, live, after, dry_run)
         return self._verified(ref, live, deep_copy(completed), dry_run)
 
     def _completed(self, kind: Kind, ref: Ref, after: Object) -> Object | None:
-        """What the server makes of a further write to an object that it has, or None where it can't tell.
+        """The server's result of a further write to an object that it has, or None if it can't answer.
 
-        A field that a write takes out may come back as a default, which only the server knows.
+        A removed field may return as a default, which only the server knows.
         """
         change = self._overlay.change_of(ref)
         there = change.before if change and change.after else None
@@ -438,7 +438,7 @@ class DryRunCluster(Cluster):
         )
         if answer is None:
             return None
-        # The server counts from what it has, the rehearsal from what it has written since.
+        # The server counts from its own object, the rehearsal from its last write.
         meta = after["metadata"]
         counted = {"generation": meta["generation"]} if "generation" in meta else {}
         managers = {"managedFields": meta.get("managedFields") or []}
@@ -456,7 +456,7 @@ class DryRunCluster(Cluster):
         return Write(self._overlay.typed(kind), self._field_manager, timestamp(), self._lookup)
 
     def _lookup(self, ref: Ref) -> Object | None:
-        """An object of a built-in kind, by its reference alone."""
+        """An object of a built-in kind, by its reference only."""
         for (api_version, name), kind in built_in_kinds().items():
             if (kind.group, name) == ref[:2]:
                 return self.get(api_version, name, ref.name, ref.namespace or None)
@@ -474,14 +474,14 @@ class DryRunCluster(Cluster):
         try:
             namespace = self._lookup(Ref(*NAMESPACE_KIND, "", ref.namespace))
         except Forbidden:
-            # Who works in a namespace often may not read it.
+            # A user of a namespace often may not read it.
             return
         refuse_namespace(verb, kind, ref, namespace)
 
     def _refuse_elsewhere(self, verb: str, kind: Kind, ref: Ref, obj: Object) -> None:
-        """Have the server validate what is made in a namespace that it lacks, as if it went to another one.
+        """Let the server validate an object whose namespace it lacks, in another namespace.
 
-        Only what it finds invalid counts.
+        Only the error Invalid counts.
         """
         if not ref.namespace or not self._overlay.lacks_only_its_place(ref, kind):
             return
@@ -490,12 +490,12 @@ class DryRunCluster(Cluster):
         substitute = Substitute(f"{verb} {ref}", names)
         with name_original_of(substitute):
             try:
-                # Also of an apply, which costs the server half as much again.
+                # Also for an apply, which costs the server half as much again.
                 refusal = self._refusal_elsewhere(self._inner.create, obj, ref.name)
             except AlreadyExists:
                 refusal = self._refusal_elsewhere(self._inner.create, obj, spare)
             if refusal is not None and verb == "apply":
-                # It says of some things that it can't type them, which may still be created.
+                # The server can't type some objects that a plain create may still accept.
                 refusal = self._refusal_elsewhere(self._inner.apply, obj, spare) or refusal
         if refusal is not None:
             raise type(refusal)(
@@ -515,7 +515,7 @@ class DryRunCluster(Cluster):
         except AlreadyExists:
             raise
         except ClusterError:
-            # Quotas, policies and rights are another namespace's own.
+            # Quotas, policies and rights depend on the namespace.
             pass
         return None
 
@@ -528,7 +528,7 @@ class DryRunCluster(Cluster):
 
 
 def _intent_of(obj: Object) -> Object:
-    """An object without what the server writes by itself."""
+    """An object without the fields that the server writes by itself."""
     own = ("managedFields", "resourceVersion", "generation", "creationTimestamp", "uid", "selfLink")
     meta = {key: value for key, value in obj["metadata"].items() if key not in own}
     return {**{key: value for key, value in obj.items() if key != "status"}, "metadata": meta}

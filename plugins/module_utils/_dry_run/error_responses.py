@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an API server answers about an object that is not there, or not as expected: in its own words."""
+"""The answers of an API server about an object that is missing, or not as expected: in its own words."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from .._cluster.kinds import Kind
 
 
 def problem(verb: str, ref: Ref, status: int, reason: str, message: str) -> ApiError:
-    """The error that a refusal is."""
+    """The error of a refusal."""
     return api_error(f"{verb} {ref}", status, {"reason": reason, "message": message})
 
 
 def not_found(verb: str, kind: Kind, ref: Ref) -> ApiError:
-    """There is no such object."""
+    """The error that the object does not exist."""
     return problem(verb, ref, 404, "NotFound", f"{_told(kind, ref)} not found")
 
 
 def already_exists(kind: Kind, ref: Ref) -> ApiError:
-    """There is such an object."""
+    """The error that the object already exists."""
     return problem("create", ref, 409, "AlreadyExists", f"{_told(kind, ref)} already exists")
 
 
 def refuse_namespace(verb: str, kind: Kind, ref: Ref, namespace: Object | None) -> None:
-    """Raise NotFound or Forbidden where nothing can be made in a namespace, given as it is."""
+    """Raise NotFound or Forbidden if nothing can be created in a namespace, given as the present object."""
     if not ref.namespace:
         return
     if namespace is None:
@@ -38,7 +38,7 @@ def refuse_namespace(verb: str, kind: Kind, ref: Ref, namespace: Object | None) 
 
 
 def refuse_precondition(kind: Kind, obj: Object, uid: str | None, resource_version: str | None) -> None:
-    """Raise Conflict unless the object is the one whose deletion is asked for."""
+    """Raise Conflict unless the object is the one to delete."""
     meta = obj["metadata"]
     for name, wanted, found in (
         ("UID", uid, meta.get("uid")),
@@ -53,7 +53,7 @@ def refuse_precondition(kind: Kind, obj: Object, uid: str | None, resource_versi
 
 
 def validated_ref(kind: Kind, name: str, namespace: str | None) -> Ref:
-    """The reference of one object. Raises ClusterError where it lacks what an address needs."""
+    """The reference of one object. Raises ClusterError if it lacks a part of its address."""
     if kind.resource.namespaced and not namespace:
         raise ClusterError(f"a {kind.resource.kind} lives in a namespace, and none was given")
     if not name:
@@ -62,13 +62,13 @@ def validated_ref(kind: Kind, name: str, namespace: str | None) -> Ref:
 
 
 def copy_in_version(obj: Object, api_version: str, *, metadata_only: bool = False) -> Object:
-    """A copy of an object in the version that was asked for."""
+    """A copy of an object in the requested version."""
     parts = ("kind", "metadata") if metadata_only else obj
     return {**{key: deep_copy(obj[key]) for key in parts}, "apiVersion": api_version}
 
 
 def without_version(obj: Object) -> Object:
-    """The object without its resourceVersion, for telling whether a write changed anything."""
+    """The object without its resourceVersion, to check whether a write changed anything."""
     meta = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
     return {**obj, "metadata": meta}
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a rehearsal has written so far, and what that means for what it reads."""
+"""The writes of a rehearsal so far, and their effect on its reads."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from .writes import establish
 
 LOCKS = 64
 FIRST_VERSION = 10**15
-"""resourceVersions of rehearsed objects begin beyond those of any real cluster."""
+"""resourceVersions of rehearsed objects begin above those of any real cluster."""
 
 
 @dataclass(frozen=True)
 class OverlayChange:
-    """What a rehearsal has made of one object.
+    """The rehearsed change of one object.
 
     Attributes:
-        ref: what names it.
-        before: as it was when the rehearsal first wrote it, or None.
-        after: as the last write left it, or None.
-        unverified: at least one write could not be validated by the server.
-        status: at least one write was of the object's ``status``, which else is its controller's.
+        ref: its reference.
+        before: the object before the rehearsal's first write, or None.
+        after: the object after the last write, or None.
+        unverified: whether the server could not validate at least one write.
+        status: whether at least one write was of the object's ``status``, which its controller owns.
     """
 
     ref: Ref
@@ -50,14 +50,14 @@ class OverlayChange:
 
 
 class Overlay:
-    """The changes over a cluster, shared by all handles of one rehearsal; usable from several threads.
+    """The changes over a cluster, shared by all clients of one rehearsal; usable from several threads.
 
     Args:
         inner: the cluster.
         definitions: CustomResourceDefinitions that are known, and so not read.
 
     Attributes:
-        tolerates_webhook: whether to go on without the answer where a webhook of that name is silent.
+        tolerates_webhook: whether to continue if the webhook of that name does not answer.
     """
 
     def __init__(self, inner: Cluster, definitions: Iterable[Object] = ()) -> None:
@@ -76,20 +76,20 @@ class Overlay:
         self.tolerates_webhook: Callable[[str], bool] = lambda _webhook: False
 
     def lock_of(self, ref: Ref) -> threading.RLock:
-        """Held by whoever writes an object."""
+        """The lock that the writer of an object holds."""
         return self._ref_locks[hash(ref) % LOCKS]
 
     def changes(self) -> list[OverlayChange]:
-        """What has become different, in the order of the first writes; not to be changed."""
+        """The changed objects, in the order of the first writes; not to be changed."""
         with self._lock:
             return [c for c in self._changes.values() if not _same(c.before, c.after)]
 
     def change_of(self, ref: Ref) -> OverlayChange | None:
-        """What was written of one object; not to be changed."""
+        """The change of one object; not to be changed."""
         return self._changes.get(ref)
 
     def changes_of_kind(self, kind: Kind) -> list[OverlayChange]:
-        """What was written of one kind."""
+        """The changes of one kind."""
         with self._lock:
             return [
                 c for ref, c in self._changes.items() if is_of_kind(ref, (kind.group, kind.resource.kind))
@@ -98,17 +98,18 @@ class Overlay:
     def record_write(
         self, ref: Ref, before: Object | None, after: Object, *, unverified: bool, status: bool = False
     ) -> Object:
-        """Remember a write that made ``after`` of ``before``, unless it changed nothing.
+        """Record a write that turned ``before`` into ``after``, unless it changed nothing.
 
         Args:
-            ref: what names the object.
-            before: as it was.
-            after: as it is now. From then on it is the overlay's own, and may share no part with others.
+            ref: the object's reference.
+            before: the object before the write.
+            after: the object after the write. It then belongs to the overlay, and may share no part with
+                others.
             unverified: whether the server could not validate the write.
             status: whether it was a write of the object's ``status``.
 
         Returns:
-            A copy of the object as it is remembered.
+            A copy of the recorded object.
         """
         with self._lock:
             if _same(before, after):
@@ -129,9 +130,9 @@ class Overlay:
             return deep_copy(after)
 
     def drop(self, ref: Ref, before: Object, *, unverified: bool, orphan: bool) -> None:
-        """Remember a deletion: of the object, and of what goes with it as far as it was written here.
+        """Record a deletion: of the object, and of its dependents as far as they were written here.
 
-        What only the cluster has is hidden when it is read (:meth:`visible`).
+        Dependents that exist only in the cluster are hidden when they are read (:meth:`visible`).
         """
         with self._lock:
             earlier = self._changes.get(ref) or OverlayChange(ref, before, before, unverified)
@@ -154,13 +155,13 @@ class Overlay:
 
     @property
     def deleted_any(self) -> bool:
-        """Whether anything has been deleted, so that what the cluster has may be gone with it."""
+        """Whether anything has been deleted, so that objects of the cluster may be deleted with it."""
         return bool(self._gone)
 
-    # What is served.
+    # Served kinds.
 
     def kind(self, api_version: str, kind: str) -> Kind | None:
-        """The kind as it is after the rehearsal's CRDs, or None where it isn't served."""
+        """The kind with the rehearsal's CRDs, or None if it isn't served."""
         key = api_version, kind
         if key in self._kinds:
             return self._kinds[key]
@@ -173,7 +174,7 @@ class Overlay:
         return known if known.resource == resource else replace(known, resource=resource)
 
     def served(self, group: str, kind: str) -> tuple[Resource, ...]:
-        """The kind in every version that is served after the rehearsal's CRDs, preferred first."""
+        """The kind in every version that is served with the rehearsal's CRDs, preferred version first."""
         with self._lock:
             known = list(self._kinds.items())
         changed = {at: one for (at, name), one in known if name == kind and group_of(at) == group}
@@ -184,7 +185,7 @@ class Overlay:
         return preferred_first([*unchanged, *(one.resource for one in changed.values() if one)])
 
     def typed(self, kind: Kind) -> Kind:
-        """The kind with its schema, for writes that the server can't be asked about."""
+        """The kind with its schema, for writes that the server can't validate."""
         resource = kind.resource
         key = resource.api_version, resource.kind
         if not kind.is_custom or kind.schema or key in self._kinds:
@@ -195,12 +196,12 @@ class Overlay:
         return self._crd_kinds.get(key, kind)
 
     def is_new(self, namespace: str) -> bool:
-        """Whether a namespace is only here, so that the cluster can't have anything in it."""
+        """Whether a namespace exists only here, so that the cluster can't have objects in it."""
         change = self._changes.get(Ref(*NAMESPACE_KIND, "", namespace))
         return change is not None and change.before is None
 
     def redefined(self, kind: Kind) -> bool:
-        """Whether the rehearsal has changed what this kind is."""
+        """Whether the rehearsal has changed the definition of this kind."""
         return (kind.resource.api_version, kind.resource.kind) in self._kinds
 
     def readable_version(self, kind: Kind) -> str | None:
@@ -221,14 +222,14 @@ class Overlay:
         if after is not None:
             self._kinds.update(kinds_of_crd(after))
 
-    # What is there.
+    # Existing objects.
 
     def asks_server(self, ref: Ref, kind: Kind, deciding: list[Ref]) -> bool:
-        """Whether the server's dry run can judge a write: nothing that decides about it is only here."""
+        """Whether the server's dry run can validate a write: it has all objects that affect the write."""
         return ref not in self._changes and self.has_real_surroundings(ref, kind, deciding)
 
     def has_real_surroundings(self, ref: Ref, kind: Kind, deciding: list[Ref]) -> bool:
-        """Whether the server knows all that decides about a write, but for the object itself."""
+        """Whether the server has all objects that affect a write, except the object itself."""
         namespace = Ref(*NAMESPACE_KIND, "", ref.namespace)
         change = self._changes.get(namespace)
         new_place = change is not None and (change.before is None or change.after is None)
@@ -236,7 +237,7 @@ class Overlay:
         return not (touched or new_place or namespace in self._wiped or self.redefined(kind))
 
     def lacks_only_its_place(self, ref: Ref, kind: Kind) -> bool:
-        """Whether the server knows the kind as it is, and nothing but the namespace is only here."""
+        """Whether the server has the same definition of the kind, and lacks only the namespace."""
         return (
             self.is_new(ref.namespace)
             and not self.redefined(kind)
@@ -244,7 +245,7 @@ class Overlay:
         )
 
     def visible(self, obj: Object) -> Object | None:
-        """An object of the cluster as the rehearsal sees it; None where its owner or its place is gone."""
+        """An object of the cluster in the rehearsal's view; None if its owner or its namespace is deleted."""
         ref = ref_of(obj)
         if ref.namespace and Ref(*NAMESPACE_KIND, "", ref.namespace) in self._wiped:
             return None
@@ -264,11 +265,11 @@ class Overlay:
         return {**obj, "metadata": {**meta, "ownerReferences": left} if left else meta}
 
     def _fate(self, owner: Object, namespace: str | None) -> bool | None:
-        """Of an owner: None if it lives, else whether its dependents were to be orphaned."""
+        """The state of an owner: None if it exists, else whether its dependents were to be orphaned."""
         uid = owner["uid"]
         if uid in self._gone:
             return self._gone[uid]
-        # Owners have owners: a Pod's is a ReplicaSet, which goes with its Deployment.
+        # Owners have owners: a Pod's is a ReplicaSet, which is deleted with its Deployment.
         resource = self._inner.resource(owner["apiVersion"], owner["kind"])
         if resource is None:
             return None
@@ -277,7 +278,7 @@ class Overlay:
             try:
                 self._owners[uid] = self._inner.get(owner["apiVersion"], owner["kind"], owner["name"], place)
             except Forbidden:
-                # Who may not read it deletes nothing that it owns either.
+                # A user who may not read the owner can't delete it, so its dependents stay.
                 self._owners[uid] = None
         found = self._owners[uid]
         if found is None or found["metadata"].get("uid") != uid or self.visible(found) is not None:
@@ -288,7 +289,7 @@ class Overlay:
 
 
 def _within(ref: Ref, container: Ref, obj: Object) -> bool:
-    """Whether something can't outlive a container, a namespace or a CRD, given as it was."""
+    """Whether an object is deleted with a container: a namespace or a CRD, given as it was."""
     if is_of_kind(container, NAMESPACE_KIND):
         return ref.namespace == container.name
     return is_of_kind(container, CRD_KIND) and is_of_kind(

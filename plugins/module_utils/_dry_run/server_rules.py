@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an API server refuses of built-in kinds, as far as deployments and migrations meet it.
+"""The refusals of an API server for built-in kinds, as far as deployments and migrations need them.
 
-The messages are those of Kubernetes 1.36, so that whoever reads them meets the same ones in earnest.
+The messages are those of Kubernetes 1.36, so that a real run shows the same ones.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ RESIZE_MESSAGE = (
 
 
 def validation_causes(new: Object, old: Object | None) -> list[ValidationCause]:
-    """What the server's validation says against an object, or against its change."""
+    """The errors of the server's validation of an object, or of its change."""
     found = list(_of_state(new))
     if old is not None:
         found += _of_change(old, new)
@@ -66,7 +66,7 @@ def validation_causes(new: Object, old: Object | None) -> list[ValidationCause]:
 
 
 def refused_resize(new: Object, old: Object | None, lookup: Lookup) -> str:
-    """Why the claim may not grow (admission plugin PersistentVolumeClaimResize), or empty."""
+    """The reason that the claim may not grow (admission plugin PersistentVolumeClaimResize), or empty."""
     if old is None or new["kind"] != "PersistentVolumeClaim" or _storage(new) <= _storage(old):
         return ""
     name = _at(old, "spec.storageClassName")
@@ -75,7 +75,7 @@ def refused_resize(new: Object, old: Object | None, lookup: Lookup) -> str:
 
 
 def depends_on(obj: Object) -> list[Ref]:
-    """The objects that decide whether the server takes this one, beside its namespace and its CRD."""
+    """The objects that affect whether the server accepts this one, in addition to its namespace and CRD."""
     if obj["kind"] == "PersistentVolumeClaim" and (name := _name_at(obj, "spec.storageClassName")):
         return [Ref("storage.k8s.io", "StorageClass", "", name)]
     found = []
@@ -89,7 +89,7 @@ def depends_on(obj: Object) -> list[Ref]:
 
 
 def _name_at(obj: Object, path: str) -> str:
-    """A name in an object; empty if there is none. What is no text is the server's to refuse."""
+    """A name in an object; empty if there is none. The server refuses a value that is not a text."""
     value = _at(obj, path)
     return value if isinstance(value, str) else ""
 
@@ -172,7 +172,7 @@ def _frozen_part(stateful_set: Object) -> Object:
 
 
 def _bare(claim_template: Object) -> Object:
-    """A claim's template without what is the same to the server whether it is there or not."""
+    """A claim's template without fields that make no difference to the server."""
     meta = {k: v for k, v in (claim_template.get("metadata") or {}).items() if v}
     return {"metadata": meta, "spec": {"volumeMode": "Filesystem", **(claim_template.get("spec") or {})}}
 

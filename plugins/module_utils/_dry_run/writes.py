@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an API server makes of a write to one object: pure, and shared by all that stand in for a server."""
+"""The result of a write to one object on an API server: pure, and shared by all simulated servers."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ KEPT_BY_SERVER = (
 
 @dataclass(frozen=True)
 class Write:
-    """One write, as the server sees it.
+    """One write, in the server's view.
 
     Attributes:
-        kind: of the object.
+        kind: the kind of the object.
         manager: the field manager.
-        now: RFC 3339, in whole seconds.
-        lookup: reads other objects that decide about this one.
+        now: the time in RFC 3339, in whole seconds.
+        lookup: reads other objects that affect this one.
     """
 
     kind: Kind
@@ -66,7 +66,7 @@ class Write:
     lookup: Lookup
 
     def created(self, obj: Object) -> Object:
-        """The object that a plain create makes.
+        """The object after a plain create.
 
         Raises:
             Invalid: it does not pass validation, or can't be decoded.
@@ -88,10 +88,10 @@ class Write:
         return self._finished(None, new, {owner: fields_of(new, shapes_of(self.kind))}, f"create {ref}")
 
     def applied(self, live: Object | None, intent: Object, *, force: bool) -> Object:
-        """The object after a server-side apply of a whole intent.
+        """The object after a server-side apply of a complete intent.
 
         Raises:
-            Conflict: another manager holds a field, and ``force`` is not set.
+            Conflict: another manager owns a field, and ``force`` is not set.
             Untypeable: a list has an item twice, or a custom resource does not fit its schema.
             Invalid: the result does not pass validation, or can't be decoded.
         """
@@ -136,7 +136,7 @@ class Write:
         """The object after a JSON merge patch (a mapping) or a JSON patch (a sequence).
 
         Raises:
-            Conflict: the patch has a resourceVersion that has moved on.
+            Conflict: the patch has an outdated resourceVersion.
             Invalid: the patch does not fit, or the result does not pass validation, or can't be decoded.
         """
         with _decoding("patch", live):
@@ -172,14 +172,14 @@ class Write:
         return self._finished(live, new, owners, action, owner if any(change) else None)
 
     def _completed(self, new: Object) -> Object:
-        """A custom resource as its schema makes it: with defaults, and without what it doesn't have."""
+        """A custom resource with its schema's defaults, and without fields that the schema lacks."""
         if not self.kind.schema:
             return new
         completed: Object = with_defaults(without_unknown(new, self.kind.schema), self.kind.schema)
         return completed
 
     def _normal(self, obj: Object) -> Object:
-        """A copy as the server decodes it: no nulls, no namespace where there can't be one, no stringData."""
+        """A copy as decoded by the server: no nulls, no namespace if the kind has none, no stringData."""
         new: Object = without_nulls(obj)
         if not self.kind.resource.namespaced:
             new["metadata"].pop("namespace", None)
@@ -195,15 +195,15 @@ class Write:
     def _finished(
         self, live: Object | None, new: Object, owners: Owners, action: str, wrote: Manager | None = None
     ) -> Object:
-        """The object with everything that the server keeps itself, validated."""
-        # The metadata of an apply may go altogether with the last field that its manager gives up.
+        """The object with all fields that the server maintains, validated."""
+        # An apply may remove all of the metadata with the last field that its manager gives up.
         identity = (
             {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
             if live
             else {}
         )
         meta = new["metadata"] = {**identity, **(new.get("metadata") or {})}
-        # A patch may have changed who wrote what in which version.
+        # A patch may have changed the managers and their versions.
         known = {"metadata": {"managedFields": meta.get("managedFields")}} if live else None
         for name in KEPT_BY_SERVER if live else ():
             meta.pop(name, None)
@@ -221,7 +221,7 @@ class Write:
         if live is not None and new["kind"] == "CustomResourceDefinition":
             _store_versions(new)
         if (new["apiVersion"], new["kind"]) == ("v1", "Namespace"):
-            # It is there again whoever takes it away.
+            # The server restores this label after every removal.
             meta["labels"] = {**(meta.get("labels") or {}), "kubernetes.io/metadata.name": meta["name"]}
         meta["managedFields"] = managed_fields_entries(
             owners, self.kind.resource.api_version, self.now, known, wrote
@@ -267,7 +267,7 @@ class Write:
             )
 
     def _refuse_other_version(self, live: Object, new: Object, action: str) -> None:
-        """Preconditions: a resourceVersion or uid that the writer has put in must be the live one."""
+        """Raise unless a resourceVersion or uid in the write is that of the live object."""
         ref, meta, wanted = ref_of(live), live["metadata"], new["metadata"]
         if (version := wanted.get("resourceVersion")) and version != meta.get("resourceVersion"):
             message = (
@@ -295,10 +295,10 @@ class Write:
 
 @contextmanager
 def _decoding(verb: str, obj: Object) -> Iterator[None]:
-    """Refuse in here, as a server does, what is of other types than its kind has: a text for a list.
+    """Refuse values of other types than the kind has, like a server: for example a text for a list.
 
-    A server decodes an object into its type before it looks into it. Here nothing knows the types of all
-    built-in kinds, so that only looking finds it.
+    A server decodes an object into its type first. Here the types of built-in kinds are unknown, so only
+    access to a value finds the error.
     """
     try:
         yield
@@ -308,7 +308,7 @@ def _decoding(verb: str, obj: Object) -> Iterator[None]:
 
 
 def without_nulls(value: Any) -> Any:
-    """A deep copy without the fields that are null: to the server they are not there."""
+    """A deep copy without the fields that are null: for the server they do not exist."""
     if isinstance(value, Mapping):
         return {key: without_nulls(child) for key, child in value.items() if child is not None}
     if isinstance(value, list):
@@ -317,7 +317,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def _default(obj: Object) -> None:
-    """What the server, or a controller within moments, fills in that others look at."""
+    """Set defaults of the server, or of a controller within moments, that other code reads."""
     if obj["kind"] == "Namespace" and obj["apiVersion"] == "v1":
         obj.setdefault("spec", {}).setdefault("finalizers", ["kubernetes"])
         obj["status"] = {"phase": "Active"}
@@ -330,7 +330,7 @@ def _default(obj: Object) -> None:
 
 
 def establish(crd: Object) -> None:
-    """Let a new CustomResourceDefinition be served, as a server lets it within moments."""
+    """Mark a new CustomResourceDefinition as served, like a server within moments."""
     crd["status"] = {
         "conditions": [
             {"type": "NamesAccepted", "status": "True", "reason": "NoConflicts"},

@@ -9,10 +9,10 @@ from .errand import AUTOMATIC, Errand, RunReason, Strategy
 
 
 def triggered_run(errand: Errand) -> RunReason | None:
-    """Why a run is due by what the author wants; None where none is.
+    """The trigger of a run that is due by the author's wish; None if no run is due.
 
-    What has run is told by the status, never by the strategy alone. ``once`` and a ``now`` that an applier
-    declares run once for each template, however often somebody sets them again.
+    The status records what has run, never the strategy alone. ``once`` and a ``now`` that an applier declares
+    run once for each template, no matter how often they are set again.
     """
     status, spec = errand.status, errand.spec
     if spec.strategy is Strategy.ONCE and status.once_digest != spec.template_digest:

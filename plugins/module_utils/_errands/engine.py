@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The engine: it watches the errands of a cluster, and gets them on, until it is told to end."""
+"""The engine: it watches the errands of a cluster and reconciles them until it is cancelled."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class EngineOptions:
     """How an engine works.
 
     Attributes:
-        namespaces: whose errands it gets on; all where there are none.
+        namespaces: whose errands it reconciles; all if empty.
         holder_image: of holding containers.
-        workers: how many errands are looked at at the same time.
-        metrics_file: where metrics are written; nowhere where it is empty.
-        lease_seconds: how long its lease lasts from each renewal on, and so after how long another engine
-            takes over from one that was killed.
+        workers: how many errands are reconciled at the same time.
+        metrics_file: where metrics are written; nowhere if empty.
+        lease_seconds: how long its lease lasts after each renewal. After that time, another engine takes over
+            from one that was killed.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -67,16 +67,16 @@ class EngineOptions:
 
 
 class ErrandEngine:
-    """Watches errands and what they depend on, and reconciles each whenever something of it has changed.
+    """Watches errands and what they depend on, and reconciles each errand when any of that changes.
 
-    It works under a lease; a second one stands by. Whatever is missed while nobody works is found by its
-    first look, as decisions are made from the whole state.
+    It works under a lease; a second engine stands by. Its first pass finds all that was missed while no
+    engine worked, because decisions are made from the whole state.
 
     Args:
         cluster: the live one.
-        options: how it works.
-        tell: gets what a person should know.
-        on_outcome: gets each change of phase, in one of the engine's threads.
+        options: its options.
+        tell: called with each message for people.
+        on_outcome: called with each change of phase, in one of the engine's threads.
     """
 
     def __init__(
@@ -96,11 +96,11 @@ class ErrandEngine:
         self._troubles = _TroubleLog(tell)
 
     def run(self, cancelled: Callable[[], bool]) -> None:
-        """Work until it is cancelled; whenever the lease is lost, stand by for it again.
+        """Work until it is cancelled; if the lease is lost, stand by for it again.
 
         Raises:
-            ClusterError: the lease can't be had, for want of rights or of a login. A server that is away is
-                waited for.
+            ClusterError: the engine can't get the lease, because it lacks rights or a login. It waits for an
+                unreachable server.
         """
         try:
             while not cancelled():
@@ -150,7 +150,7 @@ class ErrandEngine:
         try:
             yield informers
         finally:
-            # Side by side, as each may wait for a server that is away.
+            # In parallel, as each may wait for an unreachable server.
             map_in_threads(Informer.stop, informers)
 
     def _informer(
@@ -171,7 +171,7 @@ class ErrandEngine:
         )
 
     def _is_synced(self, informers: Sequence[Informer], is_over: Callable[[], bool]) -> bool:
-        """Wait for the first lists, as decisions from half of what there is would be wrong."""
+        """Wait for the first lists, as decisions from half of the state would be wrong."""
         patience = time.monotonic() + SYNC_SECONDS
         for one in informers:
             while not one.wait_until_synced(TICK_SECONDS):
@@ -206,15 +206,15 @@ class ErrandEngine:
     def _reconcile_from(self, queue: WorkQueue[ErrandKey], reconciler: Reconciler) -> None:
         while (key := queue.take()) is not None:
             try:
-                # When many are due, all of them get their Jobs before any gets what follows.
+                # If many are due, all of them get their Jobs before any gets the next step.
                 reconciled = reconciler.reconcile(key, queue.has_ready)
             except LeaseLost:
-                # That is told once, for all errands; whoever has the lease then gets this one on.
+                # One message covers all errands; the holder of the lease then reconciles this one.
                 queue.retry(key)
             except LifecycleError as error:
                 self._note_failure(queue.retry(key), key, str(error))
             except Exception:
-                # One errand must not keep the others from being got on.
+                # One errand must not keep the others from being reconciled.
                 text = f"this is a defect, please report it: {traceback.format_exc()}"
                 self._note_failure(queue.retry(key), key, text)
             else:
@@ -225,7 +225,7 @@ class ErrandEngine:
 
     def _note_failure(self, failures: int, key: ErrandKey, text: str) -> None:
         self._metrics.count_reconciliation(has_failed=True)
-        # The first time, and then at doubling numbers.
+        # Report it the first time, and then at doubling numbers.
         if failures & (failures - 1) == 0:
             cause = text.removeprefix(f"{key}: ")
             self._tell("failed", f"{key}: {cause}; it is tried again ({failures} failures in a row)")
@@ -238,7 +238,7 @@ class ErrandEngine:
         self._write(lambda: self._metrics.text(index.phases(), is_leader=True, waiting=len(queue)))
 
     def _write_idle_metrics(self) -> None:
-        """Say at once that it does not have the lease: another engine may have it in the next moment."""
+        """Write metrics without the lease at once: another engine may get it in the next moment."""
         self._write(lambda: self._metrics.text({}, is_leader=False, waiting=0), now=True)
 
     def _write(self, text: Callable[[], str], *, now: bool = False) -> None:
@@ -252,7 +252,7 @@ class ErrandEngine:
 
 
 class _TroubleLog:
-    """Tells what goes wrong, the same only once in a while. Usable from several threads."""
+    """Reports failures, the same one only once in a while. Usable from several threads."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
@@ -260,7 +260,7 @@ class _TroubleLog:
         self._told: dict[str, float] = {}
 
     def add(self, state: str, text: str) -> None:
-        """Tell it, unless it was told lately."""
+        """Report it, unless it was reported lately."""
         now = time.monotonic()
         with self._lock:
             self._told = {one: when for one, when in self._told.items() if now - when < REPEAT_SECONDS}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The model of an errand: what its author wants of it, and what its status tells of its runs."""
+"""The model of an errand: what its author wants, and what its status records of its runs."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ AUTOMATIC = frozenset({Strategy.ONCE, Strategy.DONE})
 
 
 class OutputSource(StrEnum):
-    """Where the output of a container is read."""
+    """Where the engine reads the output of a container."""
 
     EXEC = "exec"
     TERMINATION_MESSAGE = "terminationMessage"
 
 
 class Phase(StrEnum):
-    """What an errand is at. The last two are how its last run ended."""
+    """The phase of an errand. The last two are how its last run ended."""
 
     IDLE = "Idle"
     REFUSED = "Refused"
@@ -80,7 +80,7 @@ class RunReason(StrEnum):
 
 
 class ErrandKey(NamedTuple):
-    """What names an errand in a cluster."""
+    """The key of an errand in a cluster."""
 
     namespace: str
     name: str
@@ -96,11 +96,11 @@ class OutputFile:
     Attributes:
         container: its name.
         file: the name of the file in the output folder.
-        secret: the name of the Secret, or of what its versions or its parts are called after.
+        secret: the name of the Secret, or the base of the names of its versions or parts.
         is_versioned: whether each new content becomes a new Secret.
         is_fan_out: whether each value of the file is the JSON of a Secret.
-        labels, annotations: that the Secret gets.
-        keep: how many versions stay; 0 for all.
+        labels, annotations: of the Secret.
+        keep: how many versions to retain; 0 for all.
     """
 
     container: str
@@ -115,15 +115,15 @@ class OutputFile:
 
 @dataclass(frozen=True)
 class OutputSpec:
-    """What becomes of the output.
+    """What happens to the output.
 
     Attributes:
-        files: that become Secrets; none where there is no output.
-        labels: that each of the Secrets gets.
-        writes_on_failure: whether the output of a failed run is kept, too.
-        hold_seconds: how long the output is kept readable.
-        source: where it is read.
-        overwrites: whether Secrets are overwritten that belong to others.
+        files: the files that become Secrets; none if there is no output.
+        labels: of each of the Secrets.
+        writes_on_failure: whether the output of a failed run is written, too.
+        hold_seconds: how long the output stays readable.
+        source: where the engine reads it.
+        overwrites: whether to overwrite Secrets that belong to others.
     """
 
     files: tuple[OutputFile, ...] = ()
@@ -162,7 +162,7 @@ def output_spec_from(fields: Mapping[str, Any] | None) -> OutputSpec:
 
 
 def _one_of(words: type[Word], text: object, otherwise: Word) -> Word:
-    """A word of an enumeration. One that a newer version has written must not hinder all other errands."""
+    """A value of an enumeration. One that a newer version has written must not block all other errands."""
     return next((word for word in words if word == text), otherwise)
 
 
@@ -187,9 +187,9 @@ class ErrandSpec:
     Attributes:
         strategy: when it runs.
         template: of its Jobs, as ``{metadata, spec}``.
-        output: what becomes of its output.
-        output_fields: the same as it is written.
-        reruns_on_change: whether a finished auto-errand runs again where its configuration has changed.
+        output: what happens to its output.
+        output_fields: the same, as written in the spec.
+        reruns_on_change: whether a finished auto-errand runs again if its configuration has changed.
     """
 
     strategy: Strategy
@@ -206,18 +206,18 @@ class ErrandSpec:
 
     @property
     def template_digest(self) -> str:
-        """A digest of the template, by which a run is known to be of this one."""
+        """A digest of the template; it shows whether a run is of this template."""
         text = json.dumps(self.template, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
 class OutputNote:
-    """What came of the output of a run.
+    """The result of the output of a run.
 
     Attributes:
         secrets: the Secrets that hold it, by name.
-        reason, message: why there are none; empty where all is well.
+        reason, message: why there are none; empty if there is no problem.
     """
 
     secrets: tuple[str, ...] = ()
@@ -227,19 +227,20 @@ class OutputNote:
 
 @dataclass(frozen=True)
 class Run:
-    """A run, as the status tells of it. It is noted before its Job is made.
+    """A run in the status. It is recorded before its Job is created.
 
     Attributes:
-        number: counts the runs of the errand.
+        number: of the run, counted for each errand.
         reason: why it was started.
-        generation: of the errand's ``metadata``, as it was then.
+        generation: of the errand's ``metadata`` at that time.
         template_digest: see :attr:`ErrandSpec.template_digest`.
-        request: the value of the annotation that asked for a run, if any did.
-        configuration: what it was made with.
-        job, job_uid: its Job; the uid is empty until the Job is known to be there.
-        noted: when it was noted, RFC 3339.
-        output: what came of its output; None before that is known.
-        disruption: what disrupted its pod; seen while the pod was there, which goes before its Job fails.
+        request: the value of the annotation that requested the run, if any.
+        configuration: the ConfigMaps and Secrets that it was created with.
+        job, job_uid: its Job; the uid is empty until the Job is known to exist.
+        noted: when it was recorded, RFC 3339.
+        output: the result of its output; None before that is known.
+        disruption: what disrupted its pod; read while the pod existed, because the pod is gone before its Job
+            fails.
         outcome: how it ended; None before.
         ended_generation: of the errand's ``metadata`` when it ended.
     """
@@ -266,16 +267,16 @@ class Run:
 
 @dataclass(frozen=True)
 class ErrandStatus:
-    """What the status of an errand tells.
+    """The content of the status of an errand.
 
     Attributes:
-        phase: what it is at.
-        message: why, in a sentence; empty where nothing needs to be said.
-        run: the last run, or the one that goes on.
-        once_digest: the template with which it last ran by itself; empty where it never has.
+        phase: of the errand.
+        message: why, in a sentence; empty if there is nothing to report.
+        run: the open run, or else the last one.
+        once_digest: the digest of the template with which it last ran automatically; empty if it never has.
         request: the last value of the annotation that was answered with a run.
         history: the runs that have ended, the newest first.
-        conditions: as they stand in the status.
+        conditions: as the status has them.
         observed_generation: of the errand's ``metadata`` when the status was written.
     """
 
@@ -290,7 +291,7 @@ class ErrandStatus:
 
     @property
     def open_run(self) -> Run | None:
-        """The run that goes on."""
+        """The run that has not ended; None if there is none."""
         return self.run if self.run and self.run.is_open else None
 
 
@@ -299,9 +300,8 @@ class StrategyOwner:
     """Who has set the strategy of an errand.
 
     Attributes:
-        is_declared: whether it was declared by an applier, which sets it again whenever it applies.
-        blocks_applier: whether it is ours, so that an applier of the errand would have a conflict with us
-            where it declares another one.
+        is_declared: whether an applier declared it, which sets it again at each apply.
+        blocks_applier: whether we own it, so that an applier that declares another one gets a conflict.
     """
 
     is_declared: bool = False
@@ -310,13 +310,13 @@ class StrategyOwner:
 
 @dataclass(frozen=True)
 class Errand:
-    """An errand as it stands in the cluster.
+    """An errand as it is in the cluster.
 
     Attributes:
-        key: what names it.
+        key: of the errand.
         uid, generation, resource_version: of its ``metadata``.
-        spec, status: what is wanted, and what is known of its runs.
-        request: the value of the annotation that asks for a run.
+        spec, status: the wanted state, and the known state of its runs.
+        request: the value of the annotation that requests a run.
         strategy_owner: who has set its strategy.
         is_deleting: whether it is being deleted.
     """
@@ -333,28 +333,28 @@ class Errand:
 
     @property
     def owner(self) -> Object:
-        """What names it as the owner of other objects."""
+        """The reference to the errand as the owner of other objects."""
         meta = {"name": self.key.name, "namespace": self.key.namespace, "uid": self.uid}
         return {"apiVersion": API_VERSION, "kind": KIND, "metadata": meta}
 
 
 def owner_reference(errand: Errand) -> Object:
-    """The entry of ``ownerReferences`` by which what an errand leaves behind is deleted with it."""
+    """The entry of ``ownerReferences`` that has the objects of an errand deleted with it."""
     return {"apiVersion": API_VERSION, "kind": KIND, "name": errand.key.name, "uid": errand.uid}
 
 
 def key_of(obj: Mapping[str, Any]) -> ErrandKey:
-    """What names the errand that an object holds."""
+    """The key of the errand in an object."""
     return ErrandKey(obj["metadata"]["namespace"], obj["metadata"]["name"])
 
 
 def label_value(name: str) -> str:
-    """The value of :data:`ERRAND_LABEL` for an errand: its name, or a digest where that is too long."""
+    """The value of :data:`ERRAND_LABEL` for an errand: its name, or a digest if that is too long."""
     return name if len(name) <= 63 else hashlib.sha256(name.encode()).hexdigest()[:32]
 
 
 def errand_from(obj: Mapping[str, Any]) -> Errand:
-    """The errand that an object holds."""
+    """The errand in an object."""
     meta, spec = obj["metadata"], obj.get("spec") or {}
     return Errand(
         key=key_of(obj),
@@ -378,8 +378,8 @@ def errand_from(obj: Mapping[str, Any]) -> Errand:
 def strategy_owner(managed_fields: Sequence[Mapping[str, Any]]) -> StrategyOwner:
     """Who has set the strategy, by ``metadata.managedFields`` (KEP-555).
 
-    An applier owns it by an entry with the operation Apply, or by one that also owns the annotation in which
-    appliers like ``kubectl apply`` remember what they have applied.
+    An applier owns it by an entry with the operation Apply. It also owns it by an entry with the annotation
+    in which appliers such as ``kubectl apply`` store what they have applied.
     """
     owners = [entry for entry in managed_fields if owns_strategy(entry)]
     is_declared = any(
@@ -398,7 +398,7 @@ def owns_strategy(entry: Mapping[str, Any]) -> bool:
 
 
 def is_own_strategy(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry of ``metadata.managedFields`` is that by which we own the strategy."""
+    """Whether we own the strategy by an entry of ``metadata.managedFields``."""
     is_ours = (entry.get("manager"), entry.get("operation")) == (FIELD_MANAGER, "Update")
     return is_ours and owns_strategy(entry)
 
@@ -459,7 +459,7 @@ def _run_from(fields: Mapping[str, Any]) -> Run:
 
 
 def status_fields(status: ErrandStatus) -> Object:
-    """The ``status`` of an errand's object; what is empty is left out."""
+    """The ``status`` of an errand's object, without empty fields."""
     run = status.run
     return _without_empty(
         {

@@ -178,9 +178,9 @@ ENGINE_ROLE = cluster_role(
     [
         role_rule(GROUP, [PLURAL], ["get", "list", "watch", "patch"]),
         role_rule(GROUP, [f"{PLURAL}/status"], ["patch"]),
-        # Patch: one that runs beyond its deadline is stopped.
+        # Patch: a Job beyond its deadline is stopped.
         role_rule("batch", ["jobs"], ["get", "list", "watch", "create", "patch", "delete"]),
-        # Patch: a pod that stays is given to the errand.
+        # Patch: a retained pod is given to the errand.
         role_rule("", ["pods"], ["get", "list", "watch", "patch", "delete"]),
         # Get: a WebSocket begins as a GET. It reads the output.
         role_rule("", ["pods/exec"], ["create", "get"]),
@@ -188,7 +188,7 @@ ENGINE_ROLE = cluster_role(
         # Delete: versions beyond those to retain.
         role_rule("", ["secrets"], ["get", "list", "watch", "create", "patch", "delete"]),
         role_rule("", ["events"], ["create", "list"]),
-        # Which versions of a Secret are in use.
+        # Reads which versions of a Secret are in use.
         role_rule("apps", ["daemonsets", "deployments", "statefulsets"], ["list"]),
         role_rule("batch", ["cronjobs"], ["list"]),
     ],

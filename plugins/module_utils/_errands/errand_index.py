@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cluster has of errands and of what they depend on, found by errand.
+"""The errands of a cluster and the objects that they depend on, by errand.
 
-It is filled by lists (once) or by watches (all the time). ConfigMaps and Secrets are known by their metadata.
+Lists (once) or watches (all the time) fill it. Of ConfigMaps and Secrets, it has the metadata.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ ERRAND, JOB, POD, CONFIG_MAP, SECRET = (
 
 
 class Subject(NamedTuple):
-    """What is listed or watched.
+    """The kinds to list or watch.
 
     Attributes:
         kind: apiVersion and kind.
-        label_selector: of those that count.
-        metadata_only: whether their metadata suffice.
+        label_selector: of the objects that count.
+        metadata_only: whether their metadata is enough.
     """
 
     kind: tuple[str, str]
@@ -53,7 +53,7 @@ SUBJECTS = (
 
 
 class Mark(NamedTuple):
-    """By what a ConfigMap or Secret is known to be the same as before.
+    """The identity and version of a ConfigMap or Secret, to detect a change.
 
     Attributes:
         uid, resource_version: of its metadata.
@@ -84,7 +84,7 @@ class ErrandIndex:
         self._by_label: dict[tuple[str, str], ErrandKey] = {}
 
     def put(self, kind: tuple[str, str], obj: Object) -> set[ErrandKey]:
-        """Take an object as it is now, unless a newer form of it is known; the errands that it concerns."""
+        """Add an object's current form, unless a newer one is known; return the errands that it concerns."""
         with self._lock:
             if kind == ERRAND:
                 return self._put_errand(obj)
@@ -93,14 +93,14 @@ class ErrandIndex:
             return self._put_owned(kind, obj)
 
     def update_errand(self, obj: Object) -> None:
-        """Take the answer to a write to an errand, unless its deletion was noted before the answer came."""
+        """Add the answer to a write to an errand, unless its deletion was recorded before that."""
         with self._lock:
             known = self._errands.get(key_of(obj))
             if known and known.uid == obj["metadata"]["uid"]:
                 self._put_errand(obj)
 
     def discard(self, kind: tuple[str, str], obj: Mapping[str, Any]) -> set[ErrandKey]:
-        """Take note that an object is gone; the errands that it concerns."""
+        """Record that an object is gone; return the errands that it concerns."""
         meta = obj["metadata"]
         namespace, name = str(meta["namespace"]), str(meta["name"])
         with self._lock:
@@ -156,7 +156,7 @@ class ErrandIndex:
             return [self._objects[kind][errand.key.namespace, name] for name in sorted(self._owned[place])]
 
     def mark(self, kind: str, namespace: str, name: str) -> Mark | None:
-        """By what a ConfigMap or Secret is known; None where there is none."""
+        """The identity and version of a ConfigMap or Secret; None if there is none."""
         with self._lock:
             return self._marks.get((kind, namespace, name))
 
@@ -166,7 +166,7 @@ class ErrandIndex:
             return list(self._versions[namespace, base].values())
 
     def cycle(self, errand: Errand) -> tuple[str, ...]:
-        """The circle of errands that would run one another for ever, from an errand on; mostly none."""
+        """The circle of errands that would run one another for ever, from an errand on; usually empty."""
         with self._lock:
             return cycle_through(errand, self._readers_of)
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading what the decision on an errand takes: from the index, and from the cluster what that lacks."""
+"""Reads the input of the decision on an errand: from the index, and the rest from the cluster."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _Read = dict[tuple[str, str], "Object | None"]
 
 
 class ErrandReader:
-    """Reads what there is of errands.
+    """Reads the state of errands.
 
     Args:
         cluster: the live one.
-        index: of its errands; what is read beside goes there.
+        index: of its errands. All that is read in addition goes into it.
         holder_image: of holding containers.
-        now: gives the time; for tests.
+        now: returns the time; for tests.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class ErrandReader:
         self._renewed: dict[tuple[ErrandKey, int], datetime] = {}
 
     def note_renewal(self, errand: Errand) -> None:
-        """Remember that the holding containers of an errand's run were told to hold on."""
+        """Record that the holding containers of an errand's run have been renewed."""
         run = errand.status.open_run
         if run:
             self._renewed = {place: when for place, when in self._renewed.items() if place[0] != errand.key}
             self._renewed[errand.key, run.number] = self._now()
 
     def view(self, key: ErrandKey) -> ErrandView | None:
-        """What there is of an errand; None where it is gone.
+        """The state of an errand; None if it is gone.
 
         Raises:
             ClusterError: the server does not answer, or refuses a read.
@@ -110,7 +110,7 @@ class ErrandReader:
             return None, None, False
         job = next((one for one in self._index.owned(JOB, errand) if _is_job_of(one, run)), None)
         if job is None and run.is_open:
-            # It may lack our label, or an index may be behind.
+            # It may lack our label, or the index may be behind.
             job = self._cluster.get(*JOB, run.job, errand.key.namespace)
             if job and _label(job, ERRAND_LABEL) == label_value(errand.key.name):
                 self._index.put(JOB, job)
@@ -133,7 +133,7 @@ class ErrandReader:
         return pods
 
     def _earlier_jobs(self, errand: Errand, run: Run | None) -> list[Object]:
-        """Those of earlier runs, and those that were made for a run which had one, or had ended."""
+        """The Jobs of earlier runs, and Jobs created for a run that already had one or had ended."""
         # A Job of a later run shows that the errand in the index is behind.
         return [
             job
@@ -174,7 +174,7 @@ class ErrandReader:
         last = max(refusals, key=lambda one: str(one.get("lastTimestamp") or ""), default=None)
         return one_line(f"no pod can be created: {last.get('message')}") if last else ""
 
-    # What a run is made with.
+    # The configuration of a run.
 
     def _configuration(self, errand: Errand) -> CurrentConfiguration:
         references = pod_references(errand.spec.pod_template)
@@ -210,9 +210,9 @@ class ErrandReader:
     def _entry(
         self, errand: Errand, reference: PodReference, noted: ConfigurationEntry | None, read: _Read
     ) -> ConfigurationEntry:
-        """The entry of a reference; read only where the object is not the one that was noted.
+        """The entry of a reference; reads the object only if it is not the recorded one.
 
-        What is read goes into ``read``, too.
+        All that it reads goes into ``read``, too.
         """
         name = self._resolved_name(errand, reference)
         mark = self._index.mark(reference.kind, errand.key.namespace, name)
@@ -229,7 +229,7 @@ class ErrandReader:
         return configuration_entry(reference, obj, self._digest_key(errand, reference, obj))
 
     def _resolved_name(self, errand: Errand, reference: PodReference) -> str:
-        """The name of the object that a reference leads to: of a versioned Secret, of its newest version."""
+        """The name of the referenced object: for a versioned Secret, the name of its newest version."""
         namespace = errand.key.namespace
         split = split_versioned_name(reference.name) if reference.kind == "Secret" else None
         if split is None:
@@ -241,7 +241,7 @@ class ErrandReader:
         return newest.name if newest else reference.name
 
     def _digest_key(self, errand: Errand, reference: PodReference, obj: Object | None) -> bytes:
-        """The key for digests of Secrets, so that who reads a status can't guess short values from them."""
+        """The key for digests of Secrets, so that readers of a status can't guess short values from them."""
         if reference.kind != "Secret" or obj is None:
             return b""
         if not errand.spec.reruns_on_change:
@@ -280,7 +280,7 @@ class ErrandReader:
 def _changes(
     noted: Mapping[tuple[str, str], ConfigurationEntry], entries: Sequence[ConfigurationEntry]
 ) -> list[str]:
-    """What differs from what was noted, each in a clause."""
+    """The differences from the recorded configuration, each in a clause."""
     changes = []
     for entry in entries:
         before = noted.get((entry.kind, entry.name))
@@ -290,14 +290,14 @@ def _changes(
 
 
 def _missing(reference: PodReference, name: str, obj: Object | None, namespace: str) -> list[str]:
-    """What a reference needs, and is not there."""
+    """What a reference needs and is missing."""
     if obj is None:
         return [] if reference.is_optional else [f"{reference.kind} {namespace}/{name}"]
     return [f"key {key} of {reference.kind} {namespace}/{name}" for key in missing_keys(obj, reference)]
 
 
 def _is_job_of(job: Mapping[str, Any], run: Run) -> bool:
-    """Whether a Job is that of a run, or has its name while no Job is known to be."""
+    """Whether a Job is that of a run, or has its name while no Job is known to exist."""
     if _name(job) != run.job:
         return False
     return job["metadata"]["uid"] == run.job_uid if run.job_uid else run.is_open

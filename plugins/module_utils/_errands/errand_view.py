@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What there is of an errand, as the decision on it takes it."""
+"""The state of an errand, as input of the decision on it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .errand import Errand
 
 @dataclass(frozen=True)
 class CurrentConfiguration:
-    """What the ConfigMaps and Secrets of a template are like now.
+    """The current state of the ConfigMaps and Secrets of a template.
 
     Attributes:
-        entries: those that are there, as a run that starts now would note them.
-        missing: what is not there and has to be, each in a clause.
-        secret_names: the Secrets whose names in the template give way to their newest versions'.
-        changed: what differs from what the last run was made with, each in a clause.
+        entries: those that exist, as a run that starts now would record them.
+        missing: what is required and does not exist, each in a clause.
+        secret_names: the Secrets whose names in the template are replaced by those of their newest versions.
+        changed: the differences from the configuration of the last run, each in a clause.
     """
 
     entries: tuple[ConfigurationEntry, ...] = ()
@@ -33,20 +33,20 @@ class CurrentConfiguration:
 
 @dataclass(frozen=True)
 class ErrandView:
-    """What there is of an errand.
+    """The state of an errand.
 
     Attributes:
-        errand: as it stands in the cluster.
+        errand: as it is in the cluster.
         now: the moment of the decision.
-        job: that has the name of the last run's Job, whoever made it.
-        pod: of that Job, the newest.
+        job: the Job with the name of the last run's Job, no matter who created it.
+        pod: the newest of that Job.
         earlier_jobs: other Jobs of the errand.
-        has_started: whether a pod of the last run was there, also where its Job is not.
-        configuration: what a run would be made with; None where nothing depends on it.
+        has_started: whether a pod of the last run existed, even if its Job does not.
+        configuration: what a run would be created with; None if nothing depends on it.
         cycle: the errands that would run one another for ever, in a circle that begins with this one.
-        may_exec: whether the output may be read in pods; None where nothing depends on it.
-        renewed: when the holding containers were last told to hold on; None where nobody knows.
-        pod_refusal: why no pod of the Job could be made; empty where one is there, or nobody knows.
+        may_exec: whether the output may be read in pods; None if nothing depends on it.
+        renewed: when the holding containers were last renewed; None if unknown.
+        pod_refusal: why no pod of the Job could be created; empty if one exists, or if it is unknown.
         holder_image: the image of holding containers.
     """
 

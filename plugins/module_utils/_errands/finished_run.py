@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is left to do once a run has ended: pure."""
+"""What is left to do after a run has ended: pure."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ END_SECONDS = 2.0
 
 
 def finish_steps(view: ErrandView) -> Decision:
-    """What is left to do: the strategy goes back, a succeeded Job goes, and its pod where that is wanted.
+    """The steps after the end: reset the strategy, delete a succeeded Job, and its pod if that is wanted.
 
-    Jobs of earlier runs go as well.
+    They also delete Jobs of earlier runs.
     """
     run = view.errand.status.run
     if run is None or run.outcome is None:
         return Decision()
     cleaning = _cleaning(view, run)
-    # They go when the next run starts; here, if who started it did not get that far.
+    # The start of the next run deletes them. They are deleted here if that start was interrupted.
     earlier = [DeleteJob(str(one["metadata"]["name"]), one["metadata"]["uid"]) for one in view.earlier_jobs]
     return Decision((*_strategy(view, run), *cleaning.steps, *earlier), cleaning.recheck_seconds)
 
@@ -40,7 +40,8 @@ def finish_steps(view: ErrandView) -> Decision:
 def _strategy(view: ErrandView, run: Run) -> tuple[Step, ...]:
     """``now`` becomes ``manual``, and ``once`` becomes ``done``, after the run and only once.
 
-    Who sets it again finds it as he has set it: a tool that declares it would set it back for ever.
+    If an applier sets it again, it stays as set: a tool that declares it would otherwise set it back for
+    ever.
     """
     errand = view.errand
     if errand.strategy_owner.blocks_applier:
@@ -80,7 +81,7 @@ def _goes_with_job(pod: Mapping[str, Any]) -> bool:
 
 
 def _runs_only_injected(job: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
-    """Whether all containers have ended but for those that were injected, which may never end."""
+    """Whether all containers have ended except injected ones, which may never end."""
     output = noted_output(job)
     own = {*output.containers, *output.holders.values()}
     running = {

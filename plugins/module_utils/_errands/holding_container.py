@@ -1,10 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Holding containers, which keep the output of a Job's containers readable until it was read: pure.
+"""Holding containers: they keep the output of a Job's containers readable until it is read. Pure.
 
-A holding container is an ordinary one. A native sidecar is ended with the main container, and the Job
-completes whatever its exit code. There is one for each container with output, as others may not read it.
+A holding container is an ordinary container. Kubernetes ends a native sidecar with the main container, and
+the Job completes with any exit code. There is one for each container with output, as other users may not read
+it.
 """
 
 from __future__ import annotations
@@ -100,13 +101,13 @@ RENEW_COMMAND = ["touch", f"{_HOLD}/renewed"]
 
 @dataclass(frozen=True)
 class NotedOutput:
-    """What a Job or its pod tells of the output that was wanted when it was made.
+    """The output that was wanted when a Job or its pod was created, as recorded in it.
 
     Attributes:
-        spec: what becomes of the output.
+        spec: what happens to the output.
         containers: those of the errand's template. Others in a pod hold output, or were injected.
-        deadline: seconds that these may run; 0 for any time.
-        generation: of the errand's ``metadata`` when the Job was made.
+        deadline: seconds that these may run; 0 for no limit.
+        generation: of the errand's ``metadata`` when the Job was created.
         template_digest: see :attr:`.errand.ErrandSpec.template_digest`.
         errand_uid: of the errand's ``metadata``.
     """
@@ -125,11 +126,11 @@ class NotedOutput:
 
 
 def holder_name(container: str) -> str:
-    """The name of the container that holds the output of another one."""
+    """The name of the container that holds the output of another container."""
     name = f"{HOLDER_PREFIX}{container}"
     if len(name) <= LONGEST_CONTAINER_NAME:
         return name
-    # Two long names may differ at their ends alone.
+    # Two long names may differ only at their ends.
     digest = hashlib.sha256(container.encode()).hexdigest()[:_HASH_LENGTH]
     return f"{name[: LONGEST_CONTAINER_NAME - _HASH_LENGTH - 1].rstrip('-')}-{digest}"
 
@@ -139,7 +140,7 @@ def job_with_output(job: Object, errand: Errand, image: str) -> Object:
 
     Args:
         job: as its template has it.
-        errand: whose it is.
+        errand: the owner.
         image: of holding containers.
     """
     job, spec = copy.deepcopy(job), errand.spec.output
@@ -172,7 +173,7 @@ def job_with_output(job: Object, errand: Errand, image: str) -> Object:
         container = next(one for one in pod["containers"] if one["name"] == name)
         volume = f"{VOLUME_PREFIX}{index}"
         medium = {"medium": "Memory", "sizeLimit": VOLUME_SIZE}
-        # What is written and left empty is null.
+        # A field that is written and empty is null.
         pod["volumes"] = [*(pod.get("volumes") or ()), {"name": volume, "emptyDir": medium}]
         mount = {"name": volume, "mountPath": OUTPUT_FOLDER}
         container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
@@ -189,7 +190,7 @@ def _send_as_termination_message(pod: Object, spec: OutputSpec) -> None:
         for one in spec.files:
             if one.container == container["name"]:
                 container.setdefault("terminationMessagePath", f"{OUTPUT_FOLDER}/{one.file}")
-                # With FallbackToLogsOnError the end of the log would become the output.
+                # With FallbackToLogsOnError, the end of the log would become the output.
                 container["terminationMessagePolicy"] = "File"
 
 
@@ -221,7 +222,7 @@ def _holder(
 
 
 def _security_context(container: Mapping[str, Any], pod: Mapping[str, Any]) -> Object:
-    """That of a holding container: the user of the container, and no more than ``restricted`` allows."""
+    """The security context of a holding container: the user of the container, limited to ``restricted``."""
     wanted = {**(pod.get("securityContext") or {}), **(container.get("securityContext") or {})}
     context: Object = {
         "allowPrivilegeEscalation": False,
@@ -236,10 +237,10 @@ def _security_context(container: Mapping[str, Any], pod: Mapping[str, Any]) -> O
 
 
 def noted_output(obj: Mapping[str, Any]) -> NotedOutput:
-    """What a Job or a pod tells of its output.
+    """The output that a Job or a pod records.
 
     Raises:
-        LifecycleError: somebody has changed it, so that nobody knows what its output was to be.
+        LifecycleError: the record was changed, so that its wanted output is unknown.
     """
     meta = obj["metadata"]
     text = (meta.get("annotations") or {}).get(OUTPUT_ANNOTATION)

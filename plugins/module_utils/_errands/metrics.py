@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an engine counts, as a textfile for Prometheus's node exporter or any scraper of files."""
+"""The counters of an engine, as a textfile for Prometheus's node exporter or any scraper of files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class EngineMetrics:
         self._failed = 0
 
     def count_outcome(self, outcome: Mapping[str, Any]) -> None:
-        """Take note of a change of phase, see :data:`~.reconciler.Outcome`."""
+        """Count a change of phase, see :data:`~.reconciler.Outcome`."""
         with self._lock:
             if outcome["state"] == "started":
                 self._started += 1
@@ -38,7 +38,7 @@ class EngineMetrics:
                 self._seconds += outcome["seconds"] or 0.0
 
     def count_reconciliation(self, *, has_failed: bool) -> None:
-        """An errand was reconciled."""
+        """Count a reconciliation of an errand."""
         with self._lock:
             self._reconciled += 1
             self._failed += has_failed
@@ -49,7 +49,7 @@ class EngineMetrics:
         Args:
             phases: how many errands are in each phase.
             is_leader: whether it holds the lease.
-            waiting: how many errands wait to be looked at.
+            waiting: how many errands wait for a reconciliation.
         """
         with self._lock:
             ended = dict(sorted(self._ended.items()))
@@ -85,13 +85,13 @@ class EngineMetrics:
 
 
 class Textfile:
-    """A textfile that is written when something has changed, and not more often than it is worth.
+    """A textfile that is written when something has changed, and not too often.
 
-    What has not changed is written once in a while, too: the file's age shows whether an engine lives.
+    An unchanged text is written once in a while, too: the file's age shows whether an engine lives.
 
     Args:
-        path: of it; where it is empty, nothing is ever written.
-        seconds: at least, between two texts.
+        path: of the file; if empty, nothing is ever written.
+        seconds: the minimum between two texts.
         longest: seconds after which the same text is written again.
     """
 
@@ -103,14 +103,14 @@ class Textfile:
         self._tried = self._written = -math.inf
 
     def write(self, text: Callable[[], str], *, now: bool = False) -> None:
-        """Write it if it is due, or now.
+        """Write the file if it is due, or at once.
 
         Args:
-            text: makes it; called only when it is due.
-            now: whether it is due in any case.
+            text: returns the text; called only when it is due.
+            now: whether to write in any case.
 
         Raises:
-            OSError: it can't be written. It is tried again when it is due the next time.
+            OSError: the file can't be written. The next attempt is when it is next due.
         """
         moment = time.monotonic()
         if not self._path or not (now or moment - self._tried >= self._seconds):

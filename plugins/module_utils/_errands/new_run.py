@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Starting a run: pure."""
+"""Starts a run: pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AUTOMATIC_REASONS = frozenset({RunReason.ONCE, RunReason.CONFIGURATION_CHANGED})
 
 
 def due_reason(view: ErrandView) -> RunReason | None:
-    """Why a run is due; None where none is."""
+    """The reason why a run is due; None if no run is due."""
     reason = triggered_run(view.errand)
     if reason or view.cycle or not may_rerun_on_change(view.errand):
         return reason
@@ -29,7 +29,7 @@ def due_reason(view: ErrandView) -> RunReason | None:
 
 
 def start_steps(view: ErrandView, reason: RunReason, warnings: tuple[str, ...] = ()) -> tuple[Step, ...]:
-    """Note a run in the status, and make its Job: who is second loses the first, or finds the Job."""
+    """Record a run in the status, and create its Job: the second writer loses the first, or finds the Job."""
     errand = view.errand
     run = _next_run(view, reason)
     create = CreateJob(job_with_output(job_of_next_run(view).job, errand, view.holder_image))
@@ -53,7 +53,7 @@ def start_steps(view: ErrandView, reason: RunReason, warnings: tuple[str, ...] =
 
 
 def job_of_next_run(view: ErrandView) -> BuiltJob:
-    """The Job of the run that is started next, or was noted and has none yet; without its output."""
+    """The Job of the run that starts next, or is recorded and has no Job yet; without its output."""
     errand = view.errand
     number = _next_number(view)
     return build_job(
@@ -80,7 +80,7 @@ def _next_run(view: ErrandView, reason: RunReason) -> Run:
         configuration=_configuration(view).entries,
     )
     noted = errand.status.open_run
-    # Noted already, with the same: it is not noted again.
+    # It is recorded already with the same values, so it is not recorded again.
     return noted if noted and replace(run, noted=noted.noted) == noted else run
 
 

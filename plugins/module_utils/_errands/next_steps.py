@@ -23,9 +23,9 @@ EXEC_REFUSED = (
 
 
 def next_steps(view: ErrandView) -> Decision:
-    """What to do now about an errand; nothing where all is as it should be.
+    """The next steps for an errand; none if its state is right.
 
-    No step waits for a container. After the steps the errand is looked at again.
+    No step waits for a container. After the steps, the errand is read again.
     """
     errand = view.errand
     if errand.is_deleting:
@@ -56,7 +56,7 @@ def next_steps(view: ErrandView) -> Decision:
 
 
 def _with_seen_configuration(view: ErrandView) -> Run | None:
-    """The last run, with the resourceVersions at which its configuration was last seen to be the same."""
+    """The last run, with the resourceVersions at which its configuration was last found unchanged."""
     run, seen = view.errand.status.run, view.configuration
     if run is None or seen is None or seen.changed or seen.missing:
         return run
@@ -68,7 +68,7 @@ def _some(step: Step | None) -> tuple[Step, ...]:
 
 
 def _resting(errand: Errand, problems: list[str], missing: tuple[str, ...]) -> tuple[Phase, str]:
-    """The phase of an errand of which no run goes on, and why."""
+    """The phase of an errand without an open run, and why."""
     if problems:
         return Phase.REFUSED, "; ".join(problems)
     if missing:

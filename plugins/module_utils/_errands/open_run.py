@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run that goes on: pure."""
+"""A run that has not ended: pure."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ HINDRANCES = FATAL_WAITS | {"ErrImagePull"}
 
 
 def open_run_decision(view: ErrandView) -> Decision:
-    """What to do about a run that goes on."""
+    """The decision on a run that has not ended."""
     errand, job = view.errand, view.job
     run = errand.status.open_run
     if run is None:
@@ -74,7 +74,7 @@ def open_run_decision(view: ErrandView) -> Decision:
 
 
 def _with_job(view: ErrandView, run: Run, job: Mapping[str, Any]) -> Decision:
-    """The run has its Job from here on, and is of the template that this was made from."""
+    """From here on the run has its Job, and it is of the template that the Job was created from."""
     made = noted_output(job)
     run = replace(
         run,
@@ -89,7 +89,7 @@ def _with_job(view: ErrandView, run: Run, job: Mapping[str, Any]) -> Decision:
 
 
 def _start_again(view: ErrandView, run: Run) -> Decision:
-    """The Job of a run that was noted, and has never been made."""
+    """The Job of a run that is recorded and whose Job was never created."""
     if problems := problems_of(view.errand):
         return Decision(end_steps(view, run, JobOutcome(False, REFUSED, "; ".join(problems))))
     if view.configuration and view.configuration.missing:
@@ -107,14 +107,14 @@ def _with_name_taken(view: ErrandView, run: Run, job: Mapping[str, Any]) -> Deci
     meta = job["metadata"]
     owners = meta.get("ownerReferences") or ()
     if meta.get("deletionTimestamp") or any(one.get("kind") == KIND for one in owners):
-        # Of an errand that had the same name, and is gone: the garbage collector deletes it.
+        # Of an errand that had the same name and is gone: the garbage collector deletes it.
         return Decision(recheck_seconds=NAME_SECONDS)
     message = f"Job {meta['name']} exists, and does not belong to this errand. Delete or rename it"
     return Decision(end_steps(view, run, JobOutcome(False, NAME_TAKEN, message)))
 
 
 class _OpenRun:
-    """A run whose Job was made."""
+    """A run whose Job was created."""
 
     def __init__(self, view: ErrandView, run: Run, once_digest: str) -> None:
         self._view = view
@@ -131,14 +131,14 @@ class _OpenRun:
         }
 
     def decision(self) -> Decision:
-        """What to do."""
+        """The decision on the run."""
         return (
             self._lost_holder() or self._collection() or self._release() or self._ending() or self._waiting()
         )
 
     @property
     def _is_collectable(self) -> bool:
-        """Whether the output of all containers that have one is there, wanted, and not collected."""
+        """Whether all output exists, is wanted, and is not collected yet."""
         spec = self._output.spec
         return (
             bool(spec.files)
@@ -194,7 +194,7 @@ class _OpenRun:
         return Decision((CollectOutput(self._pod, self._output),))
 
     def _release(self) -> Decision | None:
-        """Let the holding containers end whose output is read, or is not wanted."""
+        """End the holding containers whose output is read, or is not wanted."""
         running = self._running_holders()
         decided = self._run.output is not None or (
             set(self._output.spec.containers) <= self._ended.keys() and not self._is_collectable
@@ -208,7 +208,7 @@ class _OpenRun:
         return Decision((release, *self._noted().steps), RELEASE_SECONDS)
 
     def _ending(self) -> Decision | None:
-        """The end of the run, once its own containers have ended, or its Job has."""
+        """End the run, once its own containers or its Job have ended."""
         view, run = self._view, self._run
         outcome = self._pod_outcome()
         if outcome is None:
@@ -233,7 +233,7 @@ class _OpenRun:
         return pod_outcome(self._view.job, self._pod, ignored_containers=self._ignored)
 
     def _overdue(self) -> Decision | None:
-        """The deadline of the own containers: that of the Job comes later, so that the output can be read."""
+        """The deadline of the own containers. That of the Job is later, so that the output can be read."""
         if not self._output.deadline or not self._output.holders or self._view.job is None:
             return None
         started = _moment((self._view.job.get("status") or {}).get("startTime"))
@@ -247,7 +247,7 @@ class _OpenRun:
         return Decision(self._end(outcome))
 
     def _waiting(self) -> Decision:
-        """Nothing to do but to wait, and perhaps to keep holding containers from giving up."""
+        """Wait, and renew the holding containers if necessary."""
         noted = self._noted()
         hold = self._renewal()
         seconds = (noted.recheck_seconds, hold.recheck_seconds, self._seconds_to_deadline())
@@ -273,7 +273,7 @@ class _OpenRun:
         return disruption_of(self._pod, ignored_containers=self._ignored) if self._pod else ""
 
     def _hindrance(self) -> str:
-        """Why the run does not get on; empty where it does."""
+        """Why the run does not progress; empty if it does."""
         if not self._pod:
             return self._view.pod_refusal
         for name, status in self._statuses.items():
@@ -333,7 +333,7 @@ def end_steps(view: ErrandView, run: Run, outcome: JobOutcome) -> tuple[Step, ..
 
 
 def _with_output(outcome: JobOutcome, output: OutputNote | None) -> JobOutcome:
-    """How a run ended, its output included."""
+    """How a run ended, with its output."""
     if output is None or not output.reason:
         return outcome
     if outcome.is_success:

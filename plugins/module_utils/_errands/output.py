@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the output of containers to the Secrets that hold it: pure. No message has anything of its content."""
+"""The Secrets that hold the output of containers: pure. No message has any of the content."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class OutputSecret:
     """A Secret that holds an output.
 
     Attributes:
-        name: its name, or what its versions are called after.
+        name: its name, or the base of the names of its versions.
         data: its values.
         labels, annotations: its metadata.
         is_versioned: whether a new content becomes a new Secret.
-        keep: how many versions stay; 0 for all.
+        keep: how many versions to retain; 0 for all.
         source: the errand and the container, for people.
     """
 
@@ -89,12 +89,12 @@ def output_secrets(
     """The Secrets for the output of a run.
 
     Args:
-        spec: what becomes of the output.
+        spec: what happens to the output.
         contents: of each file, by container and file.
         errand: its name, for the source of versions.
 
     Raises:
-        OutputRefused: one of the files is no JSON object of strings, or makes no valid Secret.
+        OutputRefused: one of the files is no JSON object of strings, or would be an invalid Secret.
     """
     found = [
         secret
@@ -153,7 +153,7 @@ def _texts(content: bytes, place: str) -> dict[str, str]:
         raise OutputRefused(INVALID, f"{place} is not valid JSON") from None
     if not isinstance(values, dict):
         raise OutputRefused(INVALID, f"{place} is no JSON object")
-    # Keys are content, too: a number says which one it is.
+    # Keys are content, too: a number identifies the key.
     for number, (key, value) in enumerate(values.items(), 1):
         if not _KEY.fullmatch(key) or key == "." or key.startswith(".."):
             raise OutputRefused(
@@ -182,7 +182,7 @@ def termination_messages(spec: OutputSpec, pod: Mapping[str, Any]) -> dict[tuple
     """The contents of an output that is read from termination messages.
 
     Args:
-        spec: what becomes of the output.
+        spec: what happens to the output.
         pod: with its status.
 
     Raises:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading the output of a run, and writing the Secrets that hold it. No content of it is in any message."""
+"""Reads the output of a run, and writes the Secrets that hold it. No message has any of its content."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class OutputCollector:
         self._index = index
 
     def collect(self, errand: Errand, pod: Object, output: NotedOutput) -> OutputNote:
-        """Read the output in a pod, and write its Secrets. All is checked before the first write.
+        """Read the output in a pod, and write its Secrets. All checks come before the first write.
 
         Raises:
-            ClusterError: the server or the pod does not answer; it may be tried again.
+            ClusterError: the server or the pod does not answer; a retry is possible.
         """
         try:
             contents = self._contents(pod, output)
@@ -91,7 +91,7 @@ class OutputCollector:
         )
 
     def _is_foreign(self, errand: Errand, secret: OutputSecret, *, overwrites: bool) -> bool:
-        """Whether a Secret belongs to others, and is overwritten all the same."""
+        """Whether a Secret belongs to others and is overwritten all the same."""
         live = self._cluster.get("v1", "Secret", secret.name, errand.key.namespace)
         owners = (live["metadata"].get("ownerReferences") or ()) if live else ()
         if live is None or any(one.get("uid") == errand.uid for one in owners):
@@ -117,7 +117,7 @@ class OutputCollector:
             ) from None
 
     def _apply(self, errand: Errand, secret: OutputSecret, *, is_owned: bool) -> str:
-        # One of others must not go with the errand.
+        # A Secret of others must not be deleted with the errand.
         owners = {"ownerReferences": [owner_reference(errand)]} if is_owned else {}
         obj = {
             "apiVersion": "v1",
@@ -130,7 +130,7 @@ class OutputCollector:
                 **owners,
             },
             "type": "Opaque",
-            # Not stringData: the server would not take away keys that the next run no longer has.
+            # Not stringData: the server would not remove keys that the next run no longer has.
             "data": {key: base64.b64encode(text.encode()).decode() for key, text in secret.data.items()},
         }
         with errors_without_values(obj):
@@ -163,7 +163,7 @@ class OutputCollector:
         return written.name
 
     def _users(self, namespace: str) -> dict[str, tuple[str, ...]]:
-        """The Secrets that errands refer to: their templates, and what their last runs were made with."""
+        """The Secrets that errands refer to: in templates, and in the configuration of their last runs."""
         users: dict[str, tuple[str, ...]] = {}
         for errand in self._index.errands_in(namespace):
             obj = {**errand.owner, "template": errand.spec.pod_template}
@@ -191,7 +191,7 @@ def _template(obj: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _verified(answer: ExecResult, place: str) -> bytes:
-    """The content in an answer, whose first line has its size and SHA-256."""
+    """The content of an answer, whose first line has its size and SHA-256."""
     header, _newline, content = answer.stdout.partition(b"\n")
     size, _space, digest = header.decode("ascii", "replace").partition(" ")
     if size != str(len(content)) or digest != hashlib.sha256(content).hexdigest():

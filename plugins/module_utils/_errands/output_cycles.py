@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Errands that write what others read, in a circle: pure."""
+"""Errands that read the output of one another in a circle: pure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def cycle_through(errand: Errand, readers_of: Callable[[Errand], Iterable[Errand
     """The shortest circle of errands that would run one another for ever.
 
     Args:
-        errand: with which the circle begins.
-        readers_of: gives the errands that read what an errand writes.
+        errand: the first of the circle.
+        readers_of: returns the errands that read the output of an errand.
 
     Returns:
         Names of errands: the output of each is read by the next, and that of the last by the first. All run
-        again where their configuration changes. Empty where there is no such circle.
+        again if their configuration changes. Empty if there is no such circle.
     """
     ways: list[tuple[Errand, ...]] = [(errand,)] if errand.spec.reruns_on_change else []
     seen: set[str] = set()

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a QuarksJob to an Errand: pure. What QuarksJob ignored, and what differs here, is said."""
+"""An Errand from a QuarksJob: pure. It lists what QuarksJob ignored, and what differs here."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class ConvertedErrand:
 
     Attributes:
         errand: the object.
-        ignored: what is left out of it, each in a sentence.
-        differences: what it does otherwise than the QuarksJob, each in a sentence.
+        ignored: the fields that it omits, each in a sentence.
+        differences: how it differs from the QuarksJob, each in a sentence.
     """
 
     errand: Object
@@ -52,7 +52,7 @@ def is_quarks_job(obj: Mapping[str, Any]) -> bool:
 
 
 def errand_from_quarks_job(obj: Mapping[str, Any]) -> ConvertedErrand:
-    """The Errand for a QuarksJob. Types of values are not validated, the definition of Errand does that.
+    """The Errand for a QuarksJob. It does not validate types of values; the definition of Errand does that.
 
     Args:
         obj: the QuarksJob, as it was written or exported.

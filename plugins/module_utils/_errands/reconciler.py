@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reconciling errands: look, decide, do, and look again until nothing is left to do now."""
+"""Reconciles errands: read, decide, act, and repeat until nothing is left to do now."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Reconciled:
-    """What was done about an errand.
+    """The result of a reconciliation of an errand.
 
     Attributes:
-        key: what names it.
-        steps: that were done, in their order.
-        recheck_seconds: after how long to look again, though nothing has changed; None for never.
+        key: of the errand.
+        steps: the executed steps, in their order.
+        recheck_seconds: after how many seconds to reconcile again even without a change; None for never.
     """
 
     key: ErrandKey
@@ -54,18 +54,18 @@ class Reconciled:
 
 
 def no_listener(outcome: Outcome) -> None:
-    """Nobody listens to outcomes."""
+    """An observer of outcomes that ignores them."""
 
 
 class Reconciler:
-    """Gets errands on. Two of them at once do no harm.
+    """Reconciles errands. Two of them at once do no harm.
 
     Args:
         cluster: the live one.
         index: of its errands.
         holder_image: of holding containers.
-        on_outcome: gets each change of phase that this one has brought about.
-        now: gives the time; for tests.
+        on_outcome: called with each change of phase that this reconciler caused.
+        now: returns the time; for tests.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Reconciler:
         self._on_outcome = on_outcome
 
     def decide(self, key: ErrandKey) -> Decision:
-        """What would be done about an errand now; nothing is written but perhaps a key for digests.
+        """The steps that an errand needs now. It writes nothing except perhaps a key for digests.
 
         Raises:
             ClusterError: the server does not answer.
@@ -93,15 +93,15 @@ class Reconciler:
         return next_steps(view) if view else Decision()
 
     def reconcile(self, key: ErrandKey, others_wait: Callable[[], bool] = lambda: False) -> Reconciled:
-        """Do what can be done about an errand now.
+        """Execute the steps that an errand needs now.
 
         Args:
-            key: names it.
-            others_wait: whether other errands wait for this one to be done. If so, it ends once this one has
-                got on by one decision, such as to make its Job; the rest is due at once.
+            key: of the errand.
+            others_wait: whether other errands wait for this one. If so, it ends after one decision, such as
+                to create its Job. The rest is due at once.
 
         Raises:
-            LifecycleError: the server does not answer, or refuses what has to be done.
+            LifecycleError: the server does not answer, or refuses a write.
         """
         done: list[Step] = []
         for _round in range(ROUNDS):
@@ -155,7 +155,7 @@ def _outcome(errand: Errand) -> Outcome:
 
 
 def read_index(cluster: Cluster, namespaces: Sequence[str] = ()) -> ErrandIndex:
-    """All that errands depend on: one list for each kind, in all namespaces or in each of some.
+    """All objects that errands depend on: one list for each kind, in all namespaces or in each of some.
 
     Raises:
         ClusterError: the server does not answer, or refuses a list.
@@ -179,10 +179,10 @@ def read_index(cluster: Cluster, namespaces: Sequence[str] = ()) -> ErrandIndex:
 
 @dataclass(frozen=True)
 class Failure:
-    """An errand that could not be got on.
+    """An errand that could not be reconciled.
 
     Attributes:
-        key: what names it.
+        key: of the errand.
         message: why.
     """
 
@@ -193,12 +193,12 @@ class Failure:
 def reconcile_all(
     reconciler: Reconciler, keys: Sequence[ErrandKey]
 ) -> tuple[list[Reconciled], list[Failure]]:
-    """Do what can be done about errands now; one that fails never stops the others."""
+    """Reconcile errands once; one that fails never stops the others."""
     return _for_each(reconciler.reconcile, keys)
 
 
 def rehearse_all(reconciler: Reconciler, keys: Sequence[ErrandKey]) -> tuple[list[Reconciled], list[Failure]]:
-    """The next steps of errands, not done. What follows from them is not known yet."""
+    """The next steps of errands, without their execution. The steps after them are not known yet."""
 
     def decide(key: ErrandKey) -> Reconciled:
         decision = reconciler.decide(key)
@@ -216,7 +216,7 @@ def _for_each(
         except LifecycleError as error:
             return Failure(key, str(error))
         except Exception:
-            # One errand must not keep the others from being got on.
+            # One errand must not keep the others from being reconciled.
             return Failure(key, f"this is a defect, please report it: {traceback.format_exc()}")
 
     found = map_in_threads(attempt, keys)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an engine retains of the objects that it watches, to save memory: pure."""
+"""The fields that an engine retains of the objects that it watches, to save memory: pure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _NAMES = ("name", "namespace", "uid", "resourceVersion")
 
 
 def reduced_object(kind: tuple[str, str], obj: Object) -> Object:
-    """An object without what nothing about errands depends on.
+    """An object without the fields that do not matter for errands.
 
     Args:
         kind: apiVersion and kind.
-        obj: as it was listed or watched; of ConfigMaps and Secrets their metadata.
+        obj: as listed or watched; of ConfigMaps and Secrets, the metadata.
     """
     meta = obj["metadata"]
     if kind in (CONFIG_MAP, SECRET):
@@ -37,5 +37,5 @@ def reduced_object(kind: tuple[str, str], obj: Object) -> Object:
 
 
 def _owners(managed_fields: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Those entries by which it is known who sets the strategy."""
+    """The entries that show who sets the strategy."""
     return [entry for entry in managed_fields if owns_strategy(entry) or is_applied(entry)]

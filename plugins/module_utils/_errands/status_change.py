@@ -42,13 +42,13 @@ def write_status(
     warnings: Sequence[str] | None = None,
     **changes: Any,
 ) -> WriteStatus | None:
-    """The step that changes the status; None where it is so already.
+    """The step that changes the status; None if nothing changes.
 
     Args:
-        view: what there is.
+        view: the state of the errand.
         problems: why the errand is refused.
-        warnings: what is ignored of its template; None for those that the status has, as they are found when
-            no run goes on.
+        warnings: ignored fields of its template; None for those of the status, as they are found only when no
+            run is open.
         changes: fields of the status.
     """
     errand = view.errand
@@ -67,7 +67,7 @@ def _noted_warnings(errand: Errand) -> list[str]:
 
 
 def is_news(before: ErrandStatus, after: ErrandStatus) -> bool:
-    """Whether others want to know of a change: of each phase, and of the end of a run once, as it ends."""
+    """Whether to report a change to others: each phase, and the end of a run once."""
     if after.phase not in _ANNOUNCED:
         return False
     if after.phase in (Phase.SUCCEEDED, Phase.FAILED):

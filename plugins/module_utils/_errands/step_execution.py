@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Doing the steps of a decision."""
+"""Executes the steps of a decision."""
 
 from __future__ import annotations
 
@@ -65,17 +65,17 @@ COMPONENT = "kyma-lifecycle-errands"
 
 
 class Overtaken(Exception):
-    """Somebody else was quicker, so that the decision no longer holds."""
+    """Another writer was quicker, so that the decision no longer holds."""
 
 
 class StepExecution:
-    """Does steps. Each may be repeated.
+    """Executes steps. Each may be repeated.
 
     Args:
         cluster: the live one.
-        index: of its errands; it gets what the server answers to writes.
-        reader: that the decisions are made from.
-        on_news: gets the errand after each change of its status that others want to know of.
+        index: of its errands; it gets the server's answers to writes.
+        reader: the reader whose data the decisions use.
+        on_news: called with the errand after each change of its status to report to others.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class StepExecution:
         self._written: dict[ErrandKey, tuple[str, float]] = {}
 
     def do(self, view: ErrandView, step: Step) -> ErrandView:
-        """Do a step; what is known of the errand after it.
+        """Execute a step; return the errand as known after it.
 
         Raises:
-            Overtaken: somebody else was quicker; look again.
-            ClusterError: the server does not answer, or refuses it; it may be tried again.
+            Overtaken: another writer was quicker; read again.
+            ClusterError: the server does not answer, or refuses it; a retry is possible.
         """
         match step:
             case WriteStatus(status, event):
@@ -164,7 +164,7 @@ class StepExecution:
         return self._patch_errand(view, {}, metadata={"managedFields": others})
 
     def _refuse_stale(self, errand: Errand) -> None:
-        """Refuse to make the Job of a run that somebody else may have finished, Job and all."""
+        """Refuse to create the Job of a run that another process may have finished and cleaned up."""
         version, when = self._written.pop(errand.key, ("", 0.0))
         if version == errand.resource_version and time.monotonic() - when < FRESH_SECONDS:
             return
@@ -180,7 +180,7 @@ class StepExecution:
         except AlreadyExists as overtaken:
             raise Overtaken(str(overtaken)) from overtaken
         except Forbidden as refusal:
-            # Of a quota or of rights: both may change, and the run is noted already.
+            # A refusal by a quota or by rights: both may change, and the run is recorded already.
             message = f"its Job can't be created: {one_line(refusal.api_message)}"
             noted = write_status(view, phase=Phase.WAITING, message=message)
             if noted:
@@ -202,10 +202,11 @@ class StepExecution:
         try:
             note = self._collector.collect(view.errand, pod, output)
         except ClusterError as error:
-            # Of a quota, of rights, or of a node: it is tried until the output is held no more.
+            # A refusal by a quota, by rights or by a node: retry until the output is no longer held.
             text = one_line(f"its output can't be collected yet, and is tried again: {error}", LONGEST_CAUSE)
             hindered = write_status(view, message=text)
-            # A write is seen by the engine, which then tries at once: not for another port or time.
+            # The engine sees a write and retries at once: no write if only a port or a time in the message
+            # differs.
             if hindered and _without_numbers(text) != _without_numbers(view.errand.status.message):
                 with suppress(ClusterError):
                     self._write_status(view, hindered.status, None)
@@ -219,7 +220,7 @@ class StepExecution:
             try:
                 self._cluster.exec(pod, namespace, command, container=container, seconds=TOUCH_SECONDS)
             except ClusterError:
-                # One that has ended by now needs it no more; servers have many words for that.
+                # A container that has ended meanwhile needs no renewal; servers have many messages for that.
                 if self._is_running(pod, namespace, container):
                     raise
 
@@ -253,12 +254,12 @@ class StepExecution:
         self._index.put(POD, answer)
 
     def _stop(self, errand: Errand, name: str, uid: str) -> None:
-        # The Job controller ends what is active of a Job beyond its deadline, and keeps the Job.
+        # The Job controller ends the active pods of a Job beyond its deadline, and retains the Job.
         patch = {"metadata": {"uid": uid}, "spec": {"activeDeadlineSeconds": STOP_DEADLINE}}
         try:
             self._index.put(JOB, self._cluster.patch(*JOB, name, errand.key.namespace, patch))
         except (NotFound, Conflict):
-            # It is gone, and perhaps there is another one of its name.
+            # It is gone, and there may be another one with its name.
             self._index.discard(JOB, {"metadata": {"name": name, "namespace": errand.key.namespace}})
 
     def _delete_job(self, errand: Errand, name: str, uid: str) -> None:
@@ -295,7 +296,7 @@ class StepExecution:
             "lastTimestamp": now,
             "count": 1,
         }
-        # People do without it; what counts stands in the status.
+        # An Event is optional for people; the status has what counts.
         with suppress(ClusterError):
             self._cluster.create(event)
 

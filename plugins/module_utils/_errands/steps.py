@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The steps by which an errand gets on. Each may be repeated: it does nothing that is done already."""
+"""The steps by which an errand progresses. Each may be repeated: it does nothing that is done already."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class EventNote:
 
 @dataclass(frozen=True)
 class WriteStatus:
-    """Write the status, if the errand is as it was seen: who is later loses."""
+    """Write the status, if the errand is unchanged since it was read: a later writer loses."""
 
     status: ErrandStatus
     event: EventNote | None = None
@@ -38,18 +38,18 @@ class WriteStatus:
 
 @dataclass(frozen=True)
 class CreateJob:
-    """Create the Job of a run that is noted in the status."""
+    """Create the Job of a run that is recorded in the status."""
 
     job: Object
 
 
 @dataclass(frozen=True)
 class CollectOutput:
-    """Read the output, write its Secrets, and note them in the status.
+    """Read the output, write its Secrets, and record them in the status.
 
     Attributes:
-        pod: that has the output.
-        output: what becomes of it.
+        pod: the pod that has the output.
+        output: what happens to it.
     """
 
     pod: Object
@@ -66,7 +66,7 @@ class ReleaseHolders:
 
 @dataclass(frozen=True)
 class RenewHold:
-    """Let the time of holding containers begin again."""
+    """Renew the time of holding containers."""
 
     pod: str
     containers: tuple[str, ...]
@@ -74,19 +74,19 @@ class RenewHold:
 
 @dataclass(frozen=True)
 class SetStrategy:
-    """Set the strategy, if the errand is as it was seen."""
+    """Set the strategy, if the errand is unchanged since it was read."""
 
     strategy: Strategy
 
 
 @dataclass(frozen=True)
 class DisownStrategy:
-    """Own the strategy no longer, so that a server-side applier has no conflict where it sets it again."""
+    """Give up ownership of the strategy, so that a server-side applier that sets it again has no conflict."""
 
 
 @dataclass(frozen=True)
 class AdoptPod:
-    """Make the errand an owner of a pod, so that the pod stays without its Job."""
+    """Add the errand as an owner of a pod, so that the pod stays after its Job is deleted."""
 
     pod: Object
 
@@ -97,7 +97,7 @@ STOP_DEADLINE = 1
 
 @dataclass(frozen=True)
 class StopJob:
-    """End what a Job still runs; the Job stays, as failed."""
+    """End the active pods of a Job; the Job stays, as failed."""
 
     name: str
     uid: str
@@ -105,7 +105,7 @@ class StopJob:
 
 @dataclass(frozen=True)
 class DeleteJob:
-    """Delete a Job, with pods that nothing else owns."""
+    """Delete a Job, with the pods that have no other owner."""
 
     name: str
     uid: str
@@ -122,11 +122,11 @@ SIGNALS = (ReleaseHolders, RenewHold)
 
 @dataclass(frozen=True)
 class Decision:
-    """What is to be done now.
+    """The steps to execute now.
 
     Attributes:
-        steps: in their order. If one finds that somebody else was quicker, the rest is left.
-        recheck_seconds: after how long to look again, though nothing has changed; None for never.
+        steps: in their order. If another writer was quicker than a step, the rest is skipped.
+        recheck_seconds: after how many seconds to reconcile again even without a change; None for never.
     """
 
     steps: tuple[Step, ...] = ()

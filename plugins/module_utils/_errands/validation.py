@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with the spec of an errand: pure. All of it is found at once, before anything is written."""
+"""The problems of the spec of an errand: pure. It finds all of them at once, before anything is written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .output import CONTAINER_LABEL, VERSION_ROOM, is_object_name
 
 
 def problems_of(errand: Errand) -> list[str]:
-    """What is wrong with an errand, each in a sentence; what the API server sees to is left to it."""
+    """The problems of an errand, each in a sentence; it leaves to the API server what that validates."""
     template = errand.spec.template
     pod = errand.spec.pod_template.get("spec")
     if not isinstance(template.get("spec"), Mapping) or not isinstance(pod, Mapping):

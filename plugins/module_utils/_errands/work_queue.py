@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A queue of things to look at, each only once and never by two at a time."""
+"""A queue of items to reconcile, each only once and never by two workers at a time."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FIRST_DELAY, LONGEST_DELAY = 0.5, 60.0
 class WorkQueue(Generic[Item]):
     """Items that workers take. Usable from several threads.
 
-    An item that is added while it waits is there once. One that is added while a worker has it is handed out
-    again when that worker is done.
+    An item that is added while it waits is there once. An item that is added while a worker has it is handed
+    out again after that worker has finished.
 
     Args:
         clock: seconds that only grow; for tests.
@@ -47,7 +47,7 @@ class WorkQueue(Generic[Item]):
             return len(self._ready) + len(self._again)
 
     def has_ready(self) -> bool:
-        """Whether a worker who is free now would get an item."""
+        """Whether an idle worker would get an item."""
         with self._changed:
             self._promote()
             return bool(self._ready)
@@ -58,7 +58,7 @@ class WorkQueue(Generic[Item]):
             self._add(item)
 
     def add_after(self, item: Item, seconds: float) -> None:
-        """Hand out an item after some time, unless it is due earlier already."""
+        """Hand out an item after some time, unless it is due earlier."""
         with self._changed:
             when = self._clock() + seconds
             if when < self._due.get(item, float("inf")):
@@ -79,13 +79,13 @@ class WorkQueue(Generic[Item]):
             return None
 
     def done(self, item: Item) -> None:
-        """Say that the work on an item has succeeded."""
+        """Record that the work on an item has succeeded."""
         with self._changed:
             self._failures.pop(item, None)
             self._give_back(item)
 
     def retry(self, item: Item) -> int:
-        """Say that the work on an item has failed, so that it is handed out later; its failures in a row."""
+        """Record that the work on an item has failed, and hand it out later; return its failures in a row."""
         with self._changed:
             failures = self._failures[item] = self._failures.get(item, 0) + 1
             self._give_back(item)
@@ -93,7 +93,7 @@ class WorkQueue(Generic[Item]):
         return failures
 
     def close(self) -> None:
-        """Hand out nothing any more."""
+        """Hand out no more items."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
@@ -113,7 +113,7 @@ class WorkQueue(Generic[Item]):
             self._add(item)
 
     def _promote(self) -> None:
-        """Move what is due from later to now; an entry that was replaced by an earlier one is passed over."""
+        """Move the due items from later to now; skip an entry that an earlier one has replaced."""
         now = self._clock()
         while self._later and self._later[0][0] <= now:
             when, _number, item = heapq.heappop(self._later)

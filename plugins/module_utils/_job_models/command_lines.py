@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Between a command with its log files and the one shell line of a container: pure.
+"""Converts between a command with its log files and the one shell line of a container: pure.
 
-The redirections stand before the command, so that they hold for all of it: also for ``a; b``, ``a | b``, and
-a command that ends with a comment or a here-document. Toolforge does the same. Older lines have them at the
+The redirections come before the command, so that they apply to all of it: also to ``a; b``, ``a | b``, and a
+command that ends with a comment or a here-document. Toolforge does the same. Older lines have them at the
 end.
 """
 
@@ -41,8 +41,8 @@ def shell_line(command: str, logs: LogFiles) -> str:
 def split_shell_line(line: str) -> tuple[str, LogFiles]:
     """The command and the log files of a shell line: the inverse of :func:`shell_line`.
 
-    It also reads lines that end in ``1>>file 2>>file``, or in ``1>file 2>file``. :func:`shell_line` makes
-    another line from the answer: a caller who needs the same one has to compare.
+    It also reads lines that end in ``1>>file 2>>file``, or in ``1>file 2>file``. :func:`shell_line` returns
+    another line for the answer: a caller who needs the same one has to compare.
     """
     found = _PREFIX.match(line)
     if found and found.end():

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The core model of a job: what its user means, with every default resolved. Pure."""
+"""The core model of a job: the user's intent, with every default resolved. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class JobType(StrEnum):
-    """What kind of job it is."""
+    """The type of a job."""
 
     ONE_OFF = "one-off"
     """Runs once, as a Job."""
@@ -23,7 +23,7 @@ class JobType(StrEnum):
 
 
 class JobKey(NamedTuple):
-    """What names a job. A name is taken once in a namespace, whatever its type."""
+    """The key of a job. A name can be used once in a namespace, for one type only."""
 
     namespace: str
     name: str
@@ -38,7 +38,7 @@ class Mount:
 
     Attributes:
         claim: the name of a PersistentVolumeClaim in the job's namespace.
-        path: where the container has it.
+        path: the mount path in the container.
     """
 
     claim: str
@@ -55,7 +55,7 @@ class LogFiles:
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """How Kubernetes sees whether a continuous job works: by a script or by an HTTP path, never both.
+    """How Kubernetes detects whether a continuous job works: by a script or by an HTTP path, never both.
 
     Attributes:
         script: a shell line that exits with 0 while the job works.
@@ -68,10 +68,10 @@ class HealthCheck:
 
 @dataclass(frozen=True)
 class CoreJob:
-    """What a user means by a job.
+    """A job as its user means it.
 
     Attributes:
-        key, type: what names it, and how it runs.
+        key, type: its key and its type.
         image: of the container.
         command: one shell line, without redirections to log files; empty for the image's own entry point.
         memory, cpu: quantities that are requested and the limit; empty for none.
@@ -80,17 +80,17 @@ class CoreJob:
         retry: how often a run that failed is tried again (one-off and scheduled).
         schedule: five cron fields, or a macro such as ``@daily`` (scheduled).
         timezone: of the schedule, such as ``Europe/Berlin``; empty for the cluster's.
-        suspend: whether it is kept from running.
+        suspend: whether it does not run for now.
         timeout: seconds that a run may take; 0 for no limit (one-off and scheduled).
         replicas: how many pods run (continuous).
         port: that the Service of a continuous job offers; 0 for none.
         port_protocol: TCP, UDP or SCTP.
         health_check: of a continuous job, if any.
         logs: files for the output.
-        emails: when to send an email: none, all, onfinish or onfailure. Kept as data.
+        emails: when to send an email: none, all, onfinish or onfailure. Stored as data only.
         extra: by the kind of a runtime object (Job, CronJob, Deployment, Service), a JSON merge patch (RFC
-            7386) for what the fields can't say. A mapping in place of a list of named items, such as
-            containers, patches the items by name.
+            7386) for what no field covers. A mapping in place of a list of named items, such as containers,
+            patches the items by name.
         given: the names of the fields that were set; all others hold a default.
     """
 

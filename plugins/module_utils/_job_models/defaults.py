@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the fields of a job are that its user did not set: one table for each release of defaults.
+"""The default values of the fields of a job: one table for each release of defaults.
 
-A published table never changes. A new default is a new table with the next number, so that the jobs that were
-made with an older one can be listed as outdated and are not rolled out before their users say so.
+A published table never changes. A new default is a new table with the next number. So the jobs that were
+created with an older one are listed as outdated, and are rolled out only when their users ask for it.
 """
 
 from __future__ import annotations
@@ -41,5 +41,5 @@ CURRENT_DEFAULTS = max(DEFAULTS)
 
 
 def defaults_of(release: int) -> Mapping[str, Any]:
-    """The defaults of a release; the current ones if we don't know it."""
+    """The defaults of a release; the current ones if the release is unknown."""
     return DEFAULTS.get(release, DEFAULTS[CURRENT_DEFAULTS])

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What others have changed in a runtime object, and who. Pure.
+"""The fields of a runtime object that others have changed, and their managers. Pure.
 
 Only fields decide. ``managedFields`` (KEP-555) says who owns a field; a field that was removed has no owner.
 """
@@ -32,12 +32,12 @@ Path = tuple[Step, ...]
 
 @dataclass(frozen=True)
 class DriftedField:
-    """A field of a runtime object that differs from what is meant.
+    """A field of a runtime object that differs from the intended one.
 
     Attributes:
         ref: the object.
         field: its path, such as ``spec.template.spec.containers[job].image``.
-        expected, actual: the values; None where there is none. Those of environment variables are not shown.
+        expected, actual: the values; None if there is none. Those of environment variables are not shown.
         manager: the field manager that set it, with its subresource in brackets; empty if there is none.
         time: when that manager last wrote the object; RFC 3339, or empty.
     """
@@ -73,7 +73,7 @@ def find_drift(meant: Object, live: Object) -> list[DriftedField]:
 
 
 def _compared(obj: Object) -> Object:
-    """What of an object counts: all but its identity, and of its metadata only labels and annotations."""
+    """The part of an object that counts: all but its identity; of metadata only labels and annotations."""
     form = normal_form(obj)
     metadata = mapping_of(form.pop("metadata", None))
     form = {name: value for name, value in form.items() if name not in ("apiVersion", "kind")}
@@ -119,7 +119,7 @@ def _child(value: Any, step: Step) -> Any:
 
 
 def _shown(value: Any, path: Path) -> Any:
-    """A value without those of environment variables."""
+    """A value without the values of environment variables."""
     if value is not None and "env" in path and path[-1] not in ("env", "name"):
         is_variable = isinstance(path[-1], tuple) and isinstance(value, Mapping)
         return _shown_variable(value) if is_variable else HIDDEN

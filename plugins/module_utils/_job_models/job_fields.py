@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Between the fields of a job, as options, files and dumps have them, and its core model: pure.
+"""Converts between the fields of a job, as options, files and dumps have them, and its core model: pure.
 
 Fields are a flat dictionary with the names of :class:`CoreJob`'s attributes. A field that is absent or None
 is not set; neither is an ``extra`` without a patch.
@@ -22,7 +22,7 @@ def core_job(
     """A job with every default resolved.
 
     Args:
-        key, type: what names it, and how it runs.
+        key, type: its key and its type.
         fields: valid ones. Those with an unknown name are ignored.
         defaults: the number of the release of defaults.
 
@@ -36,7 +36,7 @@ def core_job(
 
 
 def fields_of(job: CoreJob) -> dict[str, Any]:
-    """The fields of a job that its user set, of types that JSON has, in a fixed order."""
+    """The fields of a job that its user set, as JSON types, in a fixed order."""
     return {name: _plain(getattr(job, name)) for name in _READERS if name in job.given}
 
 

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ``extra`` must leave as it is in the objects that run a job: pure.
+"""What ``extra`` must not change in the objects that run a job: pure.
 
-The API server would refuse such an object, or the store would not take it for a job any more.
+The API server would refuse such an object, or the store would no longer recognize it as a job.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _POD_LISTS = ("containers", "initContainers", "volumes", "tolerations")
 
 
 def shape_problems(job: CoreJob) -> Iterator[str]:
-    """What is wrong with the objects that ``extra`` makes of a job, each in a sentence without its full stop.
+    """The problems of the objects that ``extra`` produces, each in a sentence without its full stop.
 
     Args:
         job: with an ``extra`` of a mapping for each kind.

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the runtime objects of a job, ours or made by hand, to its core model. Pure.
+"""The core model of a job, read from its runtime objects, ours or handmade. Pure.
 
-What the fields can say becomes fields, and the rest becomes ``extra``: the job always means objects with the
+What fields can describe becomes fields, and the rest becomes ``extra``. The job always means objects with the
 same normal form as those that it was read from.
 """
 
@@ -89,7 +89,7 @@ def job_from_runtime(main: Object, service: Object | None = None, *, has_log_suf
 
 
 def _hidden_fields(extra: Mapping[str, Any], fields: Mapping[str, Any]) -> set[str]:
-    """The fields that would have no effect, because the patch says the same once more."""
+    """The fields that would have no effect, because the patch sets the same values again."""
     spec = next((_job_spec({**patch, "kind": kind}) for kind, patch in extra.items() if kind != SERVICE), {})
     containers = fields_at(spec, "template", "spec").get("containers")
     if isinstance(containers, list):
@@ -107,7 +107,7 @@ def _job_spec(form: Object) -> Object:
 
 
 def _valid_fields(type_: JobType, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are set and that a definition may have. The others stay for ``extra``."""
+    """The set fields that a definition may have. The others stay for ``extra``."""
     valid: dict[str, Any] = {}
     base = {"image": "any", "command": "any", "schedule": "@daily" if type_ is JobType.SCHEDULED else None}
     for name, value in fields.items():
@@ -117,7 +117,7 @@ def _valid_fields(type_: JobType, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fields_of_specs(forms: Mapping[str, Object]) -> dict[str, Any]:
-    """What the specs say outside of the pods' containers. What is a default of ours may change: it is set."""
+    """The fields from the specs outside of the containers. Each is set, because our defaults may change."""
     if DEPLOYMENT in forms:
         replicas = fields_at(forms[DEPLOYMENT], "spec").get("replicas", 1)
         ports = list(items_at(forms.get(SERVICE), "spec", "ports"))
@@ -141,7 +141,7 @@ def _fields_of_specs(forms: Mapping[str, Object]) -> dict[str, Any]:
 def _fields_of_pods(
     forms: Mapping[str, Object], of_specs: Mapping[str, Any], has_log_suffix: bool
 ) -> dict[str, Any]:
-    """What the first container and the volumes say, as far as fields can say it."""
+    """The fields from the first container and the volumes, as far as fields can describe them."""
     main = next(iter(forms.values()))
     pod = fields_at(_job_spec(main), "template", "spec")
     container = next(items_at(pod, "containers"), {})
@@ -150,7 +150,7 @@ def _fields_of_pods(
     return {
         "command": command or None,
         "image": container.get("image"),
-        # Set, because no amount is not the default.
+        # Set explicitly, because no amount is not the default.
         "memory": limits.get("memory", ""),
         "cpu": limits.get("cpu", ""),
         "env": _env(container),
@@ -161,7 +161,7 @@ def _fields_of_pods(
 
 
 def _command(container: Object, has_log_suffix: bool) -> tuple[str, dict[str, str]]:
-    """The command and the log files of a shell line; empty for a command of another form."""
+    """The command and the log files of a shell line; empty if the command has another form."""
     words = container.get("command")
     if not isinstance(words, list) or words[:-1] != list(SHELL):
         return "", {}
@@ -196,7 +196,7 @@ def _health_check(container: Object, port: Any) -> dict[str, str] | None:
 
 
 def _extra(job: CoreJob, forms: Mapping[str, Object]) -> dict[str, Any]:
-    """By kind, what the fields of a job don't say of its objects."""
+    """By kind, the part of its objects that the fields of a job do not describe."""
     built = {obj["kind"]: obj for obj in objects_of_fields(job)}
     meta = {"name": job.key.name, "namespace": job.key.namespace}
     extra: dict[str, Any] = {}
@@ -207,7 +207,7 @@ def _extra(job: CoreJob, forms: Mapping[str, Object]) -> dict[str, Any]:
         base = built.get(kind) or {"apiVersion": api_version, "kind": kind, "metadata": meta}
         patch = extra_patch(normal_form(base), form)
         if normal_form(apply_extra(base, patch)) != form:
-            # A default that depends on another field: say everything.
+            # A default that depends on another field: record everything.
             patch = extra_patch(base, form)
         if patch:
             extra[kind] = patch

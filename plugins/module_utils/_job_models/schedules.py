@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When a scheduled job runs: by five cron fields, or by a macro such as ``@daily`` that is spread. Pure."""
+"""Schedules of jobs: five cron fields, or a macro such as ``@daily``, which is spread over time. Pure."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ _EVERY = re.compile(r"@every\s+(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))
 def resolved_schedule(schedule: str, key: JobKey) -> str:
     """The schedule for Kubernetes.
 
-    A macro becomes five cron fields: always the same ones for a job, others for another job.
+    A macro becomes five cron fields: always the same ones for one job, different ones for different jobs.
 
     Args:
         schedule: a valid one. All but macros are returned unchanged.
-        key: what names the job.
+        key: of the job.
     """
     pattern = _MACROS.get(schedule)
     if pattern is None:
@@ -73,7 +73,7 @@ def resolved_schedule(schedule: str, key: JobKey) -> str:
 
 
 def schedule_problem(text: str) -> str:
-    """What is wrong with a schedule, in a sentence without its full stop; empty if it is valid."""
+    """The problem of a schedule, in a sentence without its full stop; empty if it is valid."""
     if text in _MACROS or _EVERY.fullmatch(text):
         return ""
     shown = f"schedule is {one_line(text, 100)!r}"
@@ -108,7 +108,7 @@ def _is_valid(part: str, field: _CronField) -> bool:
 
 
 def _number(text: str, field: _CronField) -> int:
-    """The number of a value; one that is out of range for what is no value."""
+    """The number of a value; one outside the range is no value."""
     if text.lower() in field.names:
         return field.lowest + field.names.index(text.lower())
     return int(text) if text.isdecimal() and len(text) < 10 else -1

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jobs of Toolforge's jobs framework: its runtime objects and its custom resources. Pure.
+"""Jobs of Toolforge's jobs framework: reads its runtime objects and its custom resources. Pure.
 
 Jobs of version 1 have command and log files in one shell line that ends in redirections; those of version 2
 begin with the redirections, if there are any. Its custom resources are of ``jobs-api.toolforge.org``.
@@ -58,7 +58,7 @@ _TYPES: Mapping[str, JobType] = {
 
 
 def toolforge_job(main: Object, service: Object | None = None) -> CoreJob | None:
-    """The job of Toolforge that some runtime objects run; None if they are none of Toolforge's.
+    """The Toolforge job that some runtime objects run; None if they are not Toolforge's.
 
     Raises:
         UnreadableJob: no definition can describe them.
@@ -73,7 +73,7 @@ def toolforge_job(main: Object, service: Object | None = None) -> CoreJob | None
 
 
 def toolforge_resource(obj: Object) -> tuple[JobKey, JobType, dict[str, Any]]:
-    """The job that a custom resource of Toolforge describes: what names it, its type, and its fields.
+    """The job that a custom resource of Toolforge describes: its key, its type, and its fields.
 
     Raises:
         UnreadableJob: no definition can describe it.
@@ -110,13 +110,13 @@ def toolforge_resource(obj: Object) -> tuple[JobKey, JobType, dict[str, Any]]:
 
 
 def lost_fields(obj: Object) -> list[str]:
-    """The fields of a custom resource of Toolforge that no definition can keep."""
+    """The fields of a custom resource of Toolforge that no definition can store."""
     spec = mapping_of(obj.get("spec"))
     return [name for name in _LOST_FIELDS if spec.get(name)]
 
 
 def _log_files(spec: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The log files that are named, or where Toolforge has them by default."""
+    """The log files of the fields, or else Toolforge's default paths."""
     default = f"/data/project/{text_of(spec.get('tool_name'))}/{name}"
     return {
         "stdout": spec.get("filelog_stdout") or f"{default}.out",
@@ -125,7 +125,7 @@ def _log_files(spec: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _with_pod_labels(type_: JobType, labels: Mapping[str, str]) -> dict[str, Any]:
-    """An ``extra`` that adds labels to the pods: by them, Toolforge's webhook mounts its storage."""
+    """An ``extra`` that adds labels to the pods, so that Toolforge's webhook mounts its storage."""
     spec = {"template": {"metadata": {"labels": dict(labels)}}}
     kind = KINDS_OF[type_][0][1]
     return {kind: {"spec": {"jobTemplate": {"spec": spec}} if type_ is JobType.SCHEDULED else spec}}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with the fields of a job: pure. All of it is found at once, before anything is written."""
+"""The problems of the fields of a job: pure. It finds all of them at once, before anything is written."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _POD_SPECS: Mapping[JobType, tuple[str, ...]] = {
 
 
 def job_problems(name: str, type: str, fields: Mapping[str, Any]) -> list[str]:
-    """What is wrong with a job, each in a sentence without its full stop.
+    """The problems of a job, each in a sentence without its full stop.
 
     Args:
         name: of the job.

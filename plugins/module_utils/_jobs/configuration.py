@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The configuration of a run: what its ConfigMaps and Secrets held when its Job was made. Pure."""
+"""The configuration of a run: the content of its ConfigMaps and Secrets when its Job was created. Pure."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _DATA_FIELDS = ("data", "binaryData")
 
 @dataclass(frozen=True)
 class ConfigurationEntry:
-    """One ConfigMap or Secret, as a run was made with it.
+    """One ConfigMap or Secret that a run was created with.
 
     Attributes:
         kind: ``ConfigMap`` or ``Secret``.
         name: as the template has it.
         resolved_name: the object's name. It differs for a versioned Secret.
-        uid, resource_version: of the object; empty if it did not exist, which an optional one may.
+        uid, resource_version: of the object; empty if it did not exist, which an optional one may do.
         digest: of its data, see :func:`data_digest`; empty if it did not exist.
     """
 
@@ -70,7 +70,7 @@ def configuration_entry(
 
     Args:
         reference: in the template.
-        obj: the object, for a versioned Secret the newest version; None if there is none.
+        obj: the object; for a versioned Secret the newest version; None if there is none.
         key: see :func:`data_digest`.
     """
     if obj is None:
@@ -93,7 +93,7 @@ def data_digest(obj: Mapping[str, Any], key: bytes) -> str:
 
     Args:
         obj: a ConfigMap or a Secret.
-        key: a secret. Without it, who may read the digest could guess short values.
+        key: a secret. Without it, a reader of the digest could guess short values.
     """
     content = {field: dict(mapping_of(obj.get(field))) for field in _DATA_FIELDS}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))

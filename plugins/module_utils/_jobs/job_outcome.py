@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the run of a Job stands, and how it ended: pure.
+"""The state of the run of a Job, and how it ended: pure.
 
-A message never has what a container wrote as its termination message, because that can be a secret.
+A message never has the termination message of a container, because that can be a secret.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DISRUPTIONS = frozenset(
 
 
 class RunPhase(StrEnum):
-    """How far the run of a Job is."""
+    """The state of the run of a Job."""
 
     PENDING = "Pending"
     """No container has started."""
@@ -88,7 +88,7 @@ class JobOutcome:
 
     @property
     def seconds(self) -> float | None:
-        """How long it took; None if that is unknown."""
+        """The duration; None if unknown."""
         if not self.started or not self.finished:
             return None
         begun, ended = (datetime.fromisoformat(one) for one in (self.started, self.finished))
@@ -150,7 +150,7 @@ def job_outcome(
     *,
     ignored_containers: Container[str] = (),
 ) -> tuple[RunPhase, JobOutcome | None]:
-    """How far a run is, and how it ended if it has.
+    """The state of a run, and how it ended if it has.
 
     Args:
         job: as the server has it; None if it is gone.
@@ -175,7 +175,7 @@ def job_outcome(
 def pod_outcome(
     job: Mapping[str, Any] | None, pod: Mapping[str, Any], *, ignored_containers: Container[str] = ()
 ) -> JobOutcome | None:
-    """How a run ended by its pod, which knows it before the Job does; None as long as a container runs.
+    """The outcome of a run from its pod, which has it before the Job; None while a container runs.
 
     Args:
         job: for the time of its start, and for why it is failing; None if it is gone.
@@ -186,16 +186,16 @@ def pod_outcome(
     has_failed_early = any(end.exit_code for end in ends.values()) and _status(pod).get("phase") == "Failed"
     if not has_failed_early and not set(_counted_names(pod, ignored_containers)) <= ends.keys():
         return None
-    # The Job controller ends a pod beyond the deadline; until the pod has ended, it says so by FailureTarget.
+    # The Job controller ends a pod beyond the deadline. Until the pod has ended, only FailureTarget shows it.
     conditions = true_conditions(job or {}) if any(end.exit_code for end in ends.values()) else {}
     condition = conditions.get("Failed") or conditions.get("FailureTarget") or {}
     return _end_of_failed_job(job or {}, condition, pod, ignored_containers)
 
 
 def disruption_of(pod: Mapping[str, Any], *, ignored_containers: Container[str] = ()) -> str:
-    """What disrupts or has disrupted a pod before its containers had ended; empty if nothing does.
+    """The disruption that hits or hit a pod before its containers had ended; empty if there is none.
 
-    A Job that fails because of it says nothing of it, and the pod may be gone by then.
+    A Job that fails because of it does not record it, and the pod may be gone then.
 
     Args:
         pod: of the run.

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a Job template of a user to a Job that runs once: pure."""
+"""A Job that runs once, from the Job template of a user: pure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _METADATA_FIELDS = frozenset({"annotations", "creationTimestamp", "labels"})
 
 @dataclass(frozen=True)
 class BuiltJob:
-    """A Job, and what its template had set that is not used.
+    """A Job, and the template fields that are not used.
 
     Attributes:
         job: to create.
@@ -59,7 +59,7 @@ class BuiltJob:
 def job_name(owner: str, run: int) -> str:
     """The name of the Job of a run: ``<owner>-<run>``, of at most 63 characters.
 
-    The name of an owner that is too long is cut, and a hash of the whole name follows it.
+    A hash of the whole name replaces the end of an owner's name that is too long.
     """
     suffix = f"-{run}"
     room = LONGEST_JOB_NAME - len(suffix)
@@ -152,7 +152,7 @@ def _advice(field: str) -> str:
 
 
 def _limit_to_one_pod(spec: Object) -> list[str]:
-    """Change the spec of a Job so that it never has a second pod. The answer says what was changed."""
+    """Change the spec of a Job so that it never has a second pod; return the changes."""
     warnings = []
     for field, (value, reason) in _SET_FIELDS.items():
         if spec.get(field, value) not in (value, None):
@@ -166,7 +166,7 @@ def _limit_to_one_pod(spec: Object) -> list[str]:
 
 
 def _limit_to_one_start(pod_template: Object) -> list[str]:
-    """Change a pod template so that no container starts twice. The answer says what was changed."""
+    """Change a pod template so that no container starts twice; return the changes."""
     if not isinstance(pod_template.get("spec"), dict):
         return []
     spec = pod_template["spec"]
@@ -184,7 +184,7 @@ def _limit_to_one_start(pod_template: Object) -> list[str]:
 
 
 def _limit_container(path: str, container: Object, *, is_init: bool) -> list[str]:
-    # An init container with Always is a native sidecar: what it does is no part of the run.
+    # An init container with Always is a native sidecar: its work is no part of the run.
     kept = ("Never", "Always") if is_init else ("Never",)
     name = one_line(text_of(container.get("name")))
     warnings = []

@@ -21,7 +21,7 @@ _VOLUMES_WITH_SECRET_REF = ("cephfs", "flexVolume", "iscsi", "rbd", "scaleIO", "
 
 @dataclass(frozen=True)
 class PodReference:
-    """A ConfigMap or Secret that a pod needs, over all places that name it.
+    """A ConfigMap or Secret that a pod needs, with all places that name it.
 
     Attributes:
         kind: ``ConfigMap`` or ``Secret``.
@@ -41,10 +41,10 @@ class _Place:
     """One place of a template that names a ConfigMap or Secret.
 
     Attributes:
-        kind: of what it names.
+        kind: of the object that it names.
         holder: the part of the template that has the name.
         field: of the holder.
-        keys: that the place needs, even if it is optional.
+        keys: the keys that the place needs, even if it is optional.
         is_optional: whether a pod starts without it.
     """
 

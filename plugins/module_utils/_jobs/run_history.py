@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The runs that a status remembers: pure. The newest is the first, and their number is bounded.
+"""The runs in a status: pure. The newest comes first, and their number is bounded.
 
 Errands and one-off jobs have the same history.
 """
@@ -22,7 +22,7 @@ RUNNING, SUCCEEDED, FAILED, UNKNOWN = "running", "succeeded", "failed", "unknown
 
 
 def history_entry(run: int, outcome: JobOutcome, **more: Any) -> Object:
-    """What a status remembers of a run.
+    """A run in a status.
 
     Args:
         run: its number.
@@ -40,7 +40,7 @@ def with_run(
     Args:
         history: the entries so far, in any order.
         entry: of the run.
-        most: how many entries stay.
+        most: how many entries to retain.
     """
     others = [dict(one) for one in history if one.get("run") != entry.get("run")]
     runs = sorted([dict(entry), *others], key=lambda one: number_of(one.get("run")), reverse=True)
@@ -48,12 +48,12 @@ def with_run(
 
 
 def run_report(run: int, outcome: JobOutcome | None, state: str = "") -> Object:
-    """What people and playbooks read of a run.
+    """The report on a run for people and playbooks.
 
     Args:
         run: its number.
         outcome: how it ended; None if it has not, or if that is unknown.
-        state: how it stands, if it has no outcome.
+        state: of the run, if it has no outcome.
     """
     if outcome is not None:
         state = SUCCEEDED if outcome.is_success else FAILED
@@ -71,5 +71,5 @@ def run_report(run: int, outcome: JobOutcome | None, state: str = "") -> Object:
 
 
 def entry_report(entry: Mapping[str, Any]) -> Object:
-    """What people and playbooks read of a run that the history has."""
+    """The report for people and playbooks on a run of the history."""
     return run_report(number_of(entry.get("run")), JobOutcome.from_dict(entry))

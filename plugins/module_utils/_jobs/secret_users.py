@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which objects use which Secrets: pure. A workload uses what its pod template refers to."""
+"""The objects that use Secrets: pure. A workload uses what its pod template refers to."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def no_more_users() -> SecretUsers:
 
 
 def pod_template_of(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The pod template of a workload, with ``metadata`` and ``spec``. A pod is its own."""
+    """The pod template of a workload, with ``metadata`` and ``spec``. A pod is its own template."""
     if obj.get("kind") == "Pod":
         return obj
     spec = mapping_of(obj.get("spec"))
@@ -51,7 +51,7 @@ def secret_users(
 
     Args:
         objects: of the kinds above, or of others.
-        template_of: gives the pod template of an object.
+        template_of: returns the pod template of an object.
     """
     users: dict[str, tuple[str, ...]] = {}
     for obj in objects:
@@ -62,5 +62,5 @@ def secret_users(
 
 
 def merged_users(first: SecretUsers, second: SecretUsers) -> dict[str, tuple[str, ...]]:
-    """The users of both."""
+    """The users of both sources."""
     return {name: (*first.get(name, ()), *second.get(name, ())) for name in {*first, *second}}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the API server would take a Secret: pure. The messages never have a value."""
+"""The reasons why the API server would refuse a Secret: pure. The messages never have a value."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class InvalidSecret(LifecycleError):
 
 
 def refuse_problems(action: str, problems: list[str]) -> None:
-    """Raise the problems, if there are any.
+    """Raise an error if there are problems.
 
     Args:
         action: what fails, on which object, such as ``cannot write Secret shop/x-v1``.
@@ -126,7 +126,7 @@ def metadata_problems(labels: Mapping[str, object], annotations: Mapping[str, ob
 
 
 def reserved_problems(labels: Mapping[str, object], annotations: Mapping[str, object]) -> list[str]:
-    """Which labels and annotations mark a version, so that nobody else may set them."""
+    """The labels and annotations that mark a version and that nothing else may set."""
     marks = [f"label {name}" for name in (SECRET_KIND_LABEL, SECRET_VERSION_LABEL) if name in labels]
     marks += [f"annotation {name}" for name in (SOURCE_ANNOTATION,) if name in annotations]
     return [f"the {mark} is reserved, because it marks a version: remove it" for mark in marks]

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes and deletes versions of versioned Secrets: the only module here that reads and writes a cluster.
 
-A version is only ever created or deleted, never changed. Of two writers at once each creates a version, or
-finds the other's: the API server refuses the second Secret of a name.
+A version is only ever created or deleted, never changed. Two writers at the same time each create a version,
+or find the other's: the API server refuses the second Secret of a name.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ _SECRET = ("v1", "Secret")
 
 
 class VersionInUse(LifecycleError):
-    """A version is not deleted, because an object uses it."""
+    """A version is not deleted because an object uses it."""
 
 
 @dataclass(frozen=True)
 class VersionContent:
-    """What a new version is to hold.
+    """The content of a new version.
 
     Attributes:
         namespace, base: of the versions.
         data: the values, as texts.
-        labels, annotations: beside those that mark a version.
+        labels, annotations: in addition to those that mark a version.
         source: a description of its creator.
         owner: an entry of ``ownerReferences``; None if the Secret belongs to nothing.
     """
@@ -96,9 +96,10 @@ class WrittenVersion:
     Attributes:
         name: of the Secret.
         version: its number.
-        is_new: whether the write has created it. False if the newest one was the same.
+        is_new: whether the write created it. False if the newest one was the same.
         removed: names of older versions that were deleted.
-        prune_failure: why older versions could not be deleted; empty if they could, or if none had to.
+        prune_failure: why older versions could not be deleted; empty if they were deleted, or if none had to
+            be.
         secret: the Secret of the newest version.
         previous: the Secret of the version before; None if there was none, or if the write has created none.
     """
@@ -125,8 +126,8 @@ def write_version(
     Args:
         cluster: where.
         content: of the version.
-        keep: how many versions stay; None for all. One that an object uses stays as well.
-        more_users: users beside pods and workloads. It is called only if versions are to be deleted.
+        keep: how many versions to retain; None for all. One that an object uses stays as well.
+        more_users: users other than pods and workloads. It is called only if versions are to be deleted.
         dry_run: whether the API server only validates what would be written.
 
     Raises:
@@ -159,14 +160,14 @@ def remove_versions(
     more_users: MoreUsers = no_more_users,
     dry_run: bool = False,
 ) -> tuple[str, ...]:
-    """Delete one version of a base, or all of them. The answer has their names.
+    """Delete one version of a base, or all of them; return their names.
 
     Args:
         cluster: where.
         namespace, base: of the versions.
         version: the number of the only one to delete; None for all.
-        force: whether those are deleted, too, that an object uses.
-        more_users: users beside pods and workloads.
+        force: whether to delete versions in use, too.
+        more_users: users other than pods and workloads.
         dry_run: whether the API server only validates the deletions.
 
     Raises:
@@ -223,14 +224,14 @@ def _create_version(
 
 
 def _is_same(cluster: Cluster, live: Object, wanted: Object) -> bool:
-    """Whether the newest version is the same as the wanted one, as admission would make it."""
+    """Whether the newest version is equal to the wanted one after admission."""
     if is_same_version(live, wanted):
         return True
     try:
         # Admission webhooks may add labels or change data of each version.
         return is_same_version(live, cluster.create(wanted, dry_run=True))
     except ApiError:
-        # The write itself will show what is wrong; some webhooks only refuse the dry run.
+        # The write itself will show the problem; some webhooks only refuse the dry run.
         return False
 
 
@@ -244,7 +245,7 @@ def _prune_versions(
     dry_run: bool,
 ) -> tuple[str, ...]:
     found = read_versions(cluster, content.namespace, content.base)
-    # A dry run has created none.
+    # A dry run has created no version.
     versions = {*found, SecretVersion(content.namespace, content.base, written.version, written.name)}
     if not surplus_versions([*versions], keep, ()):
         return ()
@@ -262,7 +263,7 @@ def _delete_versions(
             if cluster.delete(*_SECRET, one.name, one.namespace, uid=uids[one], dry_run=dry_run):
                 removed.append(one.name)
         except Conflict:
-            # It is another Secret of the same name, which was created meanwhile.
+            # It is another Secret of the same name that was created meanwhile.
             continue
     return tuple(removed)
 
@@ -289,13 +290,13 @@ def _listed(users: tuple[str, ...]) -> str:
 
 @contextmanager
 def errors_without_values(secret: Object) -> Iterator[None]:
-    """Take the values of a Secret out of errors: the server or a webhook may quote them."""
+    """Remove the values of a Secret from errors, because the server or a webhook may quote them."""
     redactor = Redactor()
     redactor.note(secret)
     try:
         yield
     except ApiError as error:
-        # The message may end within a value, so that only the whole text shows that there is one.
+        # The message may end within a value, so only the whole text shows that there is one.
         action = str(error).removesuffix(one_line(error.api_message)) if error.api_message else str(error)
         error.api_message = redactor.clean(error.api_message)
         error.args = (redactor.clean(action) + one_line(error.api_message),)

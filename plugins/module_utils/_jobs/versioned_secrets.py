@@ -4,7 +4,7 @@
 """Versioned Secrets: pure. Each version is an immutable Secret ``<base>-v<number>`` with two labels.
 
 Labels, annotation and names are those of QuarksJob, so that both find each other's versions. A Secret without
-the label is no version, whatever its name.
+the label is no version, no matter which name it has.
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ def versioned_secret_object(
     """The Secret of a new version.
 
     Args:
-        namespace, base, version: what names it.
+        namespace, base, version: of the Secret.
         data: the values, as texts.
-        labels, annotations: beside those that mark a version.
+        labels, annotations: in addition to those that mark a version.
         source: a description of its creator.
         owner: an entry of ``ownerReferences``; None if the Secret belongs to nothing.
     """
@@ -130,13 +130,13 @@ def has_same_data(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 def is_same_version(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether a new version would be the same as the newest one: its data, labels and annotations.
 
-    The number of the version and the description of its source do not count. Neither do labels and
-    annotations that another field manager has added later, such as those of a backup tool: they would make
-    a new version at each run.
+    The number of the version and the description of its source do not count. Labels and annotations that
+    another field manager has added later, such as a backup tool, do not count either. Otherwise they would
+    cause a new version at each run.
 
     Args:
         live: the newest version, as the server has it.
-        wanted: as :func:`versioned_secret_object` makes it.
+        wanted: as :func:`versioned_secret_object` returns it.
     """
     return has_same_data(live, wanted) and all(
         _compared(live, field, ignored) == _compared(wanted, field, ignored)
@@ -151,7 +151,7 @@ def _compared(secret: Mapping[str, Any], field: str, ignored: str) -> Mapping[st
 
 
 def _added_later(secret: Mapping[str, Any], field: str) -> set[str]:
-    """The labels or annotations that only managers own that did not write the Secret's data."""
+    """The labels or annotations of managers that did not write the Secret's data."""
     written: set[str] = set()
     added: set[str] = set()
     for entry in mappings_in(mapping_of(secret.get("metadata")).get("managedFields")):
@@ -172,7 +172,7 @@ def surplus_versions(
 
     Args:
         versions: of any bases, in one namespace.
-        keep: how many of each base stay, at least 1.
+        keep: how many of each base to retain, at least 1.
         used_names: names of Secrets in use. These stay, too.
     """
     surplus: list[SecretVersion] = []

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One migration at work in a thread of its own: check, run, check again; or undo."""
+"""One active migration in its own thread: check, run, check again; or undo."""
 
 from __future__ import annotations
 
@@ -45,28 +45,28 @@ from .results import (
 )
 
 TICK = 0.1
-"""Seconds after which whoever waits looks whether the run was cancelled."""
+"""Seconds between checks whether the run was cancelled, while a thread waits."""
 
 CHECK = "check"
 RUN = "run"
 UNDO = "undo"
-"""What to do with a migration: ask for its verdict, run it if it is needed, or call its own ``undo``."""
+"""Actions: get the verdict of a migration, run it if it is needed, or call its own ``undo``."""
 START = "start"
-"""The step before one runs, in which whoever shares the work gets ready for it."""
+"""The step before ``run``, in which the caller's ``before_run`` prepares for it."""
 
 T = TypeVar("T")
 
 
 class _OutOfTime(LifecycleError):
-    """A step took longer than it may, and ended before it was given up."""
+    """A step exceeded its timeout, and ended before it was given up."""
 
 
 class Attempt:
-    """One migration at work. It ends by itself, or is given up by :meth:`end`; whatever is first counts.
+    """One active migration. It ends by itself, or is given up by :meth:`end`; the first of both counts.
 
     Args:
         migration: the class.
-        setting: what all migrations share.
+        setting: the settings of all migrations.
         action: ``CHECK``, ``RUN`` or ``UNDO``.
         on_end: called once when it has ended.
     """
@@ -96,15 +96,15 @@ class Attempt:
         self._warnings: list[str] = []
 
     def start(self) -> None:
-        """Start to work; never blocks."""
+        """Start the migration. Never blocks."""
         self._started = time.monotonic()
         step = UNDO if self._action == UNDO else CHECK
         self._begin(step, read_only=step == CHECK)
-        # A daemon, as a thread that was given up must not keep the process alive.
+        # A daemon thread, because a thread that was given up must not keep the process alive.
         threading.Thread(target=self._work, name=f"migration {self.id}", daemon=True).start()
 
     def end(self, state: str, error: str) -> None:
-        """Give it up: its thread is left alone, and can't use the cluster any more."""
+        """Give it up. Its thread is not stopped, but can't use the cluster any more."""
         self._finish(state, error)
 
     @property
@@ -113,11 +113,11 @@ class Attempt:
         return float(self._class.timeout)
 
     def seconds_left(self) -> float:
-        """Seconds until the present step has used up its time."""
+        """Seconds left of the current step's time."""
         return self._deadline - time.monotonic()
 
     def overdue(self) -> str:
-        """Why the present step is out of time, or empty."""
+        """Why the current step is out of time, or empty."""
         if self.seconds_left() > 0:
             return ""
         if self._setting.remaining() <= 0:
@@ -154,7 +154,7 @@ class Attempt:
             return CANCELLED, "the deployment was cancelled before it ran"
         step = Step(limit=self.timeout, reason=self._evidence, is_announced=True)
         self._setting.progress(self.id, RUNNING, self._evidence, step)
-        # It may have to wait until nobody else is at work, which is no fault of the migration.
+        # It may have to wait until no other run is active. That must not use up the migration's time.
         self._next(START, read_only=True)
         self._setting.before_run(self._as_outcome(RUNNING, wrote=True))
         self._next(RUN, read_only=False)
@@ -168,7 +168,7 @@ class Attempt:
         return FAILED, f"it ran, and its check still says {again.state}: {evidence}"
 
     def _deviation(self, verdict: str) -> str:
-        """Why the plan no longer holds, which ends the whole run; mostly empty."""
+        """Why the plan no longer holds, which ends the whole run; usually empty."""
         predicted = self._setting.predicted.get(self.id)
         if predicted is None:
             return ""
@@ -196,7 +196,7 @@ class Attempt:
         return verdict
 
     def _must_be_in_time(self) -> None:
-        # A sleep ends with the step's time, so that a step may seem done just when it is out of time.
+        # A sleep ends with the step's time. So a step may seem done at the moment it is out of time.
         if self.overdue():
             raise _OutOfTime(self.overdue())
 
@@ -208,7 +208,7 @@ class Attempt:
         with self._lock:
             if self._ended.is_set():
                 raise MigrationStopped(f"migration {self.id} was given up")
-            # A step's cluster is of no use to what it may have left running.
+            # Threads that the last step may have left running must not use its cluster any more.
             self._gate.shut()
             self._gate = Gate(self.id, read_only=read_only)
             self._skipped_sleep = 0.0
@@ -290,7 +290,7 @@ class Attempt:
 
         return Context(
             cluster=GuardedCluster(metered, gate, self._redactor),
-            # What a migration changes of it must not be deployed, nor reach others.
+            # Changes that a migration makes to these must not be deployed, nor reach other migrations.
             components={name: _with_copies(one) for name, one in setting.components.items()},
             release=setting.release,
             profile=setting.profile,
@@ -306,21 +306,21 @@ class Attempt:
     def _cluster(self, gate: Gate) -> Cluster:
         cluster = self._setting.cluster.with_field_manager(manager_of(self.id))
         if self.step in (RUN, UNDO):
-            # A write passes the gate once, and may then be tried again for minutes.
+            # A write passes the gate once, and may then be retried for minutes.
             cluster = cluster.with_write_terms(gate.terms(self.seconds_left))
         if self._setting.journal is None or self.step != RUN:
             return cluster
 
         migration = self._class
-        # Imported here, as a plan with nothing to do needs none of it.
+        # Imported here, because a plan with nothing to do does not need it.
         from .journal.journaling_cluster import JournalingCluster, Writer
 
         writer = Writer(self.id, migration.irreversible, migration.irreversible_kinds)
-        # Guarded on its inner side, too: the gate may have been shut while a write was journaled.
+        # Guarded on the inner side too: the gate may have been shut while a write was journaled.
         return JournalingCluster(GuardedCluster(cluster, gate, self._redactor), self._setting.journal, writer)
 
     def _skip(self, seconds: float, remaining: float) -> None:
-        # Time passes for the migration alone: a loop that waits for what no rehearsal brings comes to an end.
+        # Time passes only for the migration, so that a loop ends that waits for a controller.
         if seconds > 0 and remaining <= 0:
             raise _OutOfTime(
                 f"rehearsed, it waited longer than its {self.timeout:g} s for something that doesn't "
@@ -329,7 +329,7 @@ class Attempt:
         self._skipped_sleep += seconds
 
     def _fit(self, text: object, longest: int = LONGEST_LINE) -> str:
-        """What the migration says, fit to be shown and kept."""
+        """The migration's text, without values of Secrets and short enough to print and record."""
         return one_line(self._redactor.clean(str(text)), longest)
 
     def _log(self, state: str, message: str) -> None:
@@ -342,7 +342,7 @@ class Attempt:
 
 
 def _with_copies(component: Component) -> Component:
-    """The component with copies of its objects, which are made on first access."""
+    """The component with copies of its objects, copied on first access."""
     return replace(component, objects=LazyObjects(lambda: deep_copy(list(component.objects))))
 
 
@@ -360,13 +360,13 @@ class _Log:
 
 
 def describe_error(error: BaseException, migration: type[Migration], *, may_quote: bool = True) -> str:
-    """What went wrong, for a person: our own errors say it; of others, type, message and place.
+    """A description of an error for people: our own errors as text; others with type, message and place.
 
     Args:
-        error: what was raised.
-        migration: by which.
-        may_quote: whether the message of an error that isn't ours may be told. Python and its libraries
-            quote what they could not read, cut and escaped in many ways, so that nobody could mask it.
+        error: the exception.
+        migration: the migration that raised it.
+        may_quote: whether to include the message of an error that isn't ours. Python and its libraries
+            quote what they could not read, cut and escaped in many ways, so it could not be masked.
     """
     if isinstance(error, LifecycleError):
         return one_line(error)

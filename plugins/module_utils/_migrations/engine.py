@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checking and running migrations side by side."""
+"""Check and run migrations in parallel."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from .results import (
 
 
 def check_migrations(migrations: Sequence[type[Migration]], setting: EngineSettings) -> list[CheckResult]:
-    """Ask migrations of any components and phases for their verdicts, reading only.
+    """Return the verdicts of migrations of any components and phases, by reads only.
 
     Returns:
-        One result each, in their order; what goes wrong with one stands in its result.
+        One result each, in their order. An error of a migration is in its result.
     """
     outcomes = _Work(migrations, setting, CHECK).through()
     return [
@@ -48,28 +48,28 @@ def check_migrations(migrations: Sequence[type[Migration]], setting: EngineSetti
 
 
 def run_migrations(migrations: Sequence[type[Migration]], setting: EngineSettings) -> list[MigrationOutcome]:
-    """Run the migrations of one component and phase, side by side unless one waits for another.
+    """Run the migrations of one component and phase in parallel, except where one waits for another.
 
-    Each is checked, run if it is needed, and checked again. Returns when all have ended or been given up:
-    what is given up can't use the cluster any more.
+    Each is checked, run if it is needed, and checked again. Returns when all have ended or been given up. A
+    migration that was given up can't use the cluster any more.
 
     Returns:
-        One outcome each, in their order; nothing is raised for what goes wrong with one.
+        One outcome each, in their order. Errors of migrations are in the outcomes and not raised.
     """
     return _Work(migrations, setting, RUN).through()
 
 
 def run_own_undo(migrations: Sequence[type[Migration]], setting: EngineSettings) -> list[MigrationOutcome]:
-    """Call what migrations have to undo by themselves, one after the other, the last first.
+    """Call the own ``undo`` of migrations, one after the other, the last first.
 
     Returns:
-        One outcome each, in that order; nothing is raised for what goes wrong with one.
+        One outcome each, in that order. Errors of migrations are in the outcomes and not raised.
     """
     return [outcome for one in reversed(migrations) for outcome in _Work([one], setting, UNDO).through()]
 
 
 class _Work:
-    """Migrations at work: a thread each, watched over by the one that called."""
+    """Active migrations, one thread each, which the calling thread supervises."""
 
     def __init__(self, migrations: Sequence[type[Migration]], setting: EngineSettings, action: str) -> None:
         self._setting = setting
@@ -82,7 +82,7 @@ class _Work:
         self._cancelled_at: float | None = None
 
     def through(self) -> list[MigrationOutcome]:
-        """Work until all have an outcome."""
+        """Run until all migrations have an outcome."""
         while self._waiting or self._active:
             self._look_at_the_clock()
             self._start_what_may()

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cluster as one step of a migration gets it: shut when its time is over, and read-only for a check."""
+"""The cluster for one step of a migration: closed when its time is over, and read-only for a check."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._cluster.wrapper import Call, ClusterWrapper, T
 from .._errors import LifecycleError
 
 LAST_SECONDS = 1.0
-"""How long a write may take that begins at a step's very end: in less time there is hardly an answer."""
+"""Minimum seconds for a write that begins at a step's very end, so that the server can still answer."""
 
 
 class WriteInCheck(LifecycleError):
@@ -23,7 +23,7 @@ class WriteInCheck(LifecycleError):
 class MigrationStopped(BaseException):
     """Ends the thread of a migration that was given up.
 
-    No ``Exception``, so that a migration's own ``except Exception`` in a loop doesn't keep it alive.
+    It is not an ``Exception``, so that ``except Exception`` in a migration's loop doesn't keep it alive.
     """
 
 
@@ -32,7 +32,7 @@ class Gate:
 
     Args:
         migration: its id.
-        read_only: whether it may only read; what the server is asked to dry-run isn't kept and may pass.
+        read_only: whether it may only read. Dry runs on the server may pass, because they store nothing.
     """
 
     def __init__(self, migration: str, *, read_only: bool) -> None:
@@ -46,14 +46,14 @@ class Gate:
         return self._shut
 
     def shut(self) -> None:
-        """Let nothing pass any more."""
+        """Refuse all further calls."""
         self._shut = True
 
     def terms(self, seconds_left: Callable[[], float]) -> WriteTerms:
-        """The terms of a write that has passed: it is neither sent nor sent again once the step is over.
+        """The terms of an admitted write: it is neither sent nor retried once the step is over.
 
         Args:
-            seconds_left: of the step's time.
+            seconds_left: returns the seconds left of the step's time.
         """
 
         def left() -> float:
@@ -67,12 +67,12 @@ class Gate:
         return WriteTerms(left, is_extension_pending=is_extension_pending)
 
     def read(self) -> None:
-        """Pass to read. Raises MigrationStopped where the step is over."""
+        """Admit a read. Raises MigrationStopped if the step is over."""
         if self._shut:
             raise MigrationStopped(f"migration {self._migration} was given up")
 
     def admit(self, call: Call) -> None:
-        """Let a call pass.
+        """Admit a call.
 
         Raises:
             WriteInCheck: it would write, in a check.
@@ -88,7 +88,7 @@ class Gate:
 
 
 class GuardedCluster(ClusterWrapper):
-    """Another cluster behind a gate."""
+    """A cluster whose calls must pass a gate."""
 
     def __init__(self, inner: Cluster, gate: Gate, redactor: Redactor) -> None:
         super().__init__(inner)

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Loading migrations from their files: on the controller from folders, inside a module from an archive.
+"""Load migrations from their files: on the controller from folders, inside a module from an archive.
 
-Both ways answer alike. What is found is imported under a package of our own, with the files of one folder
-as siblings that may import each other relatively; ``sys.path`` stays as it is.
+Both return the same. The files are imported under a package of this collection. Files of one folder are
+siblings, so they may import each other relatively. ``sys.path`` is not changed.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ OWN_PACKAGE = "ansible_collections.kyma.lifecycle.plugins.module_utils.migration
 
 _IMPORTING = threading.Lock()
 _SOURCES: dict[str, str] = {}
-"""From where files were loaded to where they truly lie."""
+"""Paths on the controller, by the paths that the files were loaded from."""
 
 
 class BadArchive(LifecycleError):
-    """The archive of migrations that was sent along can't be read."""
+    """The archive of migrations that the controller sent can't be read."""
 
 
 @dataclass(frozen=True)
 class _Folder:
-    """One folder's files, wherever they are now.
+    """The files of one folder, in a folder or in an archive.
 
     Attributes:
-        package: the name that they are imported under.
-        path: what Python's import system searches: a folder, or a folder inside a zip.
-        source: the folder on the controller that they come from.
-        modules: the files in which migrations are searched, see :func:`~.registry.module_names`.
-        own: whether it is the collection's.
-        code: sha256 over its files, see :func:`~.registry.code_digest`.
-        problem: why nothing can be found there that the user counts on; mostly empty.
+        package: the package that they are imported under.
+        path: the path for Python's import system: a folder, or a folder inside a zip.
+        source: their folder on the controller.
+        modules: the files in which migrations are searched, see :func:`~.migration_folders.module_names`.
+        own: whether it is the folder of this collection.
+        code: sha256 over its files, see :func:`~.migration_folders.code_digest`.
+        problem: why the user's migrations can't be found there; usually empty.
     """
 
     package: str
@@ -98,10 +98,10 @@ def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
 
 
 def load_archive(path: str | Path) -> MigrationSet:
-    """Load the migrations that :func:`~.registry.pack_migrations` has packed.
+    """Load the migrations that :func:`~.migration_folders.pack_migrations` has packed.
 
     Raises:
-        BadArchive: the file is none of its archives.
+        BadArchive: the file is not such an archive.
     """
 
     try:
@@ -131,7 +131,7 @@ def load_archive(path: str | Path) -> MigrationSet:
 
 
 def true_path(file: str) -> str:
-    """Where on the controller a file lies that was perhaps loaded from an archive."""
+    """The path on the controller of a file that was perhaps loaded from an archive."""
     for loaded, source in _SOURCES.items():
         if file.startswith(f"{loaded}/"):
             return source + file[len(loaded) :]
@@ -148,7 +148,7 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
         sys.modules[FOUND_PACKAGE] = _package(FOUND_PACKAGE, [])
         for folder in folders:
             _SOURCES[folder.path] = folder.source
-            # Files may have come since somebody looked into these folders.
+            # Files may have been added since Python has cached these folders.
             for place in {folder.path, *(str(Path(folder.path, name).parent) for name in folder.modules)}:
                 sys.path_importer_cache.pop(place, None)
             try:
@@ -175,7 +175,7 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
     code = {folder.source: folder.code for folder in folders}
     problems += problems_of(candidates)
     if problems:
-        # Nothing may run, and not even an id can be relied on.
+        # Nothing may run: not even the ids are reliable.
         return MigrationSet((), searched, tuple(dict.fromkeys(problems)), code=code)
     files = {c.migration.id(): c.file for c in theirs if not c.is_base}
     migrations = tuple(c.migration for c in candidates if not c.is_base)
@@ -231,7 +231,7 @@ def _import_problem(error: BaseException, folder: _Folder, file: str) -> str:
 
 
 def _advice(error: BaseException) -> str:
-    """What to do about what commonly keeps a file from being imported; mostly empty."""
+    """What to do about common causes of a failed import; usually empty."""
     if isinstance(error, SystemExit):
         return "a file of migrations must not end the process: raise MigrationError where it is run"
     if not isinstance(error, ModuleNotFoundError):

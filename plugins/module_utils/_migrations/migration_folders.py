@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where migrations lie, and packing those files for another machine."""
+"""The folders of migrations, and archives of their files for another machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from zipfile import ZipFile
 
 FOUND_PACKAGE = "kyma_found_migrations"
-"""The top-level package of what is found: in a packed module ``ansible_collections`` can't be extended."""
+"""The top-level package of found migrations: a packed module can't extend ``ansible_collections``."""
 
 MANIFEST = f"{FOUND_PACKAGE}/manifest.json"
 OWN_ORIGIN = "kyma.lifecycle"
@@ -31,17 +31,17 @@ ORIGIN_OF_USERS = "yours"
 
 
 class UnreadableMigration(LifecycleError):
-    """A file that is to be sent along can't be read."""
+    """A file to send to the host can't be read."""
 
 
 @dataclass(frozen=True)
 class MigrationFolder:
-    """A folder in which migrations are searched, which need not exist.
+    """A folder to search for migrations. It need not exist.
 
     Attributes:
-        origin: whose it is, for people: a collection's name, or ``yours`` for folders of the user.
+        origin: its owner, for people: a collection's name, or ``yours`` for folders of the user.
         path: its absolute path on the controller.
-        problem: why nothing can be found there that the user counts on; mostly empty.
+        problem: why the user's migrations can't be found there; usually empty.
     """
 
     origin: str
@@ -50,7 +50,7 @@ class MigrationFolder:
 
     @property
     def package(self) -> str:
-        """The name of its package inside :data:`FOUND_PACKAGE`, the same however it is loaded."""
+        """The name of its package inside :data:`FOUND_PACKAGE`, the same from a folder and an archive."""
         slug = re.sub(r"[^A-Za-z0-9]+", "_", self.origin)
         return f"{slug}_{crc32(self.path.encode()):08x}"
 
@@ -63,7 +63,7 @@ class MigrationArchive:
     """Migrations packed for another machine.
 
     Attributes:
-        content: a zip, for :func:`~.loading.load_archive`.
+        content: a zip, for :func:`~.loader.load_archive`.
         searched: every folder that was searched, for people.
         problems: files that can't be compiled, each with file and line.
     """
@@ -79,14 +79,14 @@ def own_folder() -> MigrationFolder:
 
 
 def unique_folders(folders: Sequence[MigrationFolder]) -> list[MigrationFolder]:
-    """The folders without those that are another one by another path, in order."""
+    """The folders in order, without those that are the same folder by another path."""
     return list({Path(folder.path).resolve(): folder for folder in reversed(folders)}.values())[::-1]
 
 
 def module_names(folder: MigrationFolder) -> list[str]:
-    """The files in which migrations are searched, as paths in the folder and without their ending.
+    """The files to search for migrations, as paths in the folder and without their ending.
 
-    Those are all but what has an underscore (or a dot) before its name or that of a folder in between.
+    Files are skipped if their name, or that of a folder in between, begins with an underscore or a dot.
     """
     root = Path(folder.path)
     names = (path.relative_to(root).with_suffix("") for path in root.rglob("*.py") if path.is_file())
@@ -94,9 +94,9 @@ def module_names(folder: MigrationFolder) -> list[str]:
 
 
 def pack_migrations(folders: Sequence[MigrationFolder]) -> MigrationArchive:
-    """Pack the Python files of some folders, compiling each, so that errors name the true file and line.
+    """Pack the Python files of some folders, and compile each, so that errors name the real file and line.
 
-    Nothing of them is run. Those in which no migrations are searched are packed too, as others import them.
+    No file is run. Files that are not searched for migrations are packed too, because others import them.
     """
 
     found = unique_folders(folders)
@@ -125,16 +125,16 @@ def pack_migrations(folders: Sequence[MigrationFolder]) -> MigrationArchive:
 
 
 def folder_digest(folder: MigrationFolder) -> str:
-    """The digest of a folder's Python files, see :func:`code_digest`; of one that isn't there, of none."""
+    """The digest of a folder's Python files, see :func:`code_digest`. A missing folder has no files."""
     root = Path(folder.path)
     return code_digest({path.relative_to(root).as_posix(): _content(path) for path in _sources(root)})
 
 
 def code_digest(files: Mapping[str, bytes]) -> str:
-    """sha256 over the Python files of one folder, wherever it lies.
+    """sha256 over the Python files of one folder, independent of its path.
 
     Args:
-        files: their contents, by their paths in the folder.
+        files: contents by path in the folder.
     """
 
     listed = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in files.items())
@@ -167,10 +167,10 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError:
-        # Whoever loads or packs it tells of that.
+        # Loading and packing report this.
         return b""
 
 
 def _write(archive: ZipFile, name: str, content: bytes) -> None:
-    # A fixed date: the same files make the same archive.
+    # A fixed date: the same files give the same archive.
     archive.writestr(ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, ZIP_DEFLATED)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The migrations that the controller found, as a task gets them."""
+"""The set of migrations that a task gets from the controller."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class MigrationSet:
     Attributes:
         migrations: the classes, each with a unique id.
         searched: every folder that was searched, for people.
-        problems: what is wrong with what was found, each naming file and line. With any, nothing may run.
-        files: where those stand that are not the collection's own, by id.
+        problems: problems of these migrations, each with file and line. If there are any, nothing may run.
+        files: the files of those that are not the collection's own, by id.
         code: sha256 over the Python files of each folder that was searched, by its path on the controller.
     """
 

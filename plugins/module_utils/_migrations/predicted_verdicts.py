@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan has said of migrations, and whether that is still so when they act: pure.
+"""Compares what a plan predicted of migrations with what they find in the run: pure.
 
-A run is held to what its plan said of migrations *before* their component, or before everything: verdict and
-evidence. Those after a component look at what the run itself has brought and controllers have made of it,
-which no rehearsal can know in full.
+For migrations *before* their component, or before everything, a run must find the verdict and evidence of its
+plan. Migrations after a component depend on what the run has written and on what controllers did with it. No
+rehearsal can predict that completely.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ..migration import Migration, Phase
 from .results import NOT_NEEDED
 
 LONGEST_EVIDENCE = 1000
-"""Characters of an evidence that are kept and compared: a record must not grow with what it tells of."""
+"""Characters of an evidence that are recorded and compared, so that the size of records is bounded."""
 _UNPLANNED: Mapping[str, str] = {"verdict": "", "evidence": ""}
 
 
 def predicted_verdicts(migrations: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """What a run is held to, of the migrations of a plan's result."""
+    """The predictions that a run must meet, from a plan's result."""
     return {
         one["id"]: {"verdict": one["verdict"], "evidence": one["evidence"][:LONGEST_EVIDENCE]}
         for one in migrations
@@ -33,23 +33,23 @@ def predicted_verdicts(migrations: Iterable[Mapping[str, Any]]) -> dict[str, dic
 def with_unplanned(
     predicted: Mapping[str, Mapping[str, str]], migrations: Iterable[type[Migration]]
 ) -> dict[str, Mapping[str, str]]:
-    """The same, and that nothing was said of those which the plan did not know.
+    """The predictions, with empty ones added for migrations that the plan did not know.
 
     Args:
-        predicted: what a run is held to, by id.
-        migrations: all that may run in it.
+        predicted: the predictions that a run must meet, by id.
+        migrations: all migrations that may run in it.
     """
     before = [one.id() for one in migrations if one.phase == Phase.PRE]
     return {**dict.fromkeys(before, _UNPLANNED), **predicted}
 
 
 def deviation(predicted: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
-    """Why a migration must not act as the plan no longer holds; empty where it may.
+    """Why a migration must not run, because the plan no longer holds; empty if it may run.
 
-    What is not needed any more writes nothing: whoever has done it, the cluster is where the plan leads.
+    A migration that is no longer needed writes nothing: the cluster already has the result of the plan.
 
     Args:
-        predicted: what the plan said of it; None where there is no plan.
+        predicted: the plan's prediction; None if there is no plan.
         verdict, evidence: what its check says now.
     """
     if predicted is None or verdict == NOT_NEEDED:
@@ -70,7 +70,7 @@ def deviation(predicted: Mapping[str, str] | None, verdict: str, evidence: str) 
 
 
 def already_done_warning(predicted: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
-    """What a person should know where somebody, or an earlier task, was quicker; mostly empty."""
+    """A warning if another client, or an earlier task, already did the work; usually empty."""
     if predicted is None or verdict != NOT_NEEDED or predicted["verdict"] in (NOT_NEEDED, ""):
         return ""
     return (

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What comes of checking and of running a migration: plain values."""
+"""Results of checks and runs of migrations: plain values."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 NEEDED = "needed"
 NOT_NEEDED = "not_needed"
 BLOCKED = "blocked"
-"""Verdicts; the last two are also what may come of a run."""
+"""Verdicts. The last two are also states of an outcome."""
 
 RUNNING = "running"
-"""The state from before the first write on until there is an outcome; it stays where the run was killed."""
+"""The state from before the first write until the outcome. It stays if the run was killed."""
 
 DONE = "done"
 FAILED = "failed"
@@ -33,28 +33,28 @@ CANCELLED = "cancelled"
 SKIPPED = "skipped"
 
 ENDS = (DONE, NOT_NEEDED, BLOCKED, FAILED, WARNED, TIMEOUT, CANCELLED, SKIPPED)
-"""The states after which there is nothing more to say of a migration."""
+"""The final states of a migration."""
 
 LOG_STATES = ("info", "warning")
-"""The states under which a migration's own log lines are told."""
+"""The states with which a migration's own log lines are reported."""
 
 FATAL = (BLOCKED, FAILED, TIMEOUT, CANCELLED, SKIPPED)
 """The states that fail a component, or the run where the migration is global."""
 
 MOST_REQUESTS = 3
-"""How many calls of the cluster a check may make; more are told of."""
+"""The requests that a check may make. More are reported."""
 
 SLOW_SECONDS = 0.2
 """Seconds from which the table lists a migration that was not needed."""
 
 
 PredictedVerdicts = Mapping[str, Mapping[str, str]]
-"""What a plan has said of migrations, by id: ``verdict`` and ``evidence``, as in plans and records."""
+"""A plan's predictions by id of the migration: ``verdict`` and ``evidence``, as in plans and records."""
 
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """What all migrations of a deployment share.
+    """Settings of all migrations of a deployment.
 
     Attributes:
         cluster: the live one, or an overlay of it for a rehearsal.
@@ -62,17 +62,17 @@ class EngineSettings:
         release: the version that is being deployed.
         profile: the profile, or empty.
         variables: the user's variables for migrations.
-        progress: where to tell what is going on.
+        progress: reports the progress.
         cancelled: whether a person, or a migration, has asked to stop.
-        cancel: cancels the whole deployment, with a reason; ``cancelled`` answers yes from then on.
+        cancel: cancels the whole deployment, with a reason; ``cancelled`` returns True from then on.
         remaining: seconds until the deadline of the whole run.
-        rehearsal: nothing is kept, and nothing in the cluster reacts: waits end at once.
-        workers: how many migrations are at work at once.
-        grace: seconds that what is in flight gets after a cancellation.
-        predicted: what the plan said of those that a run is held to, by id; empty where there is no plan.
-        journal: where what they write is kept, so that it can be undone; None where it isn't.
-        before_run: called with the outcome of one that is about to write. It records that, and may wait
-            without using up the migration's time; what it raises fails the migration before it has written.
+        rehearsal: writes are not stored, and no controller reacts: waits end at once.
+        workers: how many migrations are active at once.
+        grace: seconds that active work gets after a cancellation.
+        predicted: the plan's predictions that a run must meet, by id; empty if there is no plan.
+        journal: records the writes, so that they can be undone; None if they are not journaled.
+        before_run: called with the outcome of a migration that is about to write. It records that, and may
+            wait without using up the migration's time. If it raises, the migration fails before it writes.
     """
 
     cluster: Cluster
@@ -94,7 +94,7 @@ class EngineSettings:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What a migration's check says, for a plan.
+    """The result of a migration's check, for a plan.
 
     Attributes:
         id: e.g. ``logging/grow-loki-volume``.
@@ -104,7 +104,7 @@ class CheckResult:
         evidence: what in the cluster led to it.
         seconds: how long the check took.
         requests: how many calls of the cluster it made.
-        slow: it has nothing to do and yet took longer than 0.2 seconds to say so.
+        slow: whether it has nothing to do and yet took longer than 0.2 seconds to say so.
         error: why there is no verdict, or empty.
         fatal: whether this blocks a deployment: ``blocked`` or an error, unless ``on_failure`` is ``warn``.
     """
@@ -121,32 +121,32 @@ class CheckResult:
     fatal: bool = False
 
     def as_result(self) -> dict[str, Any]:
-        """As it stands in a task's result."""
+        """The same as a dict, for a task's result."""
         return {**asdict(self), "seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True)
 class MigrationOutcome:
-    """What came of one migration in a run.
+    """The outcome of one migration in a run.
 
     Attributes:
         id: e.g. ``logging/grow-loki-volume``.
         component: the component it belongs to, or ``global``.
         phase: ``pre`` or ``post``.
-        state: ``running`` from before its first write on; then ``done``, ``not_needed``, ``blocked``,
+        state: ``running`` from before its first write; then ``done``, ``not_needed``, ``blocked``,
             ``failed``, ``timeout``, ``cancelled``, ``skipped`` (one that must be done before was not), or
             ``warned``: done with a warning, or failed where ``on_failure`` is ``warn`` (then there is an
             ``error``).
-        verdict: what its check said at first, or empty if it said nothing.
+        verdict: the verdict of its first check, or empty if there is none.
         evidence: what in the cluster led to it.
-        error: what failed, why, and what to do; empty where it succeeded.
-        seconds: how long it took altogether.
+        error: what failed, why, and what to do; empty if it succeeded.
+        seconds: its total time.
         started_at: when it began (UTC, with milliseconds); empty if it did not.
         finished_at: when it ended, in the same way.
         requests: how many calls of the cluster it made.
-        slow: it had nothing to do and yet took longer than 0.2 seconds to say so.
-        warnings: what it told as a warning.
-        wrote: whether ``run`` was begun, so that something may have been written.
+        slow: whether it had nothing to do and yet took longer than 0.2 seconds to say so.
+        warnings: the warnings that it logged.
+        wrote: whether ``run`` was called, so that something may have been written.
     """
 
     id: str
@@ -166,7 +166,7 @@ class MigrationOutcome:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the cluster is where the migration brings it."""
+        """Whether the cluster is migrated."""
         return not self.error
 
     @property
@@ -175,7 +175,7 @@ class MigrationOutcome:
         return self.state in FATAL
 
     def as_result(self) -> dict[str, Any]:
-        """As it stands in a task's result and in the run's record."""
+        """The same as a dict, for a task's result and the run's record."""
         return {
             **asdict(self),
             "seconds": round(self.seconds, 3),

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with migrations that were found: all of it at once, each with file and line."""
+"""Validation of migrations: all problems at once, each with file and line."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Candidate:
 
     Attributes:
         migration: the class.
-        file: the file that it stands in, as the author knows it.
-        source: reads that file, for the line.
+        file: its file, by the path that the author knows.
+        source: returns the text of that file, to find the line.
     """
 
     migration: type[Migration]
@@ -39,7 +39,7 @@ class Candidate:
 
     @property
     def is_base(self) -> bool:
-        """Whether the class is only there for others to derive from."""
+        """Whether the class is only a base for others."""
         cls = self.migration
         return inspect.isabstract(cls) and (ABC in cls.__bases__ or bool(cls.__subclasses__()))
 
@@ -58,10 +58,10 @@ class Candidate:
 
 
 def problems_of(candidates: Sequence[Candidate]) -> list[str]:
-    """All that is wrong with these migrations; with anything, none of them may run."""
+    """All problems of these migrations. If there is any, none of them may run."""
     migrations = [candidate for candidate in candidates if not candidate.is_base]
     problems = [c.problem(text) for c in migrations for text in _of_class(c.migration)]
-    # Only what has an id can be compared with others.
+    # Only migrations with an id can be compared with others.
     named = [c for c in migrations if not list(_of_id(c.migration))]
     return [*problems, *_duplicates(named), *_of_order(named)]
 
@@ -99,9 +99,9 @@ def _of_class(cls: type[Migration]) -> Iterator[str]:
 
 
 def _unknown_attributes(cls: type[Migration]) -> Iterator[str]:
-    """Attributes that nobody reads, as those of :class:`~..migration.Migration` have other names.
+    """Attributes that are never read, because those of :class:`~..migration.Migration` have other names.
 
-    What a class has for itself is a method, or has a name that begins with an underscore or is in capitals.
+    A class's own attributes are methods, or have a name that begins with an underscore or is in capitals.
     """
     known = [name for name in {**Migration.__annotations__, **vars(Migration)} if name[0] != "_"]
     plain = {_letters(name): name for name in known}
@@ -122,7 +122,7 @@ def _unknown_attributes(cls: type[Migration]) -> Iterator[str]:
 
 
 def _letters(name: str) -> str:
-    """A name as those know it who mistake its case and underscores."""
+    """A name without underscores and case, to find misspelled names."""
     return name.replace("_", "").lower()
 
 
@@ -130,7 +130,7 @@ def _takes_context(cls: type[Migration], name: str) -> bool:
     method = inspect.getattr_static(cls, name)
     code = getattr(method, "__code__", None)
     if code and (code.co_argcount, code.co_kwonlyargcount) == (2, 0):
-        # As nearly all are: to work a signature out takes its time, a hundred times over.
+        # This is the usual case. A signature takes long to compute, for hundreds of methods.
         return True
     given = (None,) if isinstance(method, (classmethod, staticmethod)) else (None, None)
     try:
@@ -203,7 +203,7 @@ def _unknown_after(other_id: str, known: Sequence[str]) -> str:
 
 
 def _cycles(graph: dict[str, list[str]], by_id: dict[str, Candidate]) -> Iterator[str]:
-    """One problem per cycle; each is taken out before the next is looked for."""
+    """One problem per cycle. Each cycle is removed before the next is searched."""
     left = {node: list(after) for node, after in graph.items() if after}
     while True:
         try:

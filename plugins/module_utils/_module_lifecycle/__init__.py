@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The lifecycle of a module on a cluster: install, upgrade, adopt, give up and delete.
 
-Entry points: `module_run` (manage modules) and `module_report` (report modules), for the tasks. `catalog/`
+Public modules: `module_run` (manage modules) and `module_report` (report modules), for the tasks. `catalog/`
 has the model of a catalog; `plugin_utils/_modules` reads catalogs and manifests from files and URLs.
 """

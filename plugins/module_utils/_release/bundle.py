@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rendered release as bytes, to keep it in a file or to send it to the host that works with it."""
+"""A rendered release as bytes, to store in a file or to send to the host that deploys it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .model import ComponentEntry, Content, Release
 
 
 def to_bundle(release: Release) -> bytes:
-    """A release as JSON; of content that was not read only its source is in there."""
+    """A release as JSON; for content that was not read, it has only the source."""
     kept = vars(release) | {
         "components": [asdict(entry) for entry in release.components],
         "content": {name: _kept(content) for name, content in release.content.items()},
@@ -27,7 +27,7 @@ def to_bundle(release: Release) -> bytes:
 
 
 def from_bundle(bundle: bytes) -> Release:
-    """The release that :func:`to_bundle` made the bytes of."""
+    """The release from the bytes of :func:`to_bundle`."""
     kept: dict[str, Any] = json.loads(bundle)
     for name in ("upgrades_from", "warnings"):
         kept[name] = tuple(kept[name])
@@ -49,11 +49,11 @@ def _content(kept: dict[str, Any]) -> Content:
 
 
 QUICK = 1
-"""Compression that is worth its time: manifests shrink to a tenth even so."""
+"""The fastest compression: it already shrinks manifests to a tenth."""
 
 
 class BadBundle(LifecycleError):
-    """A file that was sent along is no rendered release."""
+    """A file that was sent to this host is not a rendered release."""
 
 
 def write_bundle_file(release: Release, path: Path) -> None:
@@ -64,10 +64,10 @@ def write_bundle_file(release: Release, path: Path) -> None:
 
 
 def read_bundle_file(path: Path) -> Release:
-    """Read what :func:`write_bundle_file` wrote.
+    """The release in a file of :func:`write_bundle_file`.
 
     Raises:
-        BadBundle: it is something else, or was cut off on its way.
+        BadBundle: the file is something else, or incomplete.
     """
     try:
         return from_bundle(gzip.decompress(path.read_bytes()))

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a CustomResourceDefinition has to say for anybody to tell which kinds it defines: pure.
+"""Checks that a CustomResourceDefinition has all fields that determine its kinds: pure.
 
-A plan looks into the definitions of a release before any server does, to know what will be served.
+A plan reads the definitions of a release before any server does, to know which kinds will be served.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .._cluster.kinds import CRD_KIND, is_crd
 
 
 def crd_problem(obj: Object) -> str:
-    """Which field of a CustomResourceDefinition is missing or odd; empty for none, and for other kinds.
+    """The missing or malformed field of a CustomResourceDefinition; empty if none, or for other kinds.
 
     Args:
         obj: with apiVersion, kind and a name.

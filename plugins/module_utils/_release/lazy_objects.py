@@ -12,10 +12,10 @@ from .._cluster.cluster import Object
 
 
 class LazyObjects(Sequence[Object]):
-    """A sequence of objects that costs nothing until it is looked into.
+    """A sequence of objects that costs nothing until its first access.
 
     Args:
-        read: reads them; it is called once at the most.
+        read: reads them; called at most once.
     """
 
     def __init__(self, read: Callable[[], Sequence[Object]]) -> None:

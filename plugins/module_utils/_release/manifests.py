@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Documents to Kubernetes objects, with Helm's hooks set aside."""
+"""Converts documents to Kubernetes objects, and separates Helm's hooks."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .yaml_documents import Document, read_documents
 
 HOOK_ANNOTATION = "helm.sh/hook"
 MOST_LEVELS = 100
-"""Of mappings and lists within each other: real releases have 35, and not much beyond 250 Python gives up."""
+"""The limit of nested mappings and lists: real releases have 35, and Python fails at little more than 250."""
 
 
 @dataclass
 class ManifestCollection:
-    """What was found in some files, in their order.
+    """The contents of some files, in their order.
 
     Attributes:
-        objects: the objects that are to be deployed.
-        hooks: Helm hooks that were left out, as ``Job pre-upgrade-thing (pre-upgrade)``.
-        problems: what can't be an object.
-        warnings: what kubectl takes silently though it is hardly meant.
-        keeps_hooks: whether Helm hooks are objects like others, as in what Helm doesn't install.
+        objects: the objects to deploy.
+        hooks: Helm hooks that were skipped, as ``Job pre-upgrade-thing (pre-upgrade)``.
+        problems: documents that can't be objects.
+        warnings: content that kubectl accepts silently although it is probably a mistake.
+        keeps_hooks: whether Helm hooks are treated as other objects, as in manifests without Helm.
     """
 
     objects: list[Object] = field(default_factory=list)
@@ -44,9 +44,9 @@ class ManifestCollection:
         """Add all objects of a text.
 
         Args:
-            text: YAML, or JSON for a file of that name.
+            text: YAML, or JSON if ``file`` ends in ``.json``.
             file: its name in messages.
-            place: file and line to name for a line of the text, where it was rendered from something else.
+            place: returns the file and line to name for a line of the text, if the text was rendered.
         """
         try:
             documents = read_file_documents(text, file)
@@ -82,7 +82,7 @@ class ManifestCollection:
 
 
 def read_file_documents(text: str, file: str) -> list[Document]:
-    """The documents of a text: JSON for a file of that name, else YAML.
+    """The documents of a text: JSON if ``file`` ends in ``.json``, else YAML.
 
     Raises:
         ReleaseError: it is neither; with file, line and column.
@@ -91,9 +91,9 @@ def read_file_documents(text: str, file: str) -> list[Document]:
 
 
 def hooks_of(obj: Object) -> tuple[str, ...]:
-    """The Helm hooks that an object is for. Only ``helm.sh/hook`` says so, not a weight or a policy.
+    """The Helm hooks of an object. Only ``helm.sh/hook`` defines them, not a weight or a policy.
 
-    A CRD never is one: ``crd-install`` was Helm 2's way to install it before what needs it.
+    A CRD is never a hook: ``crd-install`` was Helm 2's way to install it before its users.
     """
     if is_crd(obj):
         return ()
@@ -102,7 +102,7 @@ def hooks_of(obj: Object) -> tuple[str, ...]:
 
 
 def object_problem(value: Any) -> str:
-    """What is missing for a value to be an object that can be deployed; empty where nothing is."""
+    """The reason that a value is not a deployable object; empty if it is one."""
     if not isinstance(value, dict):
         return "not a Kubernetes object, but a " + ("list" if isinstance(value, list) else "plain value")
     for key in ("apiVersion", "kind"):
@@ -129,7 +129,7 @@ def object_problem(value: Any) -> str:
 
 
 def is_object_list(value: Any) -> bool:
-    """Whether a value is a list of objects as kubectl prints it, with the objects in ``items``."""
+    """Whether a value is a list of objects in kubectl's format, with the objects in ``items``."""
     if not isinstance(value, dict) or not isinstance(value.get("items"), list):
         return False
     kind, metadata = value.get("kind"), value.get("metadata")
@@ -138,7 +138,7 @@ def is_object_list(value: Any) -> bool:
 
 
 def is_nested_deeper(value: Any, levels: int) -> bool:
-    """Whether there are mappings and lists within each other on more levels than these."""
+    """Whether mappings and lists are nested in more levels than these."""
     level = [value] if isinstance(value, dict | list) else []
     for _level in range(levels):
         if not level:
@@ -149,7 +149,7 @@ def is_nested_deeper(value: Any, levels: int) -> bool:
 
 
 def objects_digest(objects: Iterable[Object]) -> str:
-    """sha256 over objects, whatever order their keys are in."""
+    """sha256 over objects, independent of the order of their keys."""
     digest = hashlib.sha256()
     for obj in objects:
         digest.update(json.dumps(obj, sort_keys=True, separators=(",", ":")).encode() + b"\n")

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A release as plain values: what it consists of, once it is found, read and rendered."""
+"""A release as plain values: its contents once it is found, read and rendered."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class ComponentEntry:
 
     Attributes:
         name: unique in the release.
-        namespace: where its objects go that name no namespace themselves.
-        prerequisite: whether it goes first, in the order of the list.
+        namespace: the default namespace of its objects.
+        prerequisite: whether it is deployed first, in the order of the list.
         needs: names of components that must be healthy before this one starts.
         timeout: seconds that it may take to become healthy, or None for the run's default.
-        source: where its content lies, relative to the release, instead of where convention finds it.
-        version: its own version, for people.
+        source: the location of its content, relative to the release, if it differs from the convention.
+        version: its own version, for display.
         role: the Ansible role that deploys it instead of the default one.
         provides: API groups whose definitions it installs when it runs, such as ``networking.istio.io``.
     """
@@ -40,17 +40,16 @@ class ComponentEntry:
 
 @dataclass(frozen=True)
 class Content:
-    """What a component (or a CRD folder) consists of, rendered.
+    """The rendered content of a component (or a CRD folder).
 
     Attributes:
-        objects: the manifests in the order of their files, each as it stands there. Where one names no
-            namespace it has none here: only discovery can tell whether its kind wants the component's.
-        hooks: names of Helm hooks that were left out, as ``Job pre-upgrade-thing (pre-upgrade)``.
-        source: sha256 over all that the objects are rendered from, as hexadecimal digits; empty where that
-            can't be told.
+        objects: the manifests in the order of their files, unchanged. A manifest without a namespace has none
+            here: only discovery knows whether its kind needs the component's.
+        hooks: names of Helm hooks that were skipped, as ``Job pre-upgrade-thing (pre-upgrade)``.
+        source: sha256 over all inputs of the rendering, as hexadecimal digits; empty if unknown.
         has_namespaces: whether there may be a Namespace among the objects.
-        is_read: whether the objects were read; else the hooks are not known, and the objects are read when
-            somebody looks at them.
+        is_read: whether the objects were read; else the hooks are unknown, and the objects are read on
+            first access.
     """
 
     objects: Sequence[Object]
@@ -66,15 +65,15 @@ class Release:
 
     Attributes:
         version: e.g. ``2.9`` or ``2.9.3``.
-        digest: sha256 over everything that the rendering depends on: files, profile, values, tools.
+        digest: sha256 over all inputs of the rendering: files, profile, values, tools.
         profile: e.g. ``production``, or empty for the release's default.
-        default_namespace: for components that name none.
+        default_namespace: for components without a namespace.
         components: prerequisites first, each in the order of the list.
         content: per component name.
-        crds: what is applied and established before any component.
+        crds: the content that is applied and established before any component.
         upgrades_from: versions that it may follow; empty means the previous minor.
         kubernetes: the range of server versions it supports as a PEP 440 specifier set, or empty.
-        warnings: what people should know of how it was rendered.
+        warnings: messages about the rendering.
     """
 
     version: str
@@ -91,16 +90,16 @@ class Release:
 
 @dataclass(frozen=True)
 class ReleaseRequest:
-    """What a user asks for: where a release lies, and how to render it.
+    """The user's request: the location of a release, and how to render it.
 
     Attributes:
         source: a directory, an archive, or the URL of an archive.
         checksum: ``sha256:<hex>`` of the archive; required for a URL.
         profile: the profile, or empty.
-        values_files: paths of the user's value files, later wins.
-        overrides: ``component.key=value`` strings, later wins; they win over files.
-        version: the release's version where the source doesn't tell it.
-        component_list: path of a component list of the user's own instead of the release's.
+        values_files: paths of the user's value files; later ones override earlier ones.
+        overrides: ``component.key=value`` strings; later ones override earlier ones, and all override files.
+        version: the release's version if the source doesn't contain it.
+        component_list: path of the user's own component list in place of the release's.
         helm_binary: name or path of the helm binary.
     """
 
@@ -115,4 +114,4 @@ class ReleaseRequest:
 
 
 FOUNDATION = "foundation"
-"""The name under which a release's CRDs and the components' namespaces are deployed: before any component."""
+"""The name under which a release's CRDs and the components' namespaces are deployed, before any component."""

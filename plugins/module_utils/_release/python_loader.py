@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PyYAML's own parser, for machines where it was installed without libyaml.
+"""PyYAML's own parser, for machines where PyYAML was installed without libyaml.
 
-It refuses tabs between tokens and inside of plain scalars, which libyaml and kubectl read. Charts of Kyma
+It refuses tabs between tokens and inside plain scalars; libyaml and kubectl accept them. Charts of Kyma
 have some at the ends of lines.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 @lru_cache
 def python_loader() -> Any:
-    """A loader class of PyYAML that takes tabs as libyaml does."""
+    """A loader class of PyYAML that accepts tabs like libyaml."""
     import yaml
 
     class TabLoader(yaml.SafeLoader):
@@ -35,7 +35,7 @@ def python_loader() -> Any:
             if "\t" not in blanks:
                 return super().scan_plain_spaces(indent, start_mark)
             self.forward(length)
-            # At the end of a line they do not count, and the lines that follow may go on with the scalar.
+            # At the end of a line tabs do not count, and the next lines may continue the scalar.
             return super().scan_plain_spaces(indent, start_mark) if self.peek() in "\r\n\0" else [blanks]
 
     return TabLoader

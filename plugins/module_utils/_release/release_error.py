@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be wrong with a release, and with other files that are read alike, told all at once."""
+"""The problems of a release, and of other files with the same reader, reported together."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .._errors import LifecycleError
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with a release.
+    """One problem of a release.
 
     Attributes:
-        message: what it is, and what to do about it.
-        file: where it is, as the user would find it, or empty.
-        line: counted from 1, or 0 where there is none to name.
+        message: the problem, and what to do about it.
+        file: its file, in the user's view, or empty.
+        line: counted from 1, or 0 if unknown.
         column: counted from 1, or 0.
     """
 
@@ -33,11 +33,11 @@ class Problem:
 
 
 class ReleaseError(LifecycleError):
-    """A release that can't be used, with everything that is wrong with it.
+    """A release that can't be used, with all its problems.
 
     Attributes:
         problems: at least one.
-        heading: what stands above several problems.
+        heading: the line above several problems.
     """
 
     heading = "the release can't be used for {count} reasons:"

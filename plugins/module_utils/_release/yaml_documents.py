@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""YAML text to plain values, understood as kubectl understands it.
+"""Converts YAML text to plain values, with kubectl's interpretation.
 
-PyYAML's own constructors differ from kubectl in what people notice: ``1:30`` becomes 90, ``2021-01-01`` a
-date, ``1e3`` and ``0o644`` stay strings, ``=`` can't be built at all, and keys keep types that JSON lacks.
-So the events of PyYAML's C parser are put together here, which takes two thirds of the time, too.
+PyYAML's own constructors visibly differ from kubectl: ``1:30`` becomes 90, ``2021-01-01`` a date,
+``1e3`` and ``0o644`` stay strings, ``=`` fails, and keys keep types that JSON lacks. So this module builds
+the documents from the events of PyYAML's C parser, which also takes only two thirds of the time.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .python_loader import python_loader
 from .release_error import ReleaseError, release_error
 
 MOST_REPETITIONS = 1_000_000
-"""Values of a file that its aliases repeat: real releases have none, and these take some seconds."""
+"""The limit of values that a file's aliases repeat: real releases have none; so many take some seconds."""
 
 
 class LocatedMapping(dict[str, Any]):
-    """A mapping that knows the line it begins on, counted from 1."""
+    """A mapping with the line on which it begins, counted from 1."""
 
     line: int = 0
 
@@ -37,8 +37,8 @@ class Document:
     """One document of a YAML stream.
 
     Attributes:
-        value: as JSON could hold it.
-        line: where it begins, counted from 1.
+        value: the value, in JSON's types.
+        line: its first line, counted from 1.
         duplicates: keys that a mapping has twice, each with its line; the last one won.
     """
 
@@ -54,16 +54,16 @@ def read_documents(
     scalar: Callable[[str], Any] | None = None,
     mapping: Callable[[], dict[str, Any]] = dict,
 ) -> list[Document]:
-    """Read all documents of a text; what is empty is left out.
+    """The documents of a text, without empty ones.
 
     Args:
         text: the YAML text.
         file: its name in messages.
-        scalar: what a plain scalar means; :func:`kubernetes_scalar` unless given.
-        mapping: makes an empty mapping; a :class:`LocatedMapping` is told its line.
+        scalar: converts a plain scalar; by default :func:`kubernetes_scalar`.
+        mapping: creates an empty mapping; a :class:`LocatedMapping` gets its line.
 
     Raises:
-        ReleaseError: a syntax error, or a value that JSON can't hold, with file, line and column.
+        ReleaseError: a syntax error, or a value that JSON lacks, with file, line and column.
     """
     import yaml
 
@@ -85,7 +85,7 @@ def read_documents(
 
 
 def _size_of(value: Any) -> int:
-    """How many values there are in one, with itself."""
+    """The number of values in a value, including itself."""
     if isinstance(value, dict):
         value = value.values()
     elif not isinstance(value, list):
@@ -94,7 +94,7 @@ def _size_of(value: Any) -> int:
 
 
 class _Builder:
-    """Puts the events of a parser together to documents."""
+    """Builds documents from the events of a parser."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class _Builder:
         return value
 
     def _repeated(self, alias: Any) -> Any:
-        """A copy of what an anchor names: aliases of aliases are small to write, and may be huge to have."""
+        """A copy of an anchor's value: aliases of aliases are short to write, and may be huge in memory."""
         value = self._anchors[alias.anchor]
         self._repetitions += _size_of(value)
         if self._repetitions > MOST_REPETITIONS:
@@ -179,7 +179,7 @@ class _Builder:
         return sources
 
     def _key(self, event: Any) -> str:
-        """A key as JSON has it: kubectl makes strings of numbers and booleans."""
+        """A key in JSON's types: kubectl turns numbers and booleans into strings."""
         value = self._node(event)
         if isinstance(value, str):
             return value
@@ -232,7 +232,7 @@ _UINT64_MAX = 2**64 - 1
 
 @lru_cache(maxsize=16384)
 def kubernetes_scalar(text: str) -> Any:
-    """What kubectl takes a plain scalar for (the rules of sigs.k8s.io/yaml, tried against kubectl 1.36).
+    """kubectl's value of a plain scalar (the rules of sigs.k8s.io/yaml, tested with kubectl 1.36).
 
     Raises:
         ValueError: infinity and not-a-number, which JSON doesn't have.
@@ -265,5 +265,5 @@ def _integer(digits: str) -> int | None:
 
 
 def plain_text(text: str) -> str | None:
-    """A plain scalar as it stands, so that the version 2.10 doesn't become the number 2.1."""
+    """A plain scalar unchanged, so that the version 2.10 doesn't become the number 2.1."""
     return None if text in ("", "~", "null") else text

@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs of every sort: their records in the cluster, their lease, their cancellation and their end.
 
-Entry points: `recorder` begins and ends runs, `lease` holds the cluster's lease, `records` has one file per
+Public modules: `recorder` begins and ends runs, `lease` holds the cluster's lease, `records` has one file per
 kind of record.
 """

@@ -14,6 +14,7 @@ from .._objects.inventory.inventory import COMPONENT
 from ..migration import GLOBAL
 from .outcomes import CANCELLED, FAILED, NARROW, NOT_STARTED, SUCCEEDED, ComponentOutcome
 
+NEVER_STARTED = "never started: "
 _ENDS = {FAILED: "failed", CANCELLED: "was cancelled"}
 
 
@@ -36,7 +37,7 @@ def never_started(names: Sequence[str], reason: str = "") -> list[str]:
         reason: of the first one.
     """
     why = f" ({reason})" if reason else ""
-    return [f"never started: {', '.join(names)}{why}"] if names else []
+    return [f"{NEVER_STARTED}{', '.join(names)}{why}"] if names else []
 
 
 def failures_of(

@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The job store: reads, writes and imports job definitions and the Kubernetes objects that they describe.
 
-From outside: `snapshot` reads, `job_list` says what exists, `job_change` changes one job, and `job_import`
-makes definitions of existing jobs.
+Public modules: `snapshot` reads, `job_list` lists the jobs, `job_change` changes one job, and `job_import`
+creates definitions of existing jobs.
 """

@@ -37,9 +37,9 @@ class JobCounter:
     """The counters of a namespace.
 
     Attributes:
-        namespace: that it counts in.
-        only_in_kubernetes: how many jobs without a definition were found so far.
-        only_in_storage: how many definitions without their job were found so far.
+        namespace: of the counters.
+        only_in_kubernetes: how many jobs without a definition were found in total.
+        only_in_storage: how many definitions without their job were found in total.
         uids: of the jobs that were counted and still exist, so that each counts once.
         definition_uids: of the definitions that were counted and still exist.
         resource_version: of the object in the cluster; empty if there is none.
@@ -67,7 +67,7 @@ def counted(
     """The counter after jobs were found, each of which counts once: pure.
 
     Args:
-        counter: as it was before.
+        counter: before the jobs were found.
         unknown: jobs that exist only in Kubernetes.
         missing: definitions that exist without their job.
         existing_uids: of all objects of the namespace. Others are forgotten.
@@ -84,7 +84,7 @@ def counted(
 
 
 def counter_from(obj: Object) -> JobCounter:
-    """The counter that an object holds. What can't be read counts as nothing."""
+    """The counter in an object. Values that can't be read count as 0."""
     meta, spec = obj["metadata"], mapping_of(obj.get("spec"))
     return JobCounter(
         str(meta["namespace"]),
@@ -97,14 +97,14 @@ def counter_from(obj: Object) -> JobCounter:
 
 
 def write_counter(cluster: Cluster, before: JobCounter, after: JobCounter) -> JobCounter:
-    """Write a counter if a number has changed; the counter as the cluster has it then.
+    """Write a counter if a number has changed; return the counter of the cluster after that.
 
-    If others have written it meanwhile, what is new in ``after`` is added to theirs.
+    If others have written it meanwhile, the new part of ``after`` is added to theirs.
 
     Args:
         cluster: where to write it.
         before: as it was read.
-        after: what :func:`counted` has made of it.
+        after: the result of :func:`counted`.
 
     Raises:
         ClusterError: it can't be written.
@@ -159,7 +159,7 @@ def _write(cluster: Cluster, counter: JobCounter) -> JobCounter:
 
 
 def _added(current: JobCounter, before: JobCounter, after: JobCounter) -> JobCounter:
-    """What ``after`` has added to ``before``, added to a counter that others have written meanwhile."""
+    """The part that ``after`` adds to ``before``, added to a counter that others have written meanwhile."""
     jobs = after.uids - before.uids - current.uids
     definitions = after.definition_uids - before.definition_uids - current.definition_uids
     return replace(

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Counting the jobs that exist only in Kubernetes or only in storage, in the namespaces of a snapshot."""
+"""Counts the jobs that exist only in Kubernetes or only in storage, in the namespaces of a snapshot."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .unknown_jobs import missing_jobs, unknown_jobs
 
 
 def count_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> Mapping[str, JobCounter]:
-    """Count what a snapshot shows; the counters by namespace, also those that did not change.
+    """Count the jobs of a snapshot; return the counters by namespace, also the unchanged ones.
 
-    It writes a counter only if it has found something new.
+    It writes a counter only for new jobs.
 
     Args:
         cluster: that the snapshot was read from.
-        snapshot: as it was before any definition was created.
+        snapshot: from before any definition was created.
 
     Raises:
         ClusterError: a counter can't be written.
@@ -44,7 +44,7 @@ def count_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> Mapping[str, JobCou
 
 
 def _written(cluster: Cluster, before: JobCounter, after: JobCounter) -> JobCounter:
-    """The counter as the cluster has it then. That of a namespace that is being deleted goes with it."""
+    """The counter of the cluster after that. The counter of a namespace in deletion is deleted with it."""
     try:
         return write_counter(cluster, before, after)
     except ApiError as error:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes an object only as it was read: under its uid and its resourceVersion."""
+"""Changes an object only if it is as it was read: under its uid and its resourceVersion."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes one job: its definition first, its runtime objects next, and the status at last."""
+"""Changes one job: first its definition, then its runtime objects, and last the status."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ class Refusal(LifecycleError):
 
 @dataclass
 class _Change:
-    """A change that goes on.
+    """A change that is in progress.
 
     Attributes:
         key: of the job.
-        first: what there was of the job.
-        view: what there is of it.
-        base: what there was before what a rollback undoes; None before that begins.
+        first: the state of the job before the change.
+        view: its current state.
+        base: the state that a rollback restores; None before the part to undo begins.
         created: the uids of the runtime objects that it has created.
-        notes: what was done, in clauses.
+        notes: the completed actions, in clauses.
         is_changed: whether anything but a status was written.
     """
 
@@ -85,8 +85,8 @@ class JobChanger:
 
     Args:
         cluster: where to write.
-        snapshot: what there is of the jobs. What others change meanwhile is read again.
-        on_failure: what becomes of a change whose runtime objects the API server refuses.
+        snapshot: the state of the jobs. It reads again what others change meanwhile.
+        on_failure: what happens to a change whose runtime objects the API server refuses.
         timeout: seconds to wait until a deleted object is gone.
         progress: where to report such a wait.
     """
@@ -109,7 +109,7 @@ class JobChanger:
         self._confirming: dict[str, StoreSnapshot] = {}
 
     def present(self, job: CoreJob) -> ChangeReport:
-        """Let a job be as its user means it: its definition, and what runs.
+        """Roll out a job as its user means it: its definition and its runtime objects.
 
         Raises:
             ClusterError: the cluster does not answer, or refuses the definition.
@@ -122,7 +122,7 @@ class JobChanger:
         return self._change(job.key, goal, Action.UPDATED)
 
     def suspended(self, key: JobKey, suspended: bool = True) -> ChangeReport:
-        """Suspend a job or let it go on; all else of its definition stays.
+        """Suspend a job or let it continue; all else of its definition stays.
 
         Raises:
             ClusterError: the cluster does not answer, or refuses the definition.
@@ -136,7 +136,7 @@ class JobChanger:
         return self._change(key, goal, Action.SUSPENDED if suspended else Action.UPDATED)
 
     def restarted(self, key: JobKey) -> ChangeReport:
-        """Run a job now: a one-off job once more, a scheduled one besides its schedule, others with new pods.
+        """Run a job now: a one-off job again, a scheduled one outside its schedule, others with new pods.
 
         Raises:
             ClusterError: the cluster does not answer, or refuses the definition.
@@ -144,7 +144,7 @@ class JobChanger:
         return self._change(key, _goal_as_it_is, Action.RESTARTED)
 
     def absent(self, key: JobKey) -> ChangeReport:
-        """Let no job of a name exist.
+        """Delete the job of a name, of any type.
 
         Raises:
             ClusterError: the cluster does not answer, or refuses a deletion.
@@ -204,7 +204,7 @@ class JobChanger:
         )
 
     def _repeat(self, change: _Change, work: Callable[[_Change], None]) -> None:
-        """Do a change; if others change the same job, decide it again from what is there then."""
+        """Execute a change; if others change the same job, decide it again from the state at that time."""
         taken, refused = "", ""
         for attempt in range(1, MOST_ATTEMPTS + 1):
             try:
@@ -221,7 +221,7 @@ class JobChanger:
                 continue
             except StaleView as error:
                 if error.refused and taken == str(error):
-                    # It is there again, and still no object of the job.
+                    # It exists again, and is still no object of the job.
                     raise error.refused from None
                 if attempt == MOST_ATTEMPTS:
                     raise ClusterError(
@@ -250,7 +250,7 @@ class JobChanger:
                 change.notes.append(step_note(step))
 
     def _restart(self, change: _Change, goal: Goal) -> None:
-        """Run a job that is rolled out; one that is not is rolled out instead, and so runs."""
+        """Run a job that is rolled out; roll out one that is not, so that it runs."""
         definition = change.view.definition
         if definition is None:
             self._take(change, lambda view: next_step(view, goal) if view.definition is None else None)
@@ -332,7 +332,7 @@ class JobChanger:
             )
 
     def _confirming_snapshot(self, change: _Change) -> StoreSnapshot:
-        """What there is by now, read once for all refused jobs of a namespace that were not changed."""
+        """The current state, read once for all refused jobs of a namespace that were not changed."""
         key = change.key
         if change.notes or key in self._changed:
             return self._fresh_snapshot(key)
@@ -352,12 +352,12 @@ class JobChanger:
 
 
 def _is_same(one: StoredDefinition | None, other: StoredDefinition | None) -> bool:
-    """Whether two definitions are one object, as it was read at two times."""
+    """Whether two definitions are one object, read at two times."""
     return bool(one and other and one.obj["metadata"].get("uid") == other.obj["metadata"].get("uid"))
 
 
 def _vanished_run(before: JobView, now: JobView, created: Collection[str]) -> KnownObject | None:
-    """The Job of a run that a change has started and that is gone, such as by its time to live."""
+    """The Job of a run that a change has started and that is gone, for example by its time to live."""
     started = before.vanished or before.written.get(JOB)
     if started is None or started.uid not in created or JobType.ONE_OFF in now.runtime:
         return None

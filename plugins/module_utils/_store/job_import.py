@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Creating definitions of all jobs that exist, and rewriting those of older storage versions.
+"""Creates definitions of all existing jobs, and rewrites those of older storage versions.
 
-No runtime object is written. A job that can't be imported stops no other one.
+It writes no runtime object. A job that can't be imported does not stop the others.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class ImportedJob:
     """A definition that was created or rewritten.
 
     Attributes:
-        key: what names the job.
-        before: the definition that was there; None if there was none.
-        after: the definition that is there now, or would be.
+        key: of the job.
+        before: the definition before; None if there was none.
+        after: the definition now, or in check mode the one that would be written.
     """
 
     key: JobKey
@@ -60,14 +60,14 @@ class ImportedJob:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import has done.
+    """The result of an import.
 
     Attributes:
         imported: jobs that got a definition.
         rewritten: jobs whose definition has the current storage version now.
         unchanged: how many definitions did not change.
-        unreadable: what could not be imported or rewritten, one line each.
-        warnings: about what of a job could not be imported, one line each.
+        unreadable: the jobs that could not be imported or rewritten, one line each.
+        warnings: the parts of jobs that could not be imported, one line each.
         counters: by namespace.
     """
 
@@ -81,7 +81,7 @@ class ImportReport:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What came of one job: it, or the line that says why not."""
+    """The result for one job: the job, or the line that gives the reason."""
 
     job: ImportedJob | None = None
     problem: str = ""
@@ -131,7 +131,7 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
 def _found_jobs(
     cluster: Cluster, snapshot: StoreSnapshot
 ) -> tuple[list[tuple[CoreJob, RuntimeJob | None]], list[str], list[str]]:
-    """The jobs without a definition, each with its runtime objects; lines of what can't be read, or kept."""
+    """The jobs without a definition, with runtime objects; lines for jobs that can't be read or stored."""
     warnings: list[str] = []
     unreadable = [f"{one.ref}: {one.problem}" for one in snapshot.unreadable]
     found: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
@@ -174,7 +174,7 @@ def _toolforge_resources(cluster: Cluster, snapshot: StoreSnapshot) -> list[Obje
 
 
 def _lacks_status(snapshot: StoreSnapshot, definition: StoredDefinition) -> bool:
-    """Whether a definition has no status although it describes what runs: an import was stopped."""
+    """Whether a definition lacks a status although it describes what runs: an import was interrupted."""
     runtime = snapshot.runtime_of(definition)
     return bool(not definition.status.objects and runtime and not job_drift(definition, runtime))
 
@@ -188,7 +188,7 @@ def _sorted_jobs(outcomes: Iterable[_Outcome]) -> tuple[ImportedJob, ...]:
 
 
 class _Writer:
-    """Writes definitions, each by itself."""
+    """Writes definitions, each independently."""
 
     def __init__(self, cluster: Cluster, snapshot: StoreSnapshot) -> None:
         self._cluster = cluster
@@ -233,7 +233,7 @@ class _Writer:
         return _Outcome(ImportedJob(JobKey(ref.namespace, ref.name), before, after))
 
     def _with_generation(self, obj: Object) -> Object:
-        """A definition that means what it has meant, with a status that says so of the new generation."""
+        """A definition with the same meaning, with a status for the new generation."""
         meta, status = obj["metadata"], read_definition(obj).status
         if not status.conditions or status.observed_generation == meta.get("generation"):
             return obj
@@ -250,11 +250,11 @@ class _Writer:
 
 
 def _imported_status(definition: StoredDefinition, runtime: RuntimeJob | None) -> StoredStatus:
-    """The status of a definition whose runtime objects, if any, are as it means them."""
+    """The status of a definition whose runtime objects, if any, are as it describes them."""
     if runtime is None and definition.type is not JobType.ONE_OFF:
         return failed_status(definition, NOT_ROLLED_OUT, "Nothing of it runs yet.")
     found = {runtime.type: runtime} if runtime else {}
     view = JobView(definition.key, definition, runtime=found)
     status = rolled_out_status(view, runtime_objects(definition.job))
-    # A one-off job of which nothing is left has run.
+    # A one-off job with no runtime object left has run.
     return status if runtime else replace(status, run=1)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The list of all jobs by the switches of the store, and what a change of the switches would change: pure."""
+"""The list of all jobs by the switches of the store, and the effect of a change of the switches: pure."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ LONGEST_VALUE = 120
 
 @dataclass(frozen=True)
 class ListedJob:
-    """A job as the list shows it.
+    """A job in the list.
 
     Attributes:
-        key, type: what names it, and how it runs.
+        key, type: its key and its type.
         fields: those that are set; empty if they can't be read.
-        state: how it stands.
-        source: where the fields come from.
-        is_adoptable: whether it has no definition, and a write would make one.
-        is_outdated: whether its definition means something else now than when it was rolled out.
+        state: of the job.
+        source: where the fields are read.
+        is_adoptable: whether it has no definition, and a write would create one.
+        is_outdated: whether its definition now has another meaning than at its rollout.
         is_read_only: whether a newer version of ours has written its definition.
         is_readable: whether its fields could be read.
-        drift: what others have changed in its runtime objects.
+        drift: the changes of others in its runtime objects.
         history: the runs of a one-off job that have ended, the newest first.
         storage_version: of its definition; 0 if it has none.
-        message, reason: what else there is to say, in a sentence and in a word.
+        message, reason: further information, in a sentence and in a word.
     """
 
     key: JobKey
@@ -76,7 +76,7 @@ class ListedJob:
 
 
 def listed_jobs(snapshot: StoreSnapshot) -> list[ListedJob]:
-    """All jobs, as the switches of the store say, sorted by namespace and name."""
+    """All jobs, by the switches of the store, sorted by namespace and name."""
     jobs = [_listed_definition(snapshot, one) for one in snapshot.definitions.values()]
     if snapshot.store.unknown_jobs is UnknownJobs.ADOPT:
         jobs += [_unknown_job(snapshot, one) for one in unknown_jobs(snapshot)]
@@ -93,7 +93,7 @@ def listed_jobs(snapshot: StoreSnapshot) -> list[ListedJob]:
 
 
 def job_report(job: ListedJob) -> dict[str, Any]:
-    """What people and playbooks read of a job."""
+    """The report on a job for people and playbooks."""
     return {
         "namespace": job.key.namespace,
         "name": job.key.name,
@@ -123,7 +123,7 @@ def job_report(job: ListedJob) -> dict[str, Any]:
 
 
 def drift_line(drift: DriftedField) -> str:
-    """A drifted field in a clause: which, what it is, what it should be, and who has changed it."""
+    """A drifted field in a clause: its path, its value, its intended value, and its manager."""
     if not drift.field:
         return f"{drift.ref} is {drift.actual}, not {drift.expected}"
     who = f" ({' at '.join(filter(None, (drift.manager, drift.time)))})" if drift.manager else ""
@@ -133,11 +133,11 @@ def drift_line(drift: DriftedField) -> str:
 
 
 def list_differences(snapshot: StoreSnapshot, after: StoreSwitches | None = None) -> list[str]:
-    """What forbids a change of the switches, in one line each: lists differ, or a job can't be read.
+    """The obstacles to a change of the switches, one line each: lists differ, or a job can't be read.
 
     Args:
         snapshot: of all jobs.
-        after: the switches to be; by default, storage becomes the source of truth.
+        after: the intended switches; by default, storage becomes the source of truth.
     """
     target = after or replace(snapshot.store, source_of_truth=SourceOfTruth.STORAGE)
     old, new = (
@@ -164,7 +164,7 @@ def list_differences(snapshot: StoreSnapshot, after: StoreSwitches | None = None
 
 
 def dump(snapshot: StoreSnapshot) -> list[dict[str, Any]]:
-    """All jobs that can be read and written, as a file of jobs has them.
+    """All jobs that can be read and written, in the format of a file of jobs.
 
     Each has its name, its type and its fields, and its namespace unless the snapshot is of a single one.
     """
@@ -231,7 +231,7 @@ def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> Liste
 
 
 def _as_it_runs(job: ListedJob, definition: StoredDefinition, runtime: RuntimeJob) -> ListedJob:
-    """A drifted job with the fields that run. All others are left as they are meant."""
+    """A drifted job with the fields that run. All other jobs keep their intended fields."""
     try:
         main, *services = expected_objects(definition)
         meant = running_job(RuntimeJob(definition.type, main, services[0] if services else None))

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a job stands, by its definition and by what runs: pure."""
+"""The state of a job, from its definition and its runtime objects: pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ABSENT, PRESENT = "absent", "present"
 
 
 class JobState(StrEnum):
-    """How a job stands."""
+    """The state of a job."""
 
     STARTING = "starting"
     """Its pods are not ready yet."""
@@ -68,14 +68,14 @@ def running_job(runtime: RuntimeJob) -> CoreJob:
 
 
 def is_missing(definition: StoredDefinition, runtime: RuntimeJob | None) -> bool:
-    """Whether nothing runs of a definition, although something should. A one-off job runs once."""
+    """Whether a definition has no runtime objects although it should. A one-off job runs once."""
     return runtime is None and not (definition.type is JobType.ONE_OFF and definition.status.run)
 
 
 def is_outdated(definition: StoredDefinition) -> bool:
-    """Whether a definition means other objects now than when it was rolled out.
+    """Whether a definition describes other objects now than at its rollout.
 
-    The cause may be a new default, or a change of the definition that was not rolled out yet.
+    The cause is a new default, or a change of the definition that was not rolled out yet.
     """
     was_rolled_out = definition.is_writable and bool(definition.status.objects)
     expected = expected_objects(definition)
@@ -86,18 +86,18 @@ def is_outdated(definition: StoredDefinition) -> bool:
 
 
 def job_drift(definition: StoredDefinition, runtime: RuntimeJob) -> tuple[DriftedField, ...]:
-    """What others have changed in the runtime objects of a definition."""
+    """The changes of others in the runtime objects of a definition."""
     live = {obj["kind"]: obj for obj in (runtime.main, runtime.service) if obj}
     drift: list[DriftedField] = []
     for meant in expected_objects(definition):
         found = live.get(meant["kind"])
         is_as_rolled_out = _is_as_rolled_out(definition, meant)
         if found is None:
-            # A change of type that is under way has not created all objects yet.
+            # A change of type in progress has not created all objects yet.
             is_new = definition.replaces is not None and not definition.status.objects
             drift += [_absent(ref_of(meant))] if is_as_rolled_out and not is_new else []
         elif not is_as_rolled_out:
-            # What differs because the definition has changed since is nobody's drift.
+            # A difference because the definition has changed since is no drift.
             drift += [one for one in others_drift(meant, found) if one.manager]
         elif not _is_unmoved(definition, found):
             drift += others_drift(meant, found) if definition.status.objects else find_drift(meant, found)
@@ -105,15 +105,15 @@ def job_drift(definition: StoredDefinition, runtime: RuntimeJob) -> tuple[Drifte
 
 
 def others_drift(meant: Object, live: Object) -> list[DriftedField]:
-    """What others have changed in an object that we have written as it is meant.
+    """The changes of others in an object that we have written as intended.
 
-    Fields of our own field manager that differ were changed in our request, by a webhook of the cluster.
+    If fields of our own field manager differ, a webhook of the cluster changed our request.
     """
     return [one for one in find_drift(meant, live) if not one.manager.startswith(FIELD_MANAGER)]
 
 
 def runtime_state(runtime: RuntimeJob) -> JobState:
-    """How a job stands that runs."""
+    """The state of a job that runs."""
     spec, status = mapping_of(runtime.main.get("spec")), mapping_of(runtime.main.get("status"))
     if runtime.is_deleting:
         return JobState.DELETING
@@ -158,13 +158,13 @@ def with_runs(
     *,
     has_vanished: bool = False,
 ) -> StoredStatus:
-    """The status with the run that is in the cluster, if it is another one, and with the ends of runs.
+    """The status with the run in the cluster, if it is another one, and with the ends of runs.
 
     Args:
         status: so far.
-        runtime: what runs of the job, if anything.
+        runtime: the runtime objects of the job, if any.
         ended: how the last run ended whose Job was deleted since.
-        has_vanished: whether another run has begun whose Job is gone. How it ended is not known.
+        has_vanished: whether another run has begun whose Job is gone. Its outcome is unknown.
     """
     run, history = status.run, status.history
     if ended:
@@ -189,21 +189,21 @@ def _has_started(runtime: RuntimeJob) -> bool:
 
 
 def definition_state(definition: StoredDefinition) -> JobState:
-    """How a job stands of which nothing runs."""
+    """The state of a job without runtime objects."""
     if is_missing(definition, None):
         return JobState.MISSING
     return JobState.FAILED if definition.status.has_failed else JobState.FINISHED
 
 
 def _is_as_rolled_out(definition: StoredDefinition, meant: Object) -> bool:
-    """Whether an object is meant as when it was last written; yes if nobody has noted that."""
+    """Whether the intended object is the same as when it was last written; yes if that is not recorded."""
     objects = definition.status.objects
     digests = {one.digest for one in objects if one.kind == meant["kind"]}
     return not objects or "" in digests or json_digest(meant) in digests
 
 
 def _is_unmoved(definition: StoredDefinition, live: Object) -> bool:
-    """Whether an object is, to the letter, the one that we have written last."""
+    """Whether an object is exactly the one that we wrote last."""
     meta = live["metadata"]
     mark = (live["kind"], meta.get("uid"), meta.get("resourceVersion"))
     return any((one.kind, one.uid, one.resource_version) == mark for one in definition.status.objects)

@@ -20,7 +20,7 @@ __all__ = ["OUT_OF_QUOTA", "quota_problems"]
 
 
 def quota_problems(cluster: Cluster, snapshot: StoreSnapshot) -> Mapping[JobKey, str]:
-    """Why a quota refuses the pods of a job, on one line for each such job.
+    """The reason why a quota refuses the pods of a job, on one line for each such job.
 
     It reads events only if a Job has no pod, and only those that the user may read.
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One look at all jobs of a cluster: their definitions, what runs, the switches and the counters."""
+"""A snapshot of all jobs of a cluster: definitions, runtime objects, switches and counters."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RuntimeJob:
 
     @property
     def key(self) -> JobKey:
-        """What names the job."""
+        """The key of the job."""
         return JobKey(self.main["metadata"]["namespace"], self.main["metadata"]["name"])
 
     @property
@@ -71,15 +71,15 @@ class StoreSnapshot:
         replaced: definitions that those of the same name replace, while a job changes its type.
         surplus: definitions of the same names that do not count.
         left_out: the types of the definitions that the label selector leaves out.
-        left_out_runtime: the names and types of what runs that it leaves out.
+        left_out_runtime: the names and types of the runtime objects that it leaves out.
         unreadable: definitions that can't be read.
-        runtime: what runs, by name and type. What is no job is left out.
+        runtime: the runtime objects, by name and type. Objects that are no job are left out.
         excluded: why an object of a job's kind is no job, by name and type.
         podless_runs: the scheduled jobs whose current run has no pod yet, by the uid of the run's Job.
         store: the switches.
         counters: by namespace.
-        uids: by namespace, of all definitions and all objects of a job's kind, whatever the label selector.
-        warnings: one sentence each, also for each that is unreadable.
+        uids: by namespace, of all definitions and all objects of a job's kind, without the label selector.
+        warnings: one sentence each, also for each unreadable one.
         namespaces: that were read; empty for all.
         label_selector: of the jobs that were read; empty for all.
     """
@@ -101,11 +101,11 @@ class StoreSnapshot:
     label_selector: str = ""
 
     def runtime_of(self, definition: StoredDefinition) -> RuntimeJob | None:
-        """What runs of a definition; None if there is nothing."""
+        """The runtime objects of a definition; None if there are none."""
         return self.runtime.get((definition.key, definition.type))
 
     def counter(self, namespace: str) -> JobCounter:
-        """The counter of a namespace; one that has counted nothing if there is none."""
+        """The counter of a namespace; an empty one if there is none."""
         return self.counters.get(namespace) or JobCounter(namespace)
 
 
@@ -124,7 +124,8 @@ def read_snapshot(
     """
     matches = label_matcher(label_selector)
     places = tuple(dict.fromkeys(namespaces))
-    # A definition is written before what runs. In this order, a job that others just create has its own.
+    # A definition is written before its runtime objects. In this order, a job that others are creating has
+    # its own.
     found = _lists(cluster, (*_MAIN_KINDS, SERVICE_KIND), places)
     found |= _lists(cluster, (*DEFINITION_KINDS.values(), COUNTER_KIND), places)
     switches, problem = _switches(cluster)
@@ -178,10 +179,10 @@ def read_snapshot(
 
 
 def without_gone_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> StoreSnapshot:
-    """A snapshot without the jobs that others have deleted while it was read, or since.
+    """A snapshot without the jobs that others have deleted during the read, or since.
 
-    Such a job could have lost its definition before the definitions were read. It takes a list of metadata
-    for each kind that runs jobs.
+    Such a job could have lost its definition before the definitions were read. The check takes a list of
+    metadata for each kind that runs jobs.
     """
     found = _lists(cluster, (*_MAIN_KINDS,), snapshot.namespaces, metadata_only=True)
     uids = {obj["metadata"].get("uid") for items in found.values() for obj in items}
@@ -220,7 +221,7 @@ def _is_reserved(namespace: str) -> bool:
 
 
 def _why_no_job(obj: Object) -> str:
-    """Why an object of a job's kind is no job, in a sentence; empty if it is one."""
+    """The reason why an object of a job's kind is no job, in a sentence; empty if it is one."""
     meta = obj["metadata"]
     labels = mapping_of(meta.get("labels"))
     if has_controller(obj):
@@ -235,7 +236,7 @@ def _why_no_job(obj: Object) -> str:
 
 
 def _podless_run(obj: Object) -> dict[str, JobKey]:
-    """The scheduled job of a run that has neither a pod nor an end, by the uid of the run; else nothing."""
+    """The scheduled job of a run that has neither a pod nor an end, by the uid of the run; else empty."""
     owners = mappings_in(obj["metadata"].get("ownerReferences"))
     names = [text_of(one.get("name")) for one in owners if one.get("kind") == CRON_JOB]
     if obj["kind"] != JOB or not names or not is_podless(obj):

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which definitions count among the objects of a cluster: pure. One that can't be read never hides others."""
+"""The definitions that count among the objects of a cluster: pure. An unreadable one never hides others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNREADABLE = (LifecycleError, ArithmeticError, AttributeError, LookupError, Type
 
 
 def problem_of(error: Exception) -> str:
-    """Why an object can't be read, by one of :data:`UNREADABLE`, on one line."""
+    """The reason why an object can't be read, by one of :data:`UNREADABLE`, on one line."""
     return one_line(error if isinstance(error, LifecycleError) else f"{type(error).__name__}: {error}")
 
 
@@ -39,13 +39,13 @@ class Unreadable:
 
     @property
     def key(self) -> JobKey:
-        """What names the job that it would define."""
+        """The key of the job that it would define."""
         return JobKey(self.ref.namespace, self.ref.name)
 
 
 @dataclass(frozen=True)
 class StoredDefinitions:
-    """What was read of all definitions.
+    """The result of reading all definitions.
 
     Attributes:
         definitions: the one that counts for each name.
@@ -63,9 +63,9 @@ class StoredDefinitions:
 
 
 def read_definitions(objects: Iterable[Object]) -> StoredDefinitions:
-    """Read definitions, and decide which counts if several kinds have one name.
+    """Read definitions, and decide which one counts if several kinds have one name.
 
-    The one that replaces another of them counts, or else the oldest.
+    The definition that replaces another of them counts, or else the oldest.
     """
     by_key: dict[JobKey, list[StoredDefinition]] = {}
     unreadable: list[Unreadable] = []
@@ -104,7 +104,7 @@ def _check_objects(definition: StoredDefinition) -> None:
     """Check that the runtime objects can be built and have the name of the definition.
 
     Raises:
-        UnreadableDefinition: ``extra`` changes what names an object.
+        UnreadableDefinition: ``extra`` changes the name of an object.
     """
     for (api_version, kind), obj in zip(
         KINDS_OF[definition.type], runtime_objects(definition.job), strict=False

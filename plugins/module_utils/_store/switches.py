@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The two switches of the job store, which say where lists come from, and what becomes of unknown jobs."""
+"""The two switches of the job store: the source of lists, and the handling of unknown jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Word = TypeVar("Word", bound=StrEnum)
 
 
 class SourceOfTruth(StrEnum):
-    """Where lists of jobs come from."""
+    """The source of lists of jobs."""
 
     KUBERNETES = "kubernetes"
     """What runs."""
@@ -30,7 +30,7 @@ class SourceOfTruth(StrEnum):
 
 
 class UnknownJobs(StrEnum):
-    """What becomes of a job that exists only in Kubernetes."""
+    """The handling of a job that exists only in Kubernetes."""
 
     ADOPT = "adopt"
     """It is listed, and the next write makes its definition."""
@@ -43,8 +43,8 @@ class StoreSwitches:
     """The switches; three of their combinations are the stages of a move to the store.
 
     Attributes:
-        source_of_truth: where lists come from.
-        unknown_jobs: what becomes of a job that exists only in Kubernetes.
+        source_of_truth: the source of lists.
+        unknown_jobs: the handling of a job that exists only in Kubernetes.
     """
 
     source_of_truth: SourceOfTruth = SourceOfTruth.KUBERNETES
@@ -52,7 +52,7 @@ class StoreSwitches:
 
 
 def switches_from(obj: Object | None) -> StoreSwitches:
-    """The switches that an object holds. A missing object or an unknown word means the default."""
+    """The switches in an object. A missing object or an unknown word means the default."""
     spec = mapping_of((obj or {}).get("spec"))
     default = StoreSwitches()
     return StoreSwitches(

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The jobs that exist only in Kubernetes or only in storage, whatever the switches say: pure."""
+"""The jobs that exist only in Kubernetes or only in storage, independent of the switches: pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .snapshot import RuntimeJob, StoreSnapshot
 def unknown_jobs(snapshot: StoreSnapshot) -> list[RuntimeJob]:
     """The jobs that exist only in Kubernetes, whether or not they can be adopted, sorted.
 
-    What is being deleted, or replaced by a job of another type, is none of them.
+    Objects that are being deleted, or replaced by a job of another type, do not count.
     """
     unreadable = {one.key for one in snapshot.unreadable}
     return [one for one in _undefined(snapshot) if not one.is_deleting and one.key not in unreadable]
@@ -29,7 +29,8 @@ def deleted_jobs(snapshot: StoreSnapshot) -> list[RuntimeJob]:
 def missing_jobs(snapshot: StoreSnapshot) -> list[StoredDefinition]:
     """The definitions that exist without their job, sorted.
 
-    None of them are those that could not be rolled out, and say so, and those whose type is being changed.
+    Two kinds do not count: those whose status reports a failed rollout, and those whose type is being
+    changed.
     """
     return [
         one
@@ -41,10 +42,10 @@ def missing_jobs(snapshot: StoreSnapshot) -> list[StoredDefinition]:
 
 
 def adoptable_job(snapshot: StoreSnapshot, runtime: RuntimeJob) -> CoreJob:
-    """The job of which a definition can be made, from one that exists only in Kubernetes.
+    """The job for a definition, read from one that exists only in Kubernetes.
 
     Raises:
-        UnreadableJob: no definition can be made of it.
+        UnreadableJob: no definition can describe it.
     """
     defined = snapshot.definitions.get(runtime.key)
     taken = defined.type if defined else snapshot.left_out.get(runtime.key)

@@ -5,5 +5,5 @@
 
 `shared` has what several files use. `complete_deletion` and `errand_watch` are parts of one module each.
 
-Entry points: `DEFINITION` of each, for the module and its action plugin.
+Public modules: `DEFINITION` of each, for the module and its action plugin.
 """

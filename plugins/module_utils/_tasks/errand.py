@@ -33,6 +33,7 @@ from .._errands.holding_container import DEFAULT_IMAGE
 from .._errors import LifecycleError
 from .._jobs.run_history import FAILED
 from .._objects.apply.diff import changed_fields, diff_of
+from .shared.errand_durations import errand_durations
 
 PRESENT, ABSENT = "present", "absent"
 _RUNS = (Strategy.NOW, Strategy.ONCE)
@@ -88,6 +89,7 @@ def _rehearsed_absent(key: ErrandKey, *, is_definition_installed: bool) -> Resul
         "seconds": None,
         "secrets": [],
         "log_command": "",
+        "durations": [],
         "errand": None,
         "definition_installed": is_definition_installed,
         "warnings": [text],
@@ -225,10 +227,10 @@ class _Present:
         self._changes.is_changed |= last is None or last.number < number
         if self._params["wait"]:
             try:
-                found, _ended = wait.until_ended(number)
+                found, ended = wait.until_ended(number)
             except LifecycleError as error:
                 return {**self._answer(wait.errand or applied, number), "failed": True, "msg": str(error)}
-            return self._answer(found, number)
+            return {**self._answer(found, number), "durations": errand_durations(self._key, ended)}
         if self._params["reconcile"]:
             return self._answer(wait.step() or applied, number)
         return self._answer(applied, number)
@@ -245,6 +247,7 @@ class _Present:
             "seconds": ended.get("seconds"),
             "secrets": ended.get("secrets", []),
             "log_command": log_command(self._key, number) if number else "",
+            "durations": [],
             "errand": errand_report(found) if found else None,
             "definition_installed": self._changes.is_definition_installed,
             "warnings": list(self._changes.warnings),

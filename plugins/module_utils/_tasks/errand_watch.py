@@ -54,6 +54,7 @@ def watch_errands(task: Task) -> Result:
     return {
         "changed": is_installed or reports.counts["started"] > 0,
         "errands": [],
+        "durations": [],
         "failures": [],
         "definition_installed": is_installed,
         "runs": {

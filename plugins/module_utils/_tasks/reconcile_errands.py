@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from .._carrier.task import LEASE_SECONDS, Result, Task, TaskDefinition
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import Forbidden
 from .._dry_run.dry_run_cluster import DryRunCluster
+from .._errands.authoring.errand_report import errand_run_report
 from .._errands.authoring.step_text import changes_anything, step_text
 from .._errands.engine import WORKERS
-from .._errands.errand import Phase
+from .._errands.errand import ErrandKey, Phase
 from .._errands.errand_definition import ENGINE_ROLE, ERRAND_KINDS
 from .._errands.errand_index import ErrandIndex
 from .._errands.holding_container import DEFAULT_IMAGE
@@ -21,6 +23,7 @@ from .._errands.reconciler import Failure, Reconciled, Reconciler, read_index, r
 from .._errors import LifecycleError
 from .._text import one_line
 from .errand_watch import watch_errands
+from .shared.errand_durations import errand_durations
 
 RECONCILIATION, RUN = "reconciliation", "run"
 """The states that fail the task."""
@@ -51,8 +54,10 @@ def _reconciled_once(task: Task) -> Result:
     index = _read_index(cluster, task.params["namespaces"])
     reconciler = Reconciler(cluster, index, holder_image=task.params["holder_image"])
     work = rehearse_all if task.check_mode else reconcile_all
+    open_runs = _open_runs(index)
     done, failures = work(reconciler, index.keys())
     result = _result(index, done, failures)
+    result["durations"] = _durations(index, open_runs)
     result["changed"] = result["changed"] or is_installed
     result |= {"definition_installed": is_installed, "warnings": list(warnings)}
     problems = [f"{one.key}: {one.message.removeprefix(f'{one.key}: ')}" for one in failures]
@@ -88,6 +93,23 @@ def _result(index: ErrandIndex, done: Sequence[Reconciled], failures: Sequence[F
             {"namespace": one.key.namespace, "name": one.key.name, "message": one.message} for one in failures
         ],
     }
+
+
+def _open_runs(index: ErrandIndex) -> dict[ErrandKey, int]:
+    """The numbers of the runs that have not ended, by errand."""
+    errands = filter(None, map(index.errand, index.keys()))
+    return {one.key: one.status.run.number for one in errands if one.status.run and one.status.run.is_open}
+
+
+def _durations(index: ErrandIndex, open_runs: Mapping[ErrandKey, int]) -> list[dict[str, Any]]:
+    """Rows of durations for those of these runs that have ended since."""
+    found = ((index.errand(key), number) for key, number in open_runs.items())
+    return [
+        row
+        for errand, number in found
+        if errand
+        for row in errand_durations(errand.key, errand_run_report(errand, number))
+    ]
 
 
 def _row(index: ErrandIndex, one: Reconciled) -> Object:

@@ -26,15 +26,15 @@ OWNERSHIP = {
     "meta.helm.sh/release-name": "certificates",
     "meta.helm.sh/release-namespace": "istio-system",
 }
-"""The annotations by which Helm knows what belongs to a release of its."""
+"""The annotations by which Helm recognizes the objects of a release."""
 
 
 class AdoptGateway(Migration):
-    """A Gateway that no component contains any more belongs to the release of the certificates.
+    """A Gateway that no component contains any more belongs to the Helm release ``certificates``.
 
-    Older layouts had ``kyma-system/kyma-gateway`` in a component of its own, and newer ones have it in
-    ``istio-resources``. Where a release contains it nowhere, it lives on by the ownership annotations of
-    ``certificates`` in ``istio-system``. Only these two annotations are written, and only where they differ.
+    Older layouts have ``kyma-system/kyma-gateway`` in its own component, newer ones in ``istio-resources``.
+    If no component of a release contains it, the ownership annotations of ``certificates`` in
+    ``istio-system`` preserve it. The migration writes only these two annotations, and only if they differ.
     """
 
     component = "certificates"
@@ -46,7 +46,7 @@ class AdoptGateway(Migration):
     )
 
     def check(self, ctx: Context) -> Verdict:
-        """Needed where there is such a Gateway that no component contains, and its annotations differ."""
+        """Return needed if the Gateway exists, no component contains it, and its annotations differ."""
         for component in ctx.components.values():
             if component.contains(GATEWAY):
                 return not_needed(f"the component {component.name} contains {GATEWAY}")
@@ -63,7 +63,7 @@ class AdoptGateway(Migration):
 
     def run(self, ctx: Context) -> None:
         """Write the annotations that are missing or differ."""
-        # Istio's own controllers write the status of Gateways at any time.
+        # Istio's controllers can write the status of Gateways at any time, which is a conflict.
         ctx.retry(lambda: _annotate(ctx), on=(Conflict,))
 
 

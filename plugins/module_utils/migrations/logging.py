@@ -35,19 +35,19 @@ ALLOW_CHANGE = "kyma_allow_storageclass_change"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 BINDING_SECONDS = 5.0
-"""How long a claim may still become bound before it counts as one that never was."""
+"""Seconds to wait for a claim to be bound, before it counts as never bound."""
 GROWING_SECONDS = 10.0
-"""How long a volume may take to grow before people are told that it has not; it goes on growing by itself."""
+"""Seconds to wait for a volume to grow before a warning. It continues to grow by itself after that."""
 POLL_SECONDS = 0.2
 
 
 class GrowLokiVolume(Migration):
     """Loki's volume is as large as the release wants it: 30Gi, where the release doesn't say.
 
-    The StatefulSet, whose claim template can't be changed, is deleted with its pods left running, and comes
-    back with the component. The claim is written last, as its size is what the check decides by: killed at
-    any point, the migration is still needed. Undone, which the claim can't be, it is needed for the
-    StatefulSet alone, which has its old template again.
+    The claim template of the StatefulSet can't be changed. So the migration deletes the StatefulSet, its pods
+    run on, and the component recreates it. The claim is written last, because the check decides by its size:
+    if the migration is killed at any point, it is still needed. An undo can't shrink the claim. After it, the
+    migration is needed only for the StatefulSet, which has its old template again.
     """
 
     component = "logging"
@@ -58,14 +58,14 @@ class GrowLokiVolume(Migration):
     irreversible_kinds = ("PersistentVolumeClaim",)
 
     def check(self, ctx: Context) -> Verdict:
-        """Needed where a claim requests less than the release wants; blocked where it can't grow.
+        """Return needed if a claim requests less than the release wants; blocked if it can't grow.
 
-        And where this was undone, so that only the claims are still as it has left them.
+        Also return needed after an undo, when only the claims still have what the migration wrote.
         """
         component = ctx.components.get(self.component)
         namespace = component.namespace if component else NAMESPACE
         claims = _read_claims(ctx, namespace)
-        # The manifests are looked at last, as they may have to be read first.
+        # The manifests are checked last, because they may have to be read from files first.
         if not claims:
             return not_needed(f"there is no claim of Loki's in the namespace {namespace}")
         wanted = wanted_by(component)
@@ -75,7 +75,7 @@ class GrowLokiVolume(Migration):
             claims = _read_claims(ctx, wanted.namespace)
         claims = _of(claims, wanted)
         small = too_small(claims, wanted)
-        # Without a release nobody knows its template.
+        # Without a release its template is unknown.
         if not small and wanted.template and any(_is_written_by(claim, self.id()) for claim in claims):
             live = _read_stateful_set(ctx, wanted)
             if live is not None and template_differs(live, wanted):
@@ -87,7 +87,7 @@ class GrowLokiVolume(Migration):
         return blocked("; ".join(reasons)) if reasons else needed(_evidence_of_need(small, wanted))
 
     def run(self, ctx: Context) -> None:
-        """Make sure that the claims can grow, take the StatefulSet away, let them grow."""
+        """Make sure that the claims can grow, delete the StatefulSet, and grow the claims."""
         wanted = wanted_by(ctx.components.get(self.component))
         if wanted is None:
             return
@@ -106,7 +106,7 @@ class GrowLokiVolume(Migration):
             _tell_of_growth(ctx, wanted, [claim["metadata"]["name"] for claim in bound])
 
     def _make_room(self, ctx: Context, bound: Sequence[Object], wanted: Wanted) -> None:
-        """See to it that the server will let these claims grow, before anything is deleted."""
+        """Make sure that the server accepts the growth of these claims, before anything is deleted."""
         if not bound:
             return
         classes = _read_classes(ctx)
@@ -119,20 +119,20 @@ class GrowLokiVolume(Migration):
                 patch = {**_precondition(classes[name]), "allowVolumeExpansion": True}
                 ctx.cluster.patch("storage.k8s.io/v1", "StorageClass", name, None, patch)
         for claim in bound:
-            # A quota or an admission may refuse what the StorageClass allows; and an admission learns a
-            # moment later of a class that was changed just now, or in a run that was ended after that.
+            # A quota or an admission may refuse what the StorageClass allows. An admission also learns a
+            # moment later of a class that was changed just now, or in a run that was killed after that.
             try_it = partial(_patch_size, ctx, wanted, claim, dry_run=True)
             ctx.retry(try_it, attempts=3, on=(Forbidden,))
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a release wants of Loki's volume.
+    """The requirements of a release for Loki's volume.
 
     Attributes:
         namespace, stateful_set: where its StatefulSet is.
         claims: the names of its claims.
-        size: what each has to request at least, as a Kubernetes quantity.
+        size: the minimum request of each claim, as a Kubernetes quantity.
         template: the ``spec`` of the claim template as the release has it.
     """
 
@@ -144,10 +144,10 @@ class Wanted:
 
 
 def wanted_by(component: Component | None) -> Wanted | None:
-    """What the release wants; None if its Loki has no volume that lasts (as in the evaluation profile).
+    """The requirements of the release; None if its Loki has no lasting volume (as in profile evaluation).
 
     Args:
-        component: the component as the release has it, or None where there is no release to ask.
+        component: the component in the release, or None without a release.
     """
     if component is None or not component.objects:
         return Wanted()
@@ -176,14 +176,14 @@ def too_small(claims: Sequence[Object], wanted: Wanted) -> list[Object]:
 
 
 def cannot_grow(claims: Sequence[Object], classes: Mapping[str, Object], may_change: bool) -> list[str]:
-    """Why some bound claims can't grow, each in a sentence; by the rule of PersistentVolumeClaimResize.
+    """Why some bound claims can't grow, each in a sentence, by the rules of PersistentVolumeClaimResize.
 
-    That admission refuses claims without a StorageClass, and those whose StorageClass doesn't allow it.
+    That admission plugin refuses claims without a StorageClass, or with one that doesn't allow expansion.
 
     Args:
         claims: the claims.
         classes: all StorageClasses by name.
-        may_change: whether the user lets us turn ``allowVolumeExpansion`` on.
+        may_change: whether the user allows this migration to enable ``allowVolumeExpansion``.
     """
     reasons = []
     for claim in claims:
@@ -209,11 +209,11 @@ def cannot_grow(claims: Sequence[Object], classes: Mapping[str, Object], may_cha
 
 
 def template_differs(stateful_set: Mapping[str, Any], wanted: Wanted) -> bool:
-    """Whether the live claim template is another one than the release's, so that an apply is refused."""
+    """Whether the live claim template differs from the release's, so that the server refuses an apply."""
     live = _claim_template(stateful_set["spec"])
     if live is None or parse_quantity(_requested(live) or 0) != parse_quantity(wanted.size):
         return True
-    # What a release leaves open is filled in by the server.
+    # The server fills in defaults for fields that the release omits.
     asked = {key: (wanted.template or {}).get(key) for key in ("accessModes", "storageClassName")}
     return any(value is not None and live.get(key) != value for key, value in asked.items())
 
@@ -244,7 +244,7 @@ def _class_name(claim: Mapping[str, Any]) -> str:
 
 
 def _is_unbound(claim: Mapping[str, Any]) -> bool:
-    """Whether the claim never had a volume: the server lets it not grow, and it holds no data."""
+    """Whether the claim never had a volume: the server refuses to grow it, and it holds no data."""
     phase = (claim.get("status") or {}).get("phase")
     return phase == "Pending" and not claim["spec"].get("volumeName")
 
@@ -290,12 +290,12 @@ def _precondition(obj: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _allows_change(ctx: Context) -> bool:
-    # From a command line a variable comes as text.
+    # A variable from the command line is a string.
     return str(ctx.variables.get(ALLOW_CHANGE, "")).lower() in ("true", "yes", "on", "1")
 
 
 def _read_claims(ctx: Context, namespace: str) -> list[Object]:
-    """The claims that may be Loki's; those that are being deleted are made anew anyway."""
+    """The claims that may be Loki's, without those being deleted: they are recreated anyway."""
     page = ctx.cluster.list("v1", "PersistentVolumeClaim", namespace)
     return [
         claim
@@ -315,7 +315,7 @@ def _read_classes(ctx: Context) -> dict[str, Object]:
 
 
 def _settled(ctx: Context, wanted: Wanted) -> list[Object]:
-    """The claims that are too small, once those that are just being bound are bound."""
+    """The claims that are too small, after a wait for those that are just being bound."""
     end = time.monotonic() + BINDING_SECONDS
     while True:
         small = too_small(_of(_read_claims(ctx, wanted.namespace), wanted), wanted)
@@ -326,13 +326,13 @@ def _settled(ctx: Context, wanted: Wanted) -> list[Object]:
 
 
 def _is_written_by(claim: Mapping[str, Any], migration: str) -> bool:
-    """Whether what a migration has written of a claim is still there."""
+    """Whether a field that this migration wrote to a claim is still there."""
     managers = claim["metadata"].get("managedFields") or ()
     return any(str(one.get("manager")).endswith(f"/{migration}") for one in managers)
 
 
 def _read_stateful_set(ctx: Context, wanted: Wanted) -> Object | None:
-    """The StatefulSet, unless it is gone or about to be."""
+    """The StatefulSet, or None if it is gone or being deleted."""
     live = ctx.cluster.get("apps/v1", "StatefulSet", wanted.stateful_set, wanted.namespace)
     return None if live is None or live["metadata"].get("deletionTimestamp") else live
 
@@ -392,7 +392,7 @@ def _patch_size(ctx: Context, wanted: Wanted, claim: Object, *, dry_run: bool = 
 def _delete_unbound(ctx: Context, claim: Object) -> None:
     ctx.log.info(f"{_claim(claim)} was never bound to a volume: deleting it, so that it is recreated")
     meta = claim["metadata"]
-    # Bound in the meantime, it has another resourceVersion, and the deletion is refused.
+    # If it was bound in the meantime, its resourceVersion differs, and the server refuses the deletion.
     ctx.cluster.delete(
         "v1",
         "PersistentVolumeClaim",
@@ -404,7 +404,7 @@ def _delete_unbound(ctx: Context, claim: Object) -> None:
 
 
 def _tell_of_growth(ctx: Context, wanted: Wanted, names: Sequence[str]) -> None:
-    """Wait a little for the volumes to grow; warn of those that don't, with what the cluster says of them."""
+    """Wait a little for the volumes to grow. Warn of those that don't, with its conditions and events."""
     size = parse_quantity(wanted.size)
     end = time.monotonic() + GROWING_SECONDS
     hanging = list(names)

@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The controller's half of a task: how it gets to its host, runs there or in this process, and reports back.
 
-From outside: `direct` and `background`, which action plugins derive from.
+Public modules: `direct_carrier` and `background_carrier`, whose classes action plugins derive from.
 """

@@ -25,15 +25,15 @@ from .plain_options import plain_options
 
 @dataclass(frozen=True)
 class Arguments:
-    """What came of a task's options.
+    """The validated options of a task, or their problem.
 
     Attributes:
-        params: the validated options with plain texts, dicts and lists, defaults filled in.
-        problem: what is wrong with them, in the words of AnsibleModule; empty if nothing is.
-        bad_numbers: what is wrong with numbers among them, by option; these have their defaults instead.
+        params: the validated options as plain texts, dicts and lists, with defaults.
+        problem: their first error, in the words of AnsibleModule; empty if there is none.
+        bad_numbers: the errors of numbers among them, by option; these options have their defaults instead.
         secrets: values that no result may show.
-        warnings: what is odd about them.
-        paths: those of the options that name something on the controller, found there.
+        warnings: about unusual options.
+        paths: the options that name a file on the controller, with the found path.
     """
 
     params: dict[str, Any]
@@ -44,11 +44,11 @@ class Arguments:
     paths: Mapping[str, Any] = field(default_factory=dict)
 
     def with_paths(self, paths: Mapping[str, Any]) -> Arguments:
-        """The same options, with the paths that were found in place of those that were written."""
+        """The same options, with the found paths in place of the written ones."""
         return replace(self, params={**self.params, **paths}, paths=paths)
 
     def complete(self, result: Result) -> Result:
-        """A function's result as AnsibleModule would let it out: with ``changed``, without secrets."""
+        """The result of a function as AnsibleModule would return it: with ``changed``, without secrets."""
         whole = {"changed": False, **result}
         if self.warnings:
             whole["warnings"] = [*self.warnings, *whole.get("warnings", ())]
@@ -59,7 +59,7 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
     """Validate a task's options.
 
     Args:
-        definition: says what options there are.
+        definition: has the options that exist.
         args: the options as the user wrote them, templated.
         name: the module's name, for messages.
     """
@@ -90,7 +90,7 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
 
 
 def _number_problem(args: Mapping[str, Any]) -> str:
-    """Only what the user wrote shows it: to the module it is a text like any other."""
+    """Only the user's own text shows it: to the module it is a text like any other."""
     version = args.get("release_version")
     if not isinstance(version, float):
         return ""

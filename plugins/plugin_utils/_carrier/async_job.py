@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A module at work in the background: reading what it is at, until it has ended."""
+"""Follows a module in the background, and reads its progress until it has ended."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class JobLost(LifecycleError):
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a job, on the host that works.
+    """The files of a job, on the host where it works.
 
     Attributes:
-        result: where async_wrapper keeps the state and then the result, world-readable.
-        progress: where the module tells what it is at.
+        result: the file in which async_wrapper writes the state and then the result, world-readable.
+        progress: the file in which the module reports its progress.
     """
 
     result: str
@@ -46,20 +46,20 @@ class Files:
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Everything that has to go when the job is over."""
+        """All files to remove when the job is over."""
         return (self.result, self.progress, self.cancel)
 
     @property
     def cancel(self) -> str:
-        """What the module takes for the wish to stop, once it is there."""
+        """The file whose existence asks the module to stop."""
         return self.progress + CANCEL_SUFFIX
 
 
 class JobReader:
-    """How to look at a job's files from the controller: one shell command looks at both.
+    """Reads a job's files from the controller: one shell command reads both.
 
     Attributes:
-        slowest: seconds between two looks at a job that has been running for a while.
+        slowest: seconds between two reads of a job that has been running for a while.
     """
 
     slowest = 0.5
@@ -71,16 +71,16 @@ class JobReader:
         self._quote = quote
 
     def read(self, offset: int) -> tuple[str, str]:
-        """The result file, and the progress file from ``offset`` on; what isn't there is empty.
+        """The result file, and the progress file from ``offset`` on; empty for a missing file.
 
-        They are read in this order: when the result is there, the progress is whole.
+        They are read in this order: when the result exists, the progress is complete.
         """
         result, progress = self._quote(self._files.result), self._quote(self._files.progress)
         out = self._run(
             f"cat {result} 2>/dev/null; printf '\\n%s\\n' {self._MARK};"
             f" tail -c +{offset + 1} {progress} 2>/dev/null; true"
         )
-        # A connection with a terminal ends lines with \r\n, which would spoil the counting of bytes.
+        # A connection with a terminal ends lines with \r\n, which would make the count of bytes wrong.
         before, mark, after = out.replace("\r\n", "\n").partition(f"\n{self._MARK}\n")
         if not mark:
             raise AnsibleConnectionFailure("the host's answer was cut off")
@@ -107,20 +107,20 @@ def follow_job(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> str:
-    """Follow a job until its end, showing what it is at, and answer with its result file's content.
+    """Follow a job until its end and show its progress; return its result file's content.
 
     Args:
-        window: how to look at it.
+        window: reads its files.
         limit: seconds after which async_wrapper ends it.
-        show: is called with every change, at once.
-        cancelled: whether the job shall be asked to stop.
-        patience: seconds after which nobody waits for its result any more, once it was asked to stop.
-        reconnect: is called after a look that failed for the connection's sake.
-        meanwhile: is called after each look.
+        show: called at once with every change.
+        cancelled: whether to ask the job to stop.
+        patience: seconds to wait for its result after it was asked to stop.
+        reconnect: called after a read that failed because of the connection.
+        meanwhile: called after each read.
         clock, sleep: for tests.
 
     Raises:
-        JobLost: there is no result though the limit has passed.
+        JobLost: there is no result although the limit has passed.
         AnsibleConnectionFailure: the host hasn't been reached for :data:`PATIENCE` seconds.
     """
     reader = ProgressReader()
@@ -166,7 +166,7 @@ def _delays(slowest: float) -> Iterator[float]:
 
 
 def is_final(result: str) -> bool:
-    """Whether a result file's content is a job's result, and not the note that it has started."""
+    """Whether a result file has the result of a job, and not the note that it has started."""
     try:
         data: Any = json.loads(result)
     except ValueError:

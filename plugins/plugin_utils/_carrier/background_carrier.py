@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The carrier of what takes its time: it works in the background, and tells what it is at."""
+"""Base of action plugins for long work: it runs in the background, and reports its progress."""
 
 from __future__ import annotations
 
@@ -53,29 +53,29 @@ MAX_MIGRATION_SECONDS = 365 * 24 * 3600.0
 
 
 class BackgroundCarrier(Carrier):
-    """Works in a process of its own, tells what it is at, and comes back with its result.
+    """Works in a separate process, reports its progress, and returns its result.
 
-    On this machine that process is forked from Ansible's. Where the connection leads elsewhere, or Ansible's
-    own Python lacks the libraries, it is the module, started in the background as Ansible's own ``async``
-    does. With ``async`` and ``poll: 0`` the module is left alone, and the answer names the job.
+    On this machine, that process is a fork of Ansible's. The module is started instead, as by Ansible's own
+    ``async``, if the connection leads elsewhere or Ansible's own Python lacks the libraries. With ``async``
+    and ``poll: 0`` nothing follows the module, and the answer names the job.
     """
 
     says_failures: ClassVar[bool] = False
     """Whether its result has the reason of each failure, and the record of its run too."""
 
     def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
-        """See ActionBase. In a run, ``ignore_errors`` holds only for what the run's record has."""
+        """See ActionBase. In a run, ``ignore_errors`` applies only to failures that the run's record has."""
         result = super().run(tmp, task_vars)
         if self.says_failures and self._task.args.get("run") and not is_recorded(result):
-            # The record does not say what is done, so the stages after this one must not begin.
+            # The record does not have the result, so the stages after this one must not begin.
             self._task.ignore_errors = False
         return result
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
-        """Seconds in which the function ends by itself, whatever happens.
+        """Seconds within which the function ends by itself in any case.
 
-        What is still at work after that (and some grace) hangs, and async_wrapper kills it: so rather too
-        many than too few.
+        If it still works after that (and some grace), it hangs, and async_wrapper kills it. So rather too
+        many seconds than too few.
 
         Args:
             params: validated options.
@@ -89,7 +89,7 @@ class BackgroundCarrier(Carrier):
         self._chosen = self._task.async_val
         if self._task.async_val and not self._task.poll:
             return self.ship(arguments, task_vars, background=True)
-        # With a `poll` of the user's own, Ansible would want to poll what is over by then.
+        # With a `poll` of the user's own, Ansible would poll a job that has ended already.
         self._task.async_val = 0
         work = self._work_in_own_process if self.is_local and has_libraries() else self._follow
         return run_with_stop_signals(lambda told: work(arguments, task_vars, told))
@@ -114,7 +114,7 @@ class BackgroundCarrier(Carrier):
         self._limit_anew(params)
 
     def on_migrations_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
-        """See Carrier: migrations have their own time, one after the other where they say so."""
+        """See Carrier: migrations have their own time, one after the other if they require it."""
         self._migrating = _time_of(found.migrations, params)
         self._limit_anew(params)
 
@@ -124,7 +124,7 @@ class BackgroundCarrier(Carrier):
             self._prolong(limit)
 
     def _print(self, lines: Sequence[PrintedLine], task_vars: TaskVars) -> None:
-        """See Carrier; when Ansible's main process has stopped listening, lines wait for its end."""
+        """See Carrier; after Ansible's main process has stopped reading its queue, lines wait for its end."""
         if not is_stop_requested():
             super()._print(lines, task_vars)
         elif not self._task.no_log:
@@ -149,7 +149,7 @@ class BackgroundCarrier(Carrier):
     def _shown_progress(
         self, task_vars: TaskVars, told: Callable[[], bool]
     ) -> Iterator[tuple[Callable[[ProgressLine], None], Callable[[], bool]]]:
-        """Where to show progress, and ``told`` in a form that is to be asked a few times a second."""
+        """Where to show progress, and ``told`` in a form to call a few times a second."""
         held = HeldFailures(lambda line: self.show(line, task_vars))
 
         def ask() -> bool:
@@ -198,7 +198,7 @@ class BackgroundCarrier(Carrier):
         return {"changed": False, **result}
 
     def _set_limit(self, seconds: int) -> None:
-        # _execute_module takes it from here, once the release was read to be sent along.
+        # _execute_module reads it from here, after the release was read to be sent along.
         self._task.async_val = seconds
 
     def _window(self, files: Files) -> JobReader:
@@ -213,12 +213,12 @@ class BackgroundCarrier(Carrier):
 
 
 def is_recorded(result: Result) -> bool:
-    """Whether a task of a run has come to its end, so that the run's record has what failed in it."""
+    """Whether a task of a run has ended, so that the run's record has its failures."""
     return "durations" in result
 
 
 def _time_of(migrations: Sequence[type[Migration]], params: Mapping[str, Any]) -> float:
-    """Seconds that the migrations of a task may take, one after the other; rather too many, see deadline."""
+    """Seconds for the migrations of a task, one after the other; rather too many, see deadline."""
     skipped = params.get("skip_migrations") or ()
     names = params.get("names") or [params.get("component") or ALL]
     return sum(
@@ -229,5 +229,5 @@ def _time_of(migrations: Sequence[type[Migration]], params: Mapping[str, Any]) -
 
 
 def _patience(params: Mapping[str, Any]) -> float:
-    """Seconds in which the function ends by itself, once it was told to stop."""
+    """Seconds within which the function ends by itself after a request to stop."""
     return float(params.get("grace") or GRACE) + MARGIN

@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""This collection's modules from their cached bytecode, as Python loads all other modules.
+"""Loads this collection's modules from their cached bytecode, as Python loads all other modules.
 
-Ansible's loader of collections compiles each file of a collection anew in each process (there is no cache in
-``_AnsibleCollectionPkgLoaderBase.get_code``). For what a run with nothing to do imports, that takes a sixth
-of its time; for what a deployment imports, half a second.
+Ansible's loader of collections compiles each file of a collection again in each process, because
+``_AnsibleCollectionPkgLoaderBase.get_code`` has no cache. For the imports of a run with nothing to do, that
+takes a sixth of its time; for those of a deployment, half a second.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ COLLECTION_PACKAGE = (
 
 
 class BytecodeFinder(MetaPathFinder):
-    """Finds this collection's own modules for Python's loader of source files, which keeps bytecode.
+    """Finds this collection's own modules for Python's loader of source files, which stores bytecode.
 
-    Packages, and so where a module lies, stay with Ansible's loader: it knows which of several installed
-    copies of a collection counts, and what is packed for other hosts is read through them.
+    Packages, and so the location of a module, stay with Ansible's loader. It knows which of several installed
+    copies of a collection counts, and the files packed for other hosts are read through them.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class BytecodeFinder(MetaPathFinder):
 def use_cached_bytecode() -> None:
     """Import this collection's modules from their cached bytecode from now on.
 
-    Only where Ansible's loader is the first to be asked: who has put another one before it wants to decide.
+    Only if Ansible's loader is the first one: another loader before it was put there to decide.
     """
     if sys.meta_path[0] is AnsibleCollectionConfig.collection_finder:
         sys.meta_path.insert(0, BytecodeFinder())

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The base of all our action plugins: what carries a task's function to where it works."""
+"""The base of all our action plugins: it brings a task's function to the host where it works."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ OWN_ROLES = "kyma.lifecycle."
 
 
 class Carrier(ActionBase):
-    """Carries the function of one :class:`~.task.TaskDefinition`.
+    """Runs the function of one :class:`~.task.TaskDefinition`.
 
     Attributes:
-        definition: what to carry; the module of the task's own name carries it on other hosts.
+        definition: the task to run; on other hosts, the module of the task's own name runs it.
     """
 
     definition: ClassVar[TaskDefinition]
@@ -101,7 +101,7 @@ class Carrier(ActionBase):
 
     @abstractmethod
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
-        """Bring the function to where it works, and come back with its result."""
+        """Run the function where it works, and return its result."""
 
     def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
         """See ActionBase."""
@@ -127,7 +127,7 @@ class Carrier(ActionBase):
         )
 
     def log_failure(self, result: Result, task_vars: TaskVars) -> None:
-        """Let the table over all clusters say so if the task ends the play for its host."""
+        """Report in the table over all clusters if the task ends the play for its host."""
         if result.get("failed") and not self._task.ignore_errors:
             reason = str(result.get("msg") or "")
             CLUSTER_LOG.write((), ClusterRow(_host_of(task_vars), state=FAILED, reason=reason))
@@ -145,7 +145,7 @@ class Carrier(ActionBase):
         )
 
     def _verbosity(self, task_vars: TaskVars) -> Verbosity:
-        """How much progress the user wants to see; ValueError where that is no valid value."""
+        """How much progress the user wants to see; ValueError if that is no valid value."""
         value = self._templar.template(task_vars.get(VERBOSITY_VARIABLE, Verbosity.NORMAL.value))
         try:
             return Verbosity(value)
@@ -172,7 +172,7 @@ class Carrier(ActionBase):
             return failed_result("\n".join([*arguments.bad_numbers.values(), str(error)]))
 
     def refusal(self, arguments: Arguments) -> str:
-        """Why the task can't work with its options; empty if it can."""
+        """The reason why the task can't work with its options; empty if it can."""
         return "\n".join(one for one in (*arguments.bad_numbers.values(), arguments.problem) if one)
 
     @property
@@ -185,11 +185,11 @@ class Carrier(ActionBase):
     _view = ProgressView()
 
     def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
-        """Take a report of progress, and print what the user wants to see of it, at once."""
+        """Take a report of progress, and print at once what the user wants to see of it."""
         self._print(self._view.take(line, time.monotonic()), task_vars)
 
     def show_due(self, task_vars: TaskVars) -> None:
-        """Print what lasts too long; to be called a few times a second, or less often."""
+        """Print a line for a step that lasts too long; to be called a few times a second, or less often."""
         self._print(self._view.due(time.monotonic()), task_vars)
 
     def _print(self, lines: Sequence[PrintedLine], task_vars: TaskVars) -> None:
@@ -202,14 +202,14 @@ class Carrier(ActionBase):
         return host_label(_host_of(task_vars), str(line))
 
     def _summarise(self, result: Result, host: str) -> None:
-        """Print what a task has to tell people: a plan in short, a table of durations."""
+        """Print the output of a task for people: a short plan, a table of durations."""
         if not (self._task.no_log or is_stop_requested()):
             whole = [str(line) for line in result.get("summary") or ()]
             lines = brief_summary(result) if self._is_brief() else whole
             print_block(label_lines(lines, host), is_plan="plan" in result)
 
     def _is_brief(self) -> bool:
-        """Whether the screen shows less than all: where a person watches a real run, without ``-v``."""
+        """Whether the screen shows less than all: for a person who watches a real run, without ``-v``."""
         whole = (
             self._task.check_mode or self._task.diff or self._display.verbosity or not is_stdout_for_people()
         )
@@ -218,7 +218,7 @@ class Carrier(ActionBase):
     def materials(
         self, params: Mapping[str, Any], task_vars: TaskVars, progress: Progress = no_progress
     ) -> ControllerMaterials:
-        """What the controller has for this task; reading it is reported to ``progress``."""
+        """The controller's material for this task; its reads are reported to ``progress``."""
         folders = [str(folder / MIGRATIONS_FOLDER) for folder in folders_of_named_files(task_vars)]
         return ControllerMaterials(
             release_request(params),
@@ -247,10 +247,10 @@ class Carrier(ActionBase):
         return ModuleSources(params)
 
     def on_release_read(self, release: Release, params: Mapping[str, Any]) -> None:
-        """Learn of the task's release, wherever it was read: here, or in the process that works."""
+        """Receive the task's release after it was read, in this process or in the one that works."""
 
     def on_migrations_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
-        """Learn of the task's migrations, in the same way."""
+        """Receive the task's migrations, in the same way."""
 
     def call(
         self,
@@ -273,7 +273,7 @@ class Carrier(ActionBase):
         return arguments.complete(result)
 
     def notes(self, arguments: Arguments) -> ControllerNotes:
-        """What only the controller knows of these options."""
+        """The facts about these options that only the controller knows."""
         del arguments
         return NO_NOTES
 
@@ -285,13 +285,13 @@ class Carrier(ActionBase):
         Args:
             arguments: the task's options.
             task_vars: Ansible's variables for the task.
-            background: start it only; the answer names the job, not the result.
-            progress_file: where on the host the module tells what it is at; empty for nowhere.
+            background: only start it; the answer names the job, not the result.
+            progress_file: the file on the host for the module's progress; empty for none.
         """
         written = {**self._task.args, **arguments.paths}
         args = {option: value for option, value in written.items() if option not in arguments.bad_numbers}
         if self._sends_release(arguments.params):
-            # The module needs them no more, and what a user overrides may be a secret.
+            # The module no longer needs them, and a value that a user overrides may be a secret.
             args = {option: value for option, value in args.items() if option not in RENDERING_OPTIONS}
         args[CARRIER_ARGUMENT] = {
             **self._send_materials(arguments.params, task_vars),
@@ -303,7 +303,7 @@ class Carrier(ActionBase):
             module_args=args,
             task_vars=task_vars,
             wrap_async=background,
-            # The module does not know CARRIER_ARGUMENT; what users wrote was validated here.
+            # The module does not know CARRIER_ARGUMENT; the user's options were validated here.
             ignore_unknown_opts=True,
         )
         return result
@@ -314,7 +314,7 @@ class Carrier(ActionBase):
     def _send_materials(self, params: Mapping[str, Any], task_vars: TaskVars) -> dict[str, Any]:
         """Send what the definition needs to the task's temporary folder, which goes when the module ends.
 
-        The answer is for the module: where that is, and what it needs to know of it.
+        The answer is for the module: the place of the files, and facts about them.
         """
         materials = self.materials(params, task_vars)
         shell = self._connection._shell
@@ -340,7 +340,7 @@ class Carrier(ActionBase):
         if not remote:
             return sent
         if self.is_local:
-            # The copy of a file is born with the user's umask; elsewhere it keeps the original's mode.
+            # A copied file gets the user's umask here; elsewhere it keeps the original's mode.
             for path in remote:
                 Path(path).chmod(0o600)
         self._fixup_perms2([shell.tmpdir, *remote], execute=False)
@@ -351,7 +351,7 @@ class Carrier(ActionBase):
 
     @contextmanager
     def _environment(self) -> Iterator[None]:
-        """The task's ``environment`` in this process: it is what a module would get."""
+        """The task's ``environment`` in this process, as a module would get it."""
         before = dict(os.environ)
         wanted: dict[str, Any] = {}
         self._compute_environment_string(wanted)
@@ -365,7 +365,7 @@ class Carrier(ActionBase):
 
 
 def _text_of_file(path_and_line: str | None) -> str:
-    """What stands in a file of the user's; empty if there is none to read."""
+    """The content of a file of the user's; empty if none can be read."""
     path = Path(str(path_and_line or "").rpartition(":")[0])
     try:
         return path.read_text("utf-8") if path.is_file() else ""
@@ -378,7 +378,7 @@ def _host_of(task_vars: TaskVars) -> str:
 
 
 def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], object]) -> bytes:
-    """Send the other releases at hand along, and answer with their list; empty where there are none.
+    """Send the other available releases along, and return their list; empty if there are none.
 
     Args:
         materials: of the task.
@@ -403,7 +403,7 @@ def folders_of_named_files(task_vars: TaskVars) -> list[Path]:
     """The folders of the playbook and the inventory that the user named, as absolute paths.
 
     ``ansible`` and ``ansible-console`` run no playbook: without ``--playbook-dir`` Ansible reports the
-    working directory. For an inventory that is no file (``-i host,``) it reports a folder named ``None``.
+    working directory. For an inventory that is not a file (``-i host,``) it reports a folder named ``None``.
     """
     basedir = context.CLIARGS.get("basedir", False)
     playbook = task_vars.get("playbook_dir") if basedir or basedir is False else None
@@ -415,9 +415,9 @@ KUBECONFIG_VARIABLES = ("K8S_AUTH_KUBECONFIG", "KUBECONFIG")
 
 
 def absolute_kubeconfigs(environment: Mapping[str, str]) -> dict[str, str]:
-    """Kubeconfigs of the environment with paths that don't depend on where a process works.
+    """Kubeconfigs of the environment, with paths that don't depend on the working directory of a process.
 
-    Ansible starts local modules in the playbook's folder, but people write the path for their own.
+    Ansible starts local modules in the playbook's folder, but people write the path for their own folder.
     """
     return {
         name: os.pathsep.join(

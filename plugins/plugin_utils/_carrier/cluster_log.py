@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What deployments have led to on all hosts of a playbook, and the table of that when Ansible ends.
+"""The results of deployments on all hosts of a playbook, and their table when Ansible ends.
 
 No task can print that table. The last play of a playbook does not begin if all hosts of an earlier one have
 failed, and no task of a host runs after it has failed. So each task writes a line to a file, and Ansible's
@@ -31,21 +31,21 @@ NAME = "kyma-clusters.jsonl"
 
 
 class ClusterLog:
-    """The file of one ``ansible-playbook``, which prints the table when the process ends that makes this."""
+    """The file of one ``ansible-playbook``; the process that creates this prints the table at its end."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()
         atexit.register(self._print_table)
 
     def write(self, hosts: Iterable[str], row: ClusterRow) -> None:
-        """Add what is known of a host.
+        """Add the known state of a host.
 
         Args:
-            hosts: all whose deployment the play is about, whether their turn has come or not.
+            hosts: all hosts that the play deploys to, before or after their turn.
             row: of the host.
         """
         entry = json.dumps({"hosts": list(hosts), "row": asdict(row)}) + "\n"
-        # One write to the end of a file is never mixed with those of other workers.
+        # One write to the end of a file never mixes with those of other workers.
         number = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             os.write(number, entry.encode())

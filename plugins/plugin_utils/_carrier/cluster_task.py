@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A task of a deployment, whose result has all keys of ``kyma_result``, whatever has happened."""
+"""A task of a deployment, whose result has all keys of ``kyma_result`` in any case."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ClusterTask(Carrier, ABC):
 
     @abstractmethod
     def is_about_deployment(self) -> bool:
-        """Whether the task is a step of a deployment, so that its result says how that stands."""
+        """Whether the task is a step of a deployment, so that its result has the state of the deployment."""
 
     def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
         """See Carrier."""

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The carrier of what is quick: reads, and single records. It works in Ansible's own process if it can."""
+"""Base of action plugins for quick work, reads and single records, in Ansible's own process if possible."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .signals import run_with_stop_signals
 
 
 class DirectCarrier(Carrier):
-    """Calls the function in Ansible's worker, or a fork of it, which saves the imports and the packing.
+    """Calls the function in Ansible's worker, or in a fork of it, which saves the imports and the packing.
 
-    Where the connection leads elsewhere, Ansible's own Python lacks the libraries, or the user wants the
-    task in the background, it ships the module. Both answer alike.
+    It ships the module instead in three cases: the connection leads elsewhere, Ansible's own Python lacks the
+    libraries, or the user wants the task in the background. Both return the same.
     """
 
     in_one_piece: ClassVar[bool] = False
@@ -52,8 +52,8 @@ class DirectCarrier(Carrier):
 
         if not self.definition.needs_migrations:
             return work(progress, told)
-        # Migrations are code of others: one that ends its process must not end Ansible's worker, for which
-        # Ansible would wait for ever.
+        # Migrations are code of others. One that ends its process must not end Ansible's worker, because
+        # Ansible would wait for it for ever.
         return run_in_forked_worker(
             work,
             show=lambda line: self.show(line, task_vars),

@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What workers tell after Ansible's main process was interrupted, when it listens to its own queue no more.
+"""Messages of workers after Ansible's main process was interrupted and no longer reads its own queue.
 
-The main process imports an action plugin before it forks the first worker for it, so all of them share the
-pipe that is made here. At its exit the main process waits for its workers anyway, and prints what they tell;
-and what those tell that outlive it for a moment (see lifeline).
+The main process imports an action plugin before it forks the first worker for it. So all workers share the
+pipe that is created here. At its exit, the main process waits for its workers anyway and prints their
+messages. It also prints those of workers that outlive it for a moment (see `exit_watcher`).
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ LONGEST_LINE = 2000
 
 
 class ExitMessages:
-    """A pipe from the workers of the process that makes it, which prints at its exit what they told."""
+    """A pipe from the workers of the process that creates it, which prints their messages at its exit."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()
         self._reader, self._writer = os.pipe()
-        # Without a reader the pipe may be full: then nothing more is told, and the work goes on.
+        # Without a reader, the pipe may be full: then no more messages are sent, and the work continues.
         os.set_blocking(self._reader, False)
         os.set_blocking(self._writer, False)
-        # At the exit no plugin can be loaded any more. All workers inherit the answer, too.
+        # At the exit, no plugin can be loaded any more. All workers inherit the answer, too.
         is_stdout_for_people()
         atexit.register(self._print_all)
 
     @property
     def writer(self) -> int:
-        """The end that is written to; it is waited for as long as somebody holds it."""
+        """The write end; the main process waits while any process holds it."""
         return self._writer
 
     def say(self, text: str) -> None:
-        """Tell one line."""
+        """Send one line."""
         line = " ".join(text.split("\n")).encode()[:LONGEST_LINE] + b"\n"
         with suppress(OSError):
             os.write(self._writer, line)
@@ -58,7 +58,7 @@ class ExitMessages:
                 print_line(line)
 
     def _lines(self) -> Iterator[str]:
-        """Every line that is told until nobody is left to tell one."""
+        """Every line that is sent, until no sender is left."""
         os.close(self._writer)
         os.set_blocking(self._reader, True)
         rest = b""

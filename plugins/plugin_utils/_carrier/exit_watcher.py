@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Learning that all of one ansible-playbook has ended, however that came, to do what it has left undone.
+"""Runs work after all processes of one ansible-playbook have ended, for any reason, to finish what it left.
 
-The main process imports an action plugin before it forks the first worker for it. So it, its workers, and the
-processes that these work in all hold the pipe that is made here, and the kernel closes it with the last of
-them: after SIGKILL, too, and between two tasks, when no process of ours is there to be told.
+The main process imports an action plugin before it forks the first worker for it. So the main process, its
+workers, and their own processes all hold the pipe that is created here. The kernel closes it with the last of
+them. That also works after SIGKILL, and between two tasks, when none of our processes runs.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ SECONDS_FOR_WORK = 60
 
 
 class ExitWatcher:
-    """The pipe of the process that makes it, and of all that is forked from it."""
+    """The pipe of the process that creates it, and of all that are forked from it."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()
         self._reader, self._writer = os.pipe()
-        # Registered after that of the last words, so called before it: which waits for what is said then.
+        # Registered after the exit messages, so called before them, because they wait for messages from then.
         atexit.register(self._let_go)
 
     def run_after_exit(self, work: Callable[[], None], unless: Path) -> None:
-        """Fork a process that waits until all others have ended, and then does ``work``.
+        """Fork a process that waits until all others have ended, and then calls ``work``.
 
         Args:
-            work: what to do. Of what is open here it can use nothing.
-            unless: a file, new; where anything stands in it by then, nothing is done. It may be gone by then.
+            work: the function to call. It can't use anything that is open here.
+            unless: a new file. If it has any content then, nothing is called. The file may be gone then.
         """
         note = os.open(unless, os.O_RDWR | os.O_CREAT, 0o600)
         if fork_detached_process():

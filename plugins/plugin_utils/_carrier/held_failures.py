@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prints the reason of a failure once: the task's result has it, or progress if the task goes on."""
+"""Prints the reason of a failure once: in the task's result, or as progress if the task continues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAILURES = ("failed", "timeout", "blocked")
 
 
 class HeldFailures:
-    """Shows progress, and holds each failure until it is known whether its task goes on.
+    """Shows progress, and holds each failure until it is known whether its task continues.
 
     Args:
         show: prints a line.
@@ -44,7 +44,7 @@ class HeldFailures:
             self._show(self._held.pop(0)[1])
 
     def show_rest(self, *, with_reasons: bool) -> None:
-        """Show all that is held, as the task has ended.
+        """Show all held failures, because the task has ended.
 
         Args:
             with_reasons: whether the task's result does not have them.

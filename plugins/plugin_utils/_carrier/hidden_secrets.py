@@ -11,7 +11,7 @@ from typing import Any
 try:
     from ansible.module_utils.secrets import mask_secrets, register_secrets
 except ImportError:
-    # Before ansible-core 2.22, which deprecates the function that hid them until then.
+    # For ansible-core before 2.22, which deprecates the function that hid them before.
     from ansible.module_utils.common.parameters import remove_values
 
     hide_secrets = remove_values

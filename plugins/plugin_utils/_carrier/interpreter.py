@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ansible's own Python as the one that works, where the work is done on the controller."""
+"""Uses Ansible's own Python for the work, if the work runs on the controller."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ INTERPRETER = "ansible_python_interpreter"
 
 
 def import_early(*names: str) -> None:
-    """Import libraries that tasks need, where they are installed.
+    """Import libraries that tasks need, if they are installed.
 
-    Ansible's main process imports an action plugin before it forks a worker for each of its tasks: what is
-    imported with it is imported once.
+    Ansible's main process imports an action plugin before it forks a worker for each of its tasks. So all
+    that is imported with it is imported once.
 
     Args:
-        names: of libraries that may be missing, and that tasks of that plugin need.
+        names: of libraries that tasks of that plugin need and that may be missing.
     """
     for name in names:
         with suppress(ImportError):
@@ -29,15 +29,15 @@ def import_early(*names: str) -> None:
 
 
 def has_libraries() -> bool:
-    """Whether this Python has what talking to a cluster takes; nothing is imported to know."""
+    """Whether this Python has the libraries for talking to a cluster; it imports nothing to find out."""
     return all(importlib.util.find_spec(name) for name in LIBRARIES)
 
 
 def with_own_python(task_vars: dict[str, Any], delegate_to: str | None) -> dict[str, Any]:
-    """Variables that make local modules run by this Python, unless the user has chosen one.
+    """Variables that make this Python run local modules, unless the user has chosen one.
 
-    An inventory host with ``connection: local`` would get a discovered Python instead, which is the
-    system's, and seldom has the libraries.
+    An inventory host with ``connection: local`` would otherwise get a discovered Python, the system's, which
+    seldom has the libraries.
     """
     if not delegate_to:
         return {INTERPRETER: sys.executable, **task_vars}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the controller has for a task: a release and migrations, each read only when asked for."""
+"""The controller's material for a task: a release and migrations, each read only when requested."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from .._release.loader import is_read_except, load_component, load_crds, load_re
 
 
 class Bundles(Protocol):
-    """Keeps rendered releases as files."""
+    """Stores rendered releases as files."""
 
     def path(self, fingerprint: str) -> Path:
-        """Where the bundle of the release with this fingerprint is."""
+        """The path of the bundle of the release with this fingerprint."""
 
     def release(
         self,
@@ -51,7 +51,7 @@ class Bundles(Protocol):
         enough: Callable[[Release], bool],
         read: Callable[[Release | None], Release],
     ) -> Release:
-        """The release with this fingerprint; ``read`` adds to what is there where that isn't ``enough``."""
+        """The release with this fingerprint; ``read`` adds to the stored one if that is not ``enough``."""
 
 
 class NoRelease(LifecycleError):
@@ -65,18 +65,18 @@ class NoRelease(LifecycleError):
 
 
 class ControllerMaterials(Materials):
-    """Materials read where they are.
+    """Materials that are read where the files are.
 
     Args:
-        request: the release that is wanted, or None where none was named.
+        request: the wanted release, or None if none was named.
         migration_folders: folders of the user's own, which need not exist.
         migration_collections: collections with migrations of their own.
-        bundles: where a release that was rendered is kept for the tasks after this one.
-        catalog: places of other releases that an upgrade may lead over, or None where it may not.
+        bundles: where to store a rendered release for the tasks after this one.
+        catalog: places of other releases that an upgrade may pass through, or None if it may not.
         modules: the catalog and the manifests of modules.
-        missing_roles: those of the given roles that Ansible does not find.
-        on_release_read: gets the release that is wanted once it was read.
-        on_migrations_found: gets the migrations once they were loaded.
+        missing_roles: returns those of the given roles that Ansible does not find.
+        on_release_read: called with the wanted release after it was read.
+        on_migrations_found: called with the migrations after they were loaded.
         progress: where to report how many components are read.
     """
 
@@ -140,7 +140,7 @@ class ControllerMaterials(Materials):
     _held: Release | None = None
 
     def _lazy(self, release: Release) -> Release:
-        """The release with what was not read being read when somebody looks at it."""
+        """The release; parts that were not read yet are read on first access."""
         content = {
             name: one if one.is_read else replace(one, objects=LazyObjects(partial(self._read, name)))
             for name, one in release.content.items()
@@ -167,7 +167,7 @@ class ControllerMaterials(Materials):
         return [one for one, _materials in self._others]
 
     def available_bundles(self) -> Iterator[tuple[AvailableRelease, Path]]:
-        """The other releases at hand as files, without those that can't be read: they may not be needed."""
+        """The other available releases as files, without unreadable ones, as they may not be needed."""
         for one, materials in self._others:
             with contextlib.suppress(LifecycleError):
                 yield one, materials.release_bundle()
@@ -177,7 +177,7 @@ class ControllerMaterials(Materials):
         return self._search_roles(names)
 
     def named_roles(self) -> set[str]:
-        """The roles that the release and the others at hand name in their component lists."""
+        """The roles that the release and the other available ones name in their component lists."""
         releases = [self.release()]
         for one in self.available_releases():
             with contextlib.suppress(LifecycleError):

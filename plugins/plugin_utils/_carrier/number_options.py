@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which numbers an option may have."""
+"""The numbers that an option may have."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ansible.module_utils.common.validation import check_type_float, check_type_
 
 @dataclass(frozen=True)
 class NumberRule:
-    """Which numbers an option may have.
+    """The numbers that an option may have.
 
     Attributes:
         words: the rule for people, after "must be".
         accepts: whether a number, which is not NaN, follows it.
-        read: makes a number of what a user wrote. Raises TypeError or ValueError.
+        read: converts a user's text to a number. Raises TypeError or ValueError.
     """
 
     words: str
@@ -66,7 +66,7 @@ PREFIXES: Mapping[str, str] = {
 
 
 def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any], module: str = "") -> dict[str, str]:
-    """What is wrong with numbers among a task's options, in a sentence for each such option.
+    """The errors of numbers among a task's options, one sentence for each such option.
 
     Args:
         args: the options as the user wrote them.

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where on the controller a path that a user wrote may lie."""
+"""The places on the controller that a path from a user may mean."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 
 
 class NoSuchPath(LifecycleError):
-    """A path that an option names is nowhere that its user could have meant."""
+    """A path of an option exists in none of the places that its user could have meant."""
 
 
 class SearchPath:
     """The folders that a relative path may start from, the likeliest first.
 
-    That is beside the playbook; beside the inventory, and where ``ansible-playbook`` was started, since the
-    folder of a playbook that is called by its collection's name is none of the user's.
+    These are the folder of the playbook, that of the inventory, and the folder where ``ansible-playbook`` was
+    started. The last one counts because a playbook called by its collection's name is not in a folder of the
+    user's.
     """
 
     def __init__(self, folders: Iterable[str | Path | None]) -> None:
@@ -31,15 +32,15 @@ class SearchPath:
         )
 
     def candidates(self, path: str) -> list[Path]:
-        """All places where ``path`` may lie, in the order of looking; one alone if it is absolute."""
+        """All places that ``path`` may mean, in the order of the search; only one if it is absolute."""
         given = Path(path).expanduser()
         return [given] if given.is_absolute() else [folder / given for folder in self.folders]
 
     def find(self, path: str, option: str) -> str:
-        """The first place where ``path`` exists; what has a URL's scheme is left as it is.
+        """The first place where ``path`` exists; a URL is returned unchanged.
 
         Raises:
-            NoSuchPath: it is in none of them; the message lists where it was looked for.
+            NoSuchPath: it is in none of them; the message lists the places.
         """
         if "://" in path:
             return path
@@ -51,7 +52,7 @@ class SearchPath:
         raise NoSuchPath(f"{option} (kyma_{option}): there is no {path}; looked for {searched}")
 
     def find_or_leave(self, path: str) -> str:
-        """The first place where ``path`` or ``files/path`` exists, or ``path`` as it is."""
+        """The first place where ``path`` or ``files/path`` exists, or ``path`` unchanged."""
         given = self.candidates(path)
         in_files = self.candidates(str("files" / Path(path).expanduser()))
         candidates = [place for pair in zip(given, in_files, strict=True) for place in pair]
@@ -72,15 +73,15 @@ def resolve_paths(
     decrypted: Callable[[str], str],
     local_connection: bool,
 ) -> dict[str, Any]:
-    """The options that name something on the controller, with paths that are right from anywhere.
+    """The options that name a file on the controller, with paths that are right from any folder.
 
     Args:
         params: validated options.
-        places: where to look.
+        places: the places to search.
         decrypted: from the path of a file that may be encrypted by ansible-vault to one that isn't.
-        local_connection: whether the connection's files (kubeconfig, certificates) are on the controller
-            too. As in kubernetes.core they lie beside the playbook or in its ``files`` folder, and where
-            they aren't found they are left as they are, for the connection to tell.
+        local_connection: whether the connection's files (kubeconfig, certificates) are on the controller too.
+            As in kubernetes.core they are in the folder of the playbook or in its ``files`` folder. If they
+            aren't found they stay unchanged, and the connection reports the error.
 
     Raises:
         NoSuchPath: of a release, its values or migrations.
@@ -111,14 +112,14 @@ def resolve_paths(
 
 
 def _entry_found(entry: Any, places: SearchPath) -> Any:
-    """An entry of a catalog with a path that is right from anywhere; what is none is left for its reader."""
+    """An entry of a catalog with a path that is right from any folder; other values stay for their reader."""
     if isinstance(entry, Mapping) and isinstance(entry.get("release"), str):
         return {**entry, "release": places.find(entry["release"], "release_catalog")}
     return places.find(entry, "release_catalog") if isinstance(entry, str) else entry
 
 
 def _source_found(entry: Any, places: SearchPath, option: str) -> Any:
-    """An entry of a catalog of modules, in the same way; the word for the cluster's own one stays."""
+    """An entry of a catalog of modules, in the same way; the word for the cluster's own catalog stays."""
     if isinstance(entry, Mapping) and isinstance(entry.get("source"), str):
         return {**entry, "source": places.find(entry["source"], option)}
     return places.find(entry, option) if isinstance(entry, str) and entry != CLUSTER_CATALOG else entry

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The batches of a play: which hosts had their turn before this one, and how its strategy treats them."""
+"""The batches of a play: the hosts before this one, and how the play's strategy treats them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class HostTurn:
     strategy: str
 
     def refusal(self) -> str:
-        """Why the host must not begin; empty if it may."""
+        """The reason why the host must not begin; empty if it may."""
         if self.limit >= 100:
             return ""
         if self.earlier is None:
@@ -62,7 +62,7 @@ class HostTurn:
         return ""
 
     def warnings(self) -> list[str]:
-        """What a person should know of how the play goes through its hosts."""
+        """Information for people on how the play goes through its hosts."""
         if self.strategy not in LOCKSTEP_STRATEGIES or len(self.batch) < 2:
             return []
         return [
@@ -114,7 +114,7 @@ def play_batches(
     batches: list[list[str]] = []
     while left:
         size = sizes[min(len(batches), len(sizes) - 1)] if sizes else 0
-        # As in Ansible, no size is all that is left.
+        # As in Ansible, an empty size means all that are left.
         size = size if size > 0 else len(left)
         batches.append(left[:size])
         left = left[size:]

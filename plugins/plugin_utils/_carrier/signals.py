@@ -1,14 +1,14 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a signal does to one of Ansible's workers while it has work in flight: it only says to stop.
+"""Handles signals in Ansible's workers while work is in flight: a signal only requests a stop.
 
-Ansible's main process passes SIGINT and SIGTERM on to its workers, whose own handler ends them on the spot.
-On SIGINT it sends them SIGTERM as well, and then waits for them to end. Of what else ends it they learn
-nothing, such as SIGKILL, or the SIGHUP of a terminal that is closed.
+Ansible's main process passes SIGINT and SIGTERM on to its workers, whose own handler ends them at once. On
+SIGINT it sends them SIGTERM as well, and then waits for them to end. The workers get no signal when anything
+else ends it, such as SIGKILL or the SIGHUP of a closed terminal.
 
-What a worker has to say goes through one queue, for which it takes a lock. A worker that ends on the spot in
-the middle of that leaves the lock taken, and Ansible's main process waits for it for ever.
+The messages of a worker go through one queue, for which it takes a lock. A worker that ends at once while it
+holds the lock leaves it taken, and Ansible's main process waits for it for ever.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _ORPHANED = 0
 
 
 def is_stop_requested() -> bool:
-    """Whether this process was told to stop. It stays told: the next item of a loop does not begin."""
+    """Whether this process was asked to stop. That stays true: the next item of a loop does not begin."""
     return bool(_received)
 
 
 def run_with_stop_signals(work: Callable[[Callable[[], bool]], Result]) -> Result:
-    """Do work that signals don't end, but tell to stop; so does the end of Ansible's main process.
+    """Do work that signals ask to stop but do not end; so does the end of Ansible's main process.
 
     Args:
-        work: gets whether the process was told.
+        work: gets a function that returns whether the process was asked to stop.
 
     Returns:
-        The work's result, or a short one that has failed, as Ansible is about to end.
+        The work's result, or a short failed one, as Ansible is about to end.
     """
     before = {number: signal.signal(number, _receive) for number in SIGNALS}
     parent = os.getppid()
@@ -69,22 +69,22 @@ def run_with_stop_signals(work: Callable[[Callable[[], bool]], Result]) -> Resul
 
 
 def defer_signals() -> None:
-    """From here on this process says what is left to say: no signal ends it in the middle of that."""
+    """From here on this process sends its last messages: no signal ends it in the middle."""
     if not _while_handing_over and multiprocessing.parent_process():
         _while_handing_over.update({number: signal.signal(number, _receive_late) for number in SIGNALS})
 
 
 def restore_signals() -> None:
-    """The next item of a loop begins: signals mean again what they meant before."""
+    """The next item of a loop begins: signals have their earlier meaning again."""
     while _while_handing_over:
         signal.signal(*_while_handing_over.popitem())
 
 
 def cancelled_result(message: str, result: Result | None = None) -> Result:
-    """The result of what was told to stop: short, as nobody may read it any more.
+    """The result of work that was asked to stop: short, because probably no one reads it any more.
 
     Args:
-        message: what to say where the work has nothing to say itself.
+        message: the message if the work has none.
         result: of the work, if it has begun.
     """
     done = result or {}

@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Removing the temporary folder of an ansible-playbook that did not come to that: rendered Secrets lie in it.
+"""Removes the temporary folder of an ansible-playbook that could not do so: it has rendered Secrets.
 
-Ansible makes a folder for each of its main processes, and removes it at their exit; but not after SIGTERM or
-SIGKILL. That all processes which use it have ended is learned as in lifeline: the main process imports an
-action plugin before it forks the first worker for it, so all of them hold the pipe that is made here.
+Ansible creates a folder for each of its main processes, and removes it at their exit, but not after SIGTERM
+or SIGKILL. The end of all processes that use it is detected as in `exit_watcher`. The main process imports an
+action plugin before it forks the first worker for it, so all of them hold the pipe that is created here.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class TemporaryFolderCleanup:
-    """The pipe of the process that makes it, and of all that is forked from it."""
+    """The pipe of the process that creates it, and of all that are forked from it."""
 
     def __init__(self) -> None:
         self._reader, self._writer = os.pipe()
 
     @property
     def writer(self) -> int:
-        """The end that whoever uses the folder holds."""
+        """The write end that each user of the folder holds."""
         return self._writer
 
     def remove_after_exit(self, folder: Path) -> None:
-        """Fork a process that waits until all others have ended, and then removes a folder, if it is there.
+        """Fork a process that waits until all others have ended, and then removes a folder if it exists.
 
         Args:
-            folder: that nobody uses but this ansible-playbook. For each, one process will do.
+            folder: that only this ansible-playbook uses. One process is enough for each.
         """
         try:
             os.close(os.open(folder / MARK, os.O_CREAT | os.O_EXCL, 0o600))
@@ -57,14 +57,14 @@ class TemporaryFolderCleanup:
 
 
 def fork_detached_process() -> bool:
-    """Fork a process that what ends Ansible and its workers does not reach, from its first moment on.
+    """Fork a process that signals to Ansible and its workers do not reach, from its first moment on.
 
-    What asks all processes of a machine to end asks Ansible's, too.
+    A request to all processes of a machine to end reaches Ansible's, too.
 
     Returns:
         Whether this is the new process.
     """
-    # A worker that is asked to end asks its whole group, which the new process is of until it has left it.
+    # A worker that is asked to end asks its whole group. The new process is in it until it leaves it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         is_new = not os.fork()
@@ -82,16 +82,16 @@ def wait_for_pipe_close(reader: int, kept: Collection[int] = ()) -> None:
 
     Args:
         reader: the end to wait at.
-        kept: what else stays open of all that this process has got from the one that it was forked from.
+        kept: other inherited files that stay open.
     """
     _close_all_but({reader, *kept})
     os.read(reader, 1)
 
 
 def _close_all_but(kept: Collection[int]) -> None:
-    """Hold nothing open that others wait for, such as the pipe by which Ansible knows that a worker lives.
+    """Close all files that others wait for, such as the pipe by which Ansible knows that a worker lives.
 
-    The numbers stay taken, as objects of ours close them some day.
+    The numbers stay taken, because objects of ours close them later.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in [int(entry.name) for entry in Path("/dev/fd").iterdir()]:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Variables that look like misspelt ones of this collection's roles and playbooks: nothing reads them.
+"""Variables that look like misspelt ones of this collection's roles and playbooks and that nothing reads.
 
 A variable may be the user's own and begin with ``kyma_``, as those of a role for a component do. So a name
 counts as misspelt only if it is close to a known one, and neither a variable nor the play's file names it.
@@ -54,13 +54,13 @@ def variable_warnings(
     variables_of: Callable[[str], Mapping[str, Any]],
     texts: Callable[[], str] = lambda: "",
 ) -> list[str]:
-    """What to warn of. If several hosts have the variable, only the task of the first one warns.
+    """The warnings. If several hosts have the variable, only the task of the first one warns.
 
     Args:
         variables: of the task, not yet evaluated.
         hosts: of the play, this task's among them.
-        variables_of: takes a host's name, and answers with its variables. It takes milliseconds.
-        texts: what else may read a variable. It is called only if one looks misspelt.
+        variables_of: returns the variables of a host by its name. It takes milliseconds.
+        texts: other texts that may read a variable. It is called only if one looks misspelt.
     """
     found = misspelt_variables(variables, documented_names(), internal_names)
     if not found:

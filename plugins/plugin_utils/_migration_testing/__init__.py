@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kit that authors test their migrations with: a cluster in memory, proofs, a real API server.
+"""The test kit for authors of migrations: a cluster in memory, proofs, a real API server.
 
-From outside: `plugin_utils/migration_testing.py` and `migration_pytest.py`, which authors import.
+Public modules: `plugin_utils/migration_testing.py` and `migration_pytest.py`, which authors import.
 """

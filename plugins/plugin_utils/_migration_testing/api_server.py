@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where migrations are proved: an API server that can be brought to a state again and again."""
+"""API servers to prove migrations on. A test can set their state again and again."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from .memory_cluster import MemoryCluster, namespace_named
 
 
 class BadTest(LifecycleError):
-    """The states that a test gives can't be tested with."""
+    """The states of a test are not valid."""
 
 
 class ApiServer(ABC):
     """An API server that a test may fill and empty.
 
     Attributes:
-        waits: whether time passes there, and controllers need some; else sleeps are skipped.
-        chosen: paths of fields that the server chooses values for, so that they differ each time.
-        seconds: how long one step of a migration may take there unless the author says otherwise.
+        waits: whether sleeps take time, because controllers need some; otherwise sleeps are skipped.
+        chosen: paths of fields whose values the server chooses, so that they differ each time.
+        seconds: default timeout of one step of a migration.
     """
 
     waits: bool = False
@@ -44,25 +44,25 @@ class ApiServer(ABC):
     def hold(
         self, objects: Sequence[Object], crds: Sequence[Object] = (), namespaces: Collection[str] = ()
     ) -> Cluster:
-        """A cluster that holds these objects, and nothing else of what tests have made there.
+        """A cluster with these objects, and no other objects of tests.
 
         Args:
-            objects: what is there, as if the deployer had applied it. A status is kept.
+            objects: the objects, as if the deployer had applied them, with their status.
             crds: the definitions of their kinds.
-            namespaces: those that are there though none of the objects lives in them.
+            namespaces: further namespaces, which may be empty.
         """
 
     @abstractmethod
     def note(self, created: Mapping[Ref, str]) -> None:
-        """Learn of objects that a migration has created, each with its apiVersion: they go, too."""
+        """Note objects that a migration has created, each with its apiVersion, to delete them too."""
 
     def eventually(self, look: Callable[[], Iterable[str]]) -> list[str]:
-        """What is still wrong, once it has had the time that things take there."""
+        """The problems that remain after the time that controllers need."""
         return list(look())
 
     @abstractmethod
     def close(self) -> None:
-        """Remove all that tests have made there."""
+        """Delete all objects of tests."""
 
 
 def namespaced_kinds(objects: Sequence[Object]) -> dict[tuple[str, str], bool]:
@@ -72,7 +72,7 @@ def namespaced_kinds(objects: Sequence[Object]) -> dict[tuple[str, str], bool]:
 
 
 class InMemory(ApiServer):
-    """A new cluster in memory each time: milliseconds."""
+    """An API server in memory: each state is a new cluster, within milliseconds."""
 
     def hold(
         self, objects: Sequence[Object], crds: Sequence[Object] = (), namespaces: Collection[str] = ()
@@ -90,7 +90,7 @@ class InMemory(ApiServer):
         return MemoryCluster(*crds, *map(namespace_named, namespaces), *objects)
 
     def note(self, created: Mapping[Ref, str]) -> None:
-        """Nothing outlives a test."""
+        """Do nothing: each test has its own cluster."""
 
     def close(self) -> None:
-        """There is nothing to remove."""
+        """Do nothing: there is nothing to delete."""

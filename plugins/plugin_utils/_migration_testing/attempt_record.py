@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One attempt at a migration, made by the engine that makes it in earnest, and watched."""
+"""One attempt at a migration, run by the real engine and recorded."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ from .recorded_cluster import Fault, RecordedCluster, Recording
 
 
 class Overslept(LifecycleError):
-    """A migration waits for something that does not happen."""
+    """A migration waits for an event that does not happen."""
 
 
 @dataclass(frozen=True)
 class MigrationEnvironment:
-    """What a migration finds around it, apart from the cluster.
+    """The environment of a migration, without the cluster.
 
     Attributes:
         components: of the release, by name.
         release, profile, variables: as in :class:`~..migration.Context`.
         seconds: how long a step may take.
-        waits: whether sleeps take time; else they are skipped, and count against the migration's timeout.
-        on_sleep: called where a sleep is skipped.
+        waits: whether sleeps take time; otherwise they are skipped, and count against the timeout.
+        on_sleep: called when a sleep is skipped.
     """
 
     components: Mapping[str, Component]
@@ -66,17 +66,17 @@ class MigrationEnvironment:
 
 @dataclass
 class AttemptRecord:
-    """What came of one attempt.
+    """The record of one attempt.
 
     Attributes:
-        recording: what it asked of the cluster.
-        verdicts: what ``check`` said, each time it was asked.
-        error: what went wrong in ``check`` or ``run``, for people, or empty.
-        ran: whether ``run`` was begun.
-        in_time: whether each step ended by itself.
-        said: what it logged, and why it cancelled the deployment.
-        contexts: what it was given, once for each step.
-        process: what it did beside the cluster.
+        recording: its calls of the cluster.
+        verdicts: the verdict of each ``check``.
+        error: the error of ``check`` or ``run``, for people, or empty.
+        ran: whether ``run`` was called.
+        in_time: whether each step ended before its timeout.
+        said: its log lines, and why it cancelled the deployment.
+        contexts: its contexts, one for each step.
+        process: its use of anything but the cluster.
     """
 
     recording: Recording
@@ -90,7 +90,7 @@ class AttemptRecord:
 
     @property
     def verdict(self) -> str:
-        """What the first check said; empty where it said nothing."""
+        """The state of the first verdict; empty if there is none."""
         return self.verdicts[0].state if self.verdicts else ""
 
     @property
@@ -102,7 +102,7 @@ class AttemptRecord:
 def check_migration(
     migration: type[Migration], cluster: Cluster, around: MigrationEnvironment
 ) -> AttemptRecord:
-    """Only ask for the verdict."""
+    """Call only ``check``."""
     attempt = AttemptRecord(Recording())
     with _watching(attempt):
         [result] = engine.check_migrations(
@@ -129,13 +129,13 @@ def attempt_migration(
 
     Args:
         migration: the class.
-        cluster: where.
-        around: what else it finds.
-        fault, fault_at: what happens to its call of that number, from 1.
-        rehearsal: whether the cluster keeps nothing.
-        unasked: run it whatever its check would say.
-        journal: where its writes are journaled.
-        before_call: the number of a call (from 1), and what somebody else does just before it.
+        cluster: the cluster.
+        around: the rest of its environment.
+        fault, fault_at: the fault, and the number of the call that it happens to, from 1.
+        rehearsal: whether the cluster stores no writes.
+        unasked: run it without its check.
+        journal: records its writes.
+        before_call: the number of a call (from 1), and the action of another client right before it.
     """
     attempt = AttemptRecord(Recording(fault, fault_at, before_call=before_call))
     watched = _watched(migration, attempt, around, unasked=unasked)
@@ -159,10 +159,10 @@ def undo_migration(
     around: MigrationEnvironment,
     entries: Sequence[JournalEntry],
 ) -> tuple[UndoReport, str]:
-    """Undo what a journal has, and then what the migration has to undo by itself.
+    """Undo the writes in a journal, and then call the migration's own ``undo``.
 
     Returns:
-        What came of the journal, and what was wrong with the migration's own ``undo``, or empty.
+        The report on the journal, and the error of the migration's own ``undo``, or empty.
     """
     report = undo_writes(cluster, entries)
     if not migration.has_own_undo():
@@ -188,7 +188,7 @@ def _setting(cluster: Cluster, around: MigrationEnvironment, process: ProcessUse
     end = time.monotonic() + around.seconds
 
     def progress(subject: str, state: str, detail: str = "", _step: Step | None = None) -> None:
-        """Nobody listens."""
+        """Ignore the progress."""
 
     return EngineSettings(
         cluster=cluster,
@@ -198,7 +198,7 @@ def _setting(cluster: Cluster, around: MigrationEnvironment, process: ProcessUse
         profile=around.profile,
         variables=around.variables,
         remaining=lambda: max(0.0, end - time.monotonic()),
-        # What has ended its process is given up at once.
+        # A migration that has ended its process is given up at once.
         cancelled=lambda: process.ended_by != "",
         grace=0.0,
     )
@@ -211,7 +211,7 @@ def _note_failure(attempt: AttemptRecord, error: str) -> None:
 def _watched(
     migration: type[Migration], attempt: AttemptRecord, around: MigrationEnvironment, *, unasked: bool = False
 ) -> type[Migration]:
-    """The migration, with its cluster recorded, its sleeps skipped, and what it says noted."""
+    """The migration, with its cluster and log recorded, and its sleeps skipped."""
 
     def check(self: Migration, ctx: Context) -> Verdict:
         if unasked:
@@ -272,7 +272,7 @@ def _context(ctx: Context, attempt: AttemptRecord, around: MigrationEnvironment,
 
 
 class _RecordedLog:
-    """Another log, with what is written to it kept."""
+    """A log that also records its lines."""
 
     def __init__(self, inner: Logger, said: list[str]) -> None:
         self._inner = inner

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an author says of a migration and its states, and what all proofs of it share."""
+"""A migration with the states that its author gives, and the helpers of all proofs."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Case:
 
     Attributes:
         migration: the class.
-        before, after: all objects that it is about, as they are before and after it.
-        server: where it is proved.
-        around: what else it finds.
-        stays: what has to be the same object all the time, at least with apiVersion, kind and metadata;
-            nothing else of it is looked at, unless it is in ``after``.
+        before, after: all objects that it is about, before and after it.
+        server: the API server for the proofs.
+        around: the rest of its environment.
+        stays: objects that must be the same ones all the time, at least with apiVersion, kind and metadata;
+            their other fields are not compared, unless they are in ``after``.
         ignored: paths of fields that may differ.
         crds: definitions of the kinds.
-        prepare: called with the cluster once ``before`` is there.
-        reactions: what stands for controllers in memory.
+        prepare: called with the cluster once ``before`` exists.
+        reactions: functions in place of controllers, in memory.
         max_requests: how many requests a check may make.
     """
 
@@ -66,14 +66,14 @@ class Case:
         self._versions = api_versions_of([*self.before, *self.after])
 
     def start(self, others: Sequence[Object] = ()) -> Cluster:
-        """A cluster in the state ``before``, with some other objects beside it."""
+        """A cluster in the state ``before``, with some other objects."""
         cluster = self._holding([*others, *self.before])
         if self.prepare:
             self.prepare(cluster)
         return cluster
 
     def start_after(self) -> Cluster:
-        """A cluster that was in the state ``after`` from the first."""
+        """A new cluster in the state ``after``."""
         return self._holding(self.after)
 
     def _holding(self, objects: Sequence[Object]) -> Cluster:
@@ -84,31 +84,31 @@ class Case:
         return cluster
 
     def _namespaces(self) -> set[str]:
-        """Those that the migration finds though nothing is in them yet: all but what it makes itself."""
+        """Namespaces that the migration finds, even if empty: all but those that it creates itself."""
         made = {obj["metadata"]["name"] for obj in self.after if obj["kind"] == "Namespace"}
         return {ref.namespace for ref in api_versions_of(self.after) if ref.namespace} - made
 
     def attempt(self, cluster: Cluster, **how: Any) -> AttemptRecord:
-        """One attempt, by :func:`attempt_migration`; what it has written belongs to the state from now on."""
+        """One attempt, by :func:`attempt_migration`. Written objects belong to the state from then on."""
         done = attempt_migration(self.migration, cluster, self.around, **how)
         self._versions = {**done.recording.written, **self._versions}
         self.server.note(done.recording.created)
         return done
 
     def remembered(self) -> list[str]:
-        """What the process remembers of all attempts so far, by the names of variables."""
+        """Names of variables that have changed in the process since the case was created."""
         now = process_memory(self.migration)
         return [
             name for name, value in now.items() if name not in self._memory or self._memory[name] != value
         ]
 
     def state(self, cluster: Cluster) -> ClusterState:
-        """All objects that this is about, as they are now."""
+        """The current state of all objects of the case."""
         only_stays = api_versions_of(self.stays).keys() - api_versions_of(self.after).keys()
         return read_state(cluster, {ref: at for ref, at in self._versions.items() if ref not in only_stays})
 
     def being_deleted(self, cluster: Cluster) -> list[str]:
-        """What of this is on its way, and not gone yet."""
+        """Names of the objects of the case that are being deleted."""
         found = (
             cluster.get(readable_version(cluster, at, ref.kind), ref.kind, ref.name, ref.namespace)
             for ref, at in self._versions.items()
@@ -116,19 +116,19 @@ class Case:
         return [obj["metadata"]["name"] for obj in found if obj and obj["metadata"].get("deletionTimestamp")]
 
     def staying(self, cluster: Cluster) -> ClusterState:
-        """The objects that have to stay, as they are now."""
+        """The current state of the objects that must stay."""
         return read_state(cluster, api_versions_of(self.stays))
 
     def compare(
         self, cluster: Cluster, wanted: ClusterState, name: str, *, without: Collection[str] = ()
     ) -> list[str]:
-        """How the cluster differs from a state, once things have had the time to settle.
+        """How the cluster differs from a state, after the time that controllers need.
 
         Args:
-            cluster: to read.
-            wanted: the state as it has to be.
-            name: what that is called in the sentences.
-            without: kinds that are left out.
+            cluster: the cluster to read.
+            wanted: the wanted state.
+            name: the name of that state in the sentences.
+            without: kinds that are skipped.
         """
         wanted_ones = {ref: obj for ref, obj in wanted.items() if ref.kind not in without}
 
@@ -143,23 +143,23 @@ class Case:
         return state_differences(found, wanted, name=name, ignored=self.ignored | self.server.chosen)
 
     def differences_from_after(self, found: ClusterState, after: ClusterState) -> list[str]:
-        """How a state differs from ``after``, with what the author says there of statuses."""
+        """How a state differs from ``after``, with the statuses that the author gives there."""
         return [*self.differences(found, after, "`after`"), *status_differences(found, self.after)]
 
     @cached_property
     def state_before(self) -> ClusterState:
-        """The state ``before`` as the API server has it, with the defaults that it fills in."""
+        """The state ``before`` on the API server, with its defaults."""
         return self.state(self.start())
 
     @cached_property
     def state_after(self) -> ClusterState:
-        """The state ``after`` as the API server has it, with the defaults that it fills in."""
+        """The state ``after`` on the API server, with its defaults."""
         return self.state(self.start_after())
 
     @cached_property
     def undisturbed(self) -> tuple[AttemptRecord, ClusterState]:
-        """What comes of it where nothing happens to it: what all disturbed attempts have to come to."""
-        # A real API server holds one state at a time, so the one to compare with is read first.
+        """The result of an undisturbed attempt, which all disturbed attempts must reach too."""
+        # A real API server has one state at a time, so the state to compare with is read first.
         after = self.state_after
         cluster = self.start()
         done = self.attempt(cluster)
@@ -178,7 +178,7 @@ def build_environment(
     seconds: float,
     waits: bool,
 ) -> MigrationEnvironment:
-    """What a migration finds; its own component is among the release's, unless the author gives some."""
+    """The environment of a migration. Without given components it has only the migration's own."""
     known = components if isinstance(components, Mapping) else {one.name: one for one in components}
     component = getattr(migration, "component", "")
     if not known and component:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with the migrations of a collection as a whole: what can't be loaded, and what has to go."""
+"""Problems of all migrations of a collection: those that can't be loaded, and those that are overdue."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .._migrations.supported_release import supported_release
 
 
 def problems_of_collection(name: str) -> list[str]:
-    """What is wrong with all that a collection ships, each in a sentence.
+    """The problems of all migrations that a collection ships, each in a sentence.
 
     Args:
-        name: such as ``acme.platform``; it must be importable.
+        name: its name, such as ``acme.platform``; it must be importable.
 
     Raises:
         NoSupportedRelease: it does not declare the newest release that it supports.

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An API server in memory: good enough to test deployments and migrations on, without a cluster."""
+"""An API server in memory, to test deployments and migrations without a cluster."""
 
 from __future__ import annotations
 
@@ -85,10 +85,10 @@ class Request(NamedTuple):
 
 
 Reaction = Callable[[Cluster, Event], None]
-"""What a controller does about a write: it gets a cluster whose calls are not recorded, and the event."""
+"""Acts as a controller on a write. It gets a cluster whose calls are not recorded, and the event."""
 
 Exec: TypeAlias = "Callable[[str, str, Sequence[str], str | None], ExecResult]"
-"""Answers an exec: name, namespace, command, container."""
+"""Returns the result of an exec: name, namespace, command, container."""
 
 
 @dataclass
@@ -102,7 +102,7 @@ class _Fault:
 
 @dataclass
 class _Test:
-    """What a test has prepared, and what it can look at afterwards."""
+    """Settings of a test, and records that it can read afterwards."""
 
     version: str
     requests: list[Request] = field(default_factory=list)
@@ -117,9 +117,10 @@ class _Test:
 class MemoryCluster(Cluster):
     """A Kubernetes API server in memory, with server-side apply, finalizers, garbage collection and watches.
 
-    It validates what deployments and migrations stumble over (immutable fields, claims, CRD schemas), fills
-    in no defaults of specs, and runs no controllers but the namespace's and the garbage collector's: tests
-    add their own by :meth:`on_write`. All handles of one cluster share everything but the field manager.
+    It validates the usual causes of errors in deployments and migrations (immutable fields, claims, CRD
+    schemas). It sets no defaults in specs. It runs only the namespace controller and the garbage collector;
+    tests add their own controllers by :meth:`on_write`. All handles of one cluster share everything but the
+    field manager.
     """
 
     def __init__(self, *objects: Object, version: str = "v1.36.3") -> None:
@@ -131,25 +132,25 @@ class MemoryCluster(Cluster):
         self.seed(*map(namespace_named, FIRST_NAMESPACES))
         self.seed(*objects)
 
-    # What tests prepare and look at.
+    # Methods for tests.
 
     @property
     def requests(self) -> list[Request]:
-        """Every call so far, in order; clear it to count from here on."""
+        """Every call so far, in order. Clear it to count from now on."""
         return self._test.requests
 
     def seed(self, *objects: Object, manager: str = FIELD_MANAGER) -> None:
-        """Put objects there as if ``manager`` had applied them long ago, with their namespaces.
+        """Create objects as if ``manager`` had applied them long ago, with their namespaces.
 
-        They keep uid, generation, status, deletionTimestamp and managedFields if they bring them. A
-        PersistentVolumeClaim that brings no status is bound, with the capacity that it requests.
+        Given values of uid, generation, status, deletionTimestamp and managedFields are stored. A
+        PersistentVolumeClaim without a status is bound, with the capacity that it requests.
         """
         with self._store.changed:
             for obj in sorted(objects, key=lambda o: not is_of_kind(ref_of(o), CRD_KIND)):
                 self._seed(obj, manager)
 
     def on_write(self, reaction: Reaction) -> None:
-        """Call this after every write that changed something, until nobody changes anything more."""
+        """Call this after every write that changed something, until there are no more changes."""
         with self._store.changed:
             if not self._test.reactions:
                 self._test.told = len(self._store.history)
@@ -171,15 +172,15 @@ class MemoryCluster(Cluster):
         before: bool = True,
         times: int = 1_000_000,
     ) -> None:
-        """Raise an error at the calls that match, so many times, before or after their effect."""
+        """Raise an error at matching calls, ``times`` times, before or after their effect."""
         self._test.faults.append(_Fault(matches, error, before, 0, times))
 
     def set_log(self, name: str, namespace: str, text: str, container: str | None = None) -> None:
-        """Let the log of a pod's container be this."""
+        """Set the log of a pod's container."""
         self._test.logs[namespace, name, container] = text
 
     def on_exec(self, answer: Exec) -> None:
-        """Let commands in containers be answered by this."""
+        """Set the function that answers commands in containers."""
         self._test.exec = answer
 
     def forget_history(self) -> None:
@@ -187,7 +188,7 @@ class MemoryCluster(Cluster):
         with self._store.changed:
             self._store.oldest = self._store.version
 
-    # The seam.
+    # The interface Cluster.
 
     def with_field_manager(self, name: str) -> MemoryCluster:
         other = copy(self)
@@ -355,10 +356,10 @@ class MemoryCluster(Cluster):
             yield Event("BOOKMARK", {"apiVersion": api_version, "kind": kind, "metadata": meta})
 
     def _happening(self, scope: Ref, seen: int, end: float, stop: StopSignal | None) -> Iterator[Happened]:
-        """What happens after a version, to any object, until a moment or a signal.
+        """The changes of all objects after a version, until a time or a signal.
 
         Raises:
-            Gone: what has happened since is forgotten.
+            Gone: the history since that version was discarded.
         """
 
         def wake() -> None:
@@ -415,7 +416,7 @@ class MemoryCluster(Cluster):
 
     @contextmanager
     def _call(self, verb: str, ref: Ref, dry_run: bool = False) -> Iterator[None]:
-        """One call: alone at the store, recorded, and failing where a test wants it to."""
+        """One call: it locks the store, is recorded, and fails if a test has set a fault."""
         with self._store.changed:
             late = None
             if self._recorded:
@@ -438,7 +439,7 @@ class MemoryCluster(Cluster):
                 raise late
 
     def _authenticate(self, verb: str, ref: Ref) -> None:
-        """Refuse a token whose Secret is gone, unless there is a new one by then: at once, with no cache."""
+        """Refuse a token whose Secret is gone, unless there is a new token: at once, without a cache."""
         if self._terms is None or self._terms.authorization is None:
             return
         header = self._terms.authorization("")
@@ -458,7 +459,7 @@ class MemoryCluster(Cluster):
         return copy_in_version(kept, new["apiVersion"])
 
     def _react(self) -> None:
-        """Let the reactions see what happened, also what they themselves make happen."""
+        """Call the reactions with all changes, including their own."""
         if self._test.reacting or not self._test.reactions:
             return
         controller = self.with_field_manager("controller")
@@ -513,10 +514,10 @@ class MemoryCluster(Cluster):
         )
 
     def _unavailable(self) -> dict[str, str]:
-        """The group-versions of aggregated APIs: nothing in memory serves these, unless a test says it."""
+        """The group-versions of aggregated APIs, which are not served in memory unless a test sets it."""
         with self._store.changed:
             services = [obj for ref, obj in self._store.objects.items() if ref[:2] == API_SERVICE_KIND]
-        # A server takes only such names; this one takes any manifest.
+        # A server accepts only names with a dot; this one accepts any manifest.
         names = (obj["metadata"]["name"].partition(".") for obj in services if not _is_available(obj))
         return {f"{group}/{version}": "its server does not answer" for version, _dot, group in names if group}
 
@@ -534,7 +535,7 @@ class MemoryCluster(Cluster):
 
 
 def _is_available(api_service: Object) -> bool:
-    """Whether the kinds of an APIService can be listed: it needs no server of its own, or has one."""
+    """Whether the kinds of an APIService can be listed: it is local, or its server is available."""
     spec, status = api_service.get("spec"), api_service.get("status") or {}
     conditions = status.get("conditions") or ()
     is_local = not isinstance(spec, dict) or not spec.get("service")

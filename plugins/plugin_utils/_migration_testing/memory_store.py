@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects of an in-memory API server: versions, history, and what goes when something is deleted."""
+"""The objects of an in-memory API server: versions, history, and cascading deletions."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.error_resp
 
 FOREGROUND = "foregroundDeletion"
 PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"})
-"""Taken off by Kubernetes' own controllers as soon as nothing uses the object."""
+"""Finalizers that Kubernetes' controllers remove as soon as the object is not in use."""
 
 
 class Happened(NamedTuple):
-    """An entry of the history: what a watch tells.
+    """An entry of the history, for watches.
 
     Attributes:
-        version: the store's since it happened.
+        version: the version of the store after it.
         ref: the object.
-        event: what a watch of all objects tells.
-        before: the object as it was; None where there was none. Not to be changed.
+        event: the event of a watch of all objects.
+        before: the object before; None if it did not exist. Must not be changed.
     """
 
     version: int
@@ -51,9 +51,9 @@ class Happened(NamedTuple):
     before: Object | None
 
     def seen_through(self, matches: Callable[[Object], bool]) -> Event | None:
-        """What a watch tells that selects objects; None if it tells nothing.
+        """The event of a watch with a selector; None if it has no event.
 
-        An object that no longer matches is shown as it was while it did.
+        The event of an object that no longer matches has its last matching state.
         """
         after = None if self.event.type == "DELETED" else self.event.object
         matched = self.before is not None and matches(self.before)
@@ -66,7 +66,7 @@ class Happened(NamedTuple):
 
 
 class Store:
-    """What the server keeps. Whoever calls a method holds :attr:`changed`."""
+    """The server's objects. Callers of a method must hold :attr:`changed`."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition(threading.RLock())
@@ -77,7 +77,7 @@ class Store:
         self.oldest = 0
 
     def find(self, ref: Ref) -> Object | None:
-        """The stored object itself: not to be changed."""
+        """The stored object itself. It must not be changed."""
         return self.objects.get(ref)
 
     def of_kind(self, kind: Kind, namespace: str | None) -> Iterator[Object]:
@@ -89,7 +89,7 @@ class Store:
                 yield self.objects[ref]
 
     def put(self, new: Object) -> Object:
-        """Keep an object under a new resourceVersion, unless nothing about it changed; what is kept."""
+        """Store an object with a new resourceVersion, unless it is unchanged. Returns the stored object."""
         ref = ref_of(new)
         old = self.objects.get(ref)
         if old is not None:
@@ -104,7 +104,7 @@ class Store:
         return new
 
     def delete(self, ref: Ref, propagation: str) -> None:
-        """Begin an object's deletion, and end it and whatever follows from it as far as finalizers let."""
+        """Begin an object's deletion. End it, and its cascading deletions, as far as finalizers allow."""
         obj = deep_copy(self.objects[ref])
         meta = obj["metadata"]
         if meta.get("deletionTimestamp"):
@@ -133,7 +133,7 @@ class Store:
         self._settle()
 
     def _settle(self) -> None:
-        """Remove whatever is being deleted and has nothing left to wait for."""
+        """Remove objects that are being deleted and have nothing left to wait for."""
         settled = False
         while not settled:
             settled = True
@@ -156,7 +156,7 @@ class Store:
         uid = obj["metadata"]["uid"]
         living = {other["metadata"]["uid"] for other in self.objects.values()}
         for dependent in self._dependents(uid):
-            if dependent not in self.objects:  # It also belonged to another dependent, and went with that.
+            if dependent not in self.objects:  # Already deleted with another dependent that also owned it.
                 continue
             owners = self.objects[dependent]["metadata"]["ownerReferences"]
             if any(owner["uid"] in living for owner in owners):
@@ -165,7 +165,7 @@ class Store:
                 self.delete(dependent, "Background")
 
     def _contents(self, ref: Ref, obj: Object) -> Iterator[Ref]:
-        """What can't outlive a namespace or a CRD."""
+        """Objects that are deleted with a namespace or a CRD."""
         if is_of_kind(ref, NAMESPACE_KIND):
             yield from (other for other in self.objects if other.namespace == ref.name)
         elif is_of_kind(ref, CRD_KIND):

@@ -1,16 +1,16 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a migration uses beside the cluster: files, programs, sockets, the clock, random values.
+"""Detects what a migration uses besides the cluster: files, programs, sockets, the clock, random values.
 
-Python reports files, programs and sockets to audit hooks, and calls of functions written in C to profilers.
-Both count only while :func:`watch_process` is open, and only what a migration's own code causes: neither what
-the cluster and the kit do, nor an import.
+Python reports files, programs and sockets to audit hooks, and calls of C functions to profilers. Both count
+only while :func:`watch_process` is open, and only if a migration's own code is the cause. The cluster, the
+kit and imports do not count.
 
-The garbage collector stands still meanwhile: it would run finalizers of others in a migration's thread.
+The garbage collector is disabled meanwhile, because it would run other finalizers in a migration's thread.
 
-A thread that calls a function which would end the process is stopped there. It can't be made to raise: Python
-profiles a thread no more once its profiler has raised, so that a second call would end the process after all.
+A thread is stopped when it calls a function that would end the process. It can't raise instead: Python stops
+profiling a thread once its profiler has raised, so that a second call would end the process.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from typing import Any
 
 CHECK, RUN = "check", "run"
 STEPS_MODULE = f"{__package__}.attempt_record"
-"""Where the functions named like these steps are that call a migration's own."""
+"""The module with the functions, named like these steps, that call those of a migration."""
 OUR_CODE = "ansible_collections.kyma.lifecycle.plugins."
 THEIR_CODE = (f"{OUR_CODE}module_utils.migrations.", f"{OUR_CODE}module_utils.migration")
-"""Of our code, what is a migration, or is called back by one."""
+"""Modules of our code that are migrations, or that migrations call."""
 NOT_ASKED_FOR = ("importlib", "_frozen_importlib", "linecache", "traceback", "warnings", "inspect")
 """Modules that read files for Python itself."""
 
@@ -66,11 +66,11 @@ _FILES = ("os.", "shutil.", "tempfile.", "glob.", "pathlib.", "sqlite3.")
 
 @dataclass
 class ProcessUse:
-    """What a migration did beside the cluster.
+    """A migration's use of anything but the cluster.
 
     Attributes:
-        in_check: what its check did, each as a clause: ``reads the clock (time.time)``.
-        ended_by: the function by which it would have ended the process, or empty.
+        in_check: uses in its check, each as a clause: ``reads the clock (time.time)``.
+        ended_by: the function that would have ended the process, or empty.
     """
 
     in_check: dict[str, None] = field(default_factory=dict)
@@ -82,7 +82,7 @@ _watches: list[ProcessUse] = []
 
 @contextmanager
 def watch_process() -> Iterator[ProcessUse]:
-    """Watch the threads that are started from here on, and keep them from ending the process."""
+    """Watch threads that are started from now on, and prevent them from ending the process."""
     _add_audit_hook_once()
     use, before, collects = ProcessUse(), threading.getprofile(), gc.isenabled()
     _watches.append(use)
@@ -109,7 +109,7 @@ def _profile(frame: FrameType, event: str, called: Any) -> None:
 
 def _stop_thread() -> None:
     if not threading.current_thread().daemon:
-        # Python would wait for it for ever. In it, a second call is not seen.
+        # Python would wait for this thread for ever. A second call in it is not detected.
         raise SystemExit
     threading.Event().wait()
 
@@ -130,7 +130,7 @@ def _described(event: str, arguments: tuple[Any, ...]) -> str:
 
 
 def _step_of(frame: FrameType | None) -> str:
-    """The step of a migration whose own code has called this; empty where ours, or an import, has."""
+    """The step of a migration whose code is the caller; empty if our code or an import is."""
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if module.partition(".")[0] in NOT_ASKED_FOR:
@@ -144,7 +144,7 @@ def _step_of(frame: FrameType | None) -> str:
 
 
 def _add_audit_hook_once() -> None:
-    # A process can't take an audit hook out again.
+    # A process can't remove an audit hook.
     if not _hooks:
         _hooks.append(_audit)
         sys.addaudithook(_audit)

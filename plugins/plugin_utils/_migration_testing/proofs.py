@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All proofs that a migration has to stand, in their order."""
+"""All proofs for a migration, in order."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Proof:
     """One proof.
 
     Attributes:
-        name: what it proves, for the heading of its problems.
-        problems: tells what is wrong.
-        basic: whether the others mean nothing where it fails.
+        name: what it proves, as the heading of its problems.
+        problems: returns the problems.
+        basic: whether the other proofs are meaningless if it fails.
     """
 
     name: str
@@ -47,22 +47,22 @@ class Proof:
 PROOFS = (
     Proof("its class is complete", valid, basic=True),
     Proof("check only reads", check_only_reads, basic=True),
-    Proof("run brings about `after`", reaches_after, basic=True),
+    Proof("run leads to `after`", reaches_after, basic=True),
     Proof("check is cheap", check_is_cheap),
-    Proof("check says the same twice", evidence_is_stable),
+    Proof("check returns the same twice", evidence_is_stable),
     Proof("check uses the cluster alone", check_uses_the_cluster_alone),
-    Proof("check stands an empty cluster", check_stands_an_empty_cluster),
-    Proof("what stays, stays", preserves_lasting_objects),
-    Proof("check says not_needed once there", ends_not_needed),
+    Proof("check works on an empty cluster", check_stands_an_empty_cluster),
+    Proof("objects in `stays` are never replaced", preserves_lasting_objects),
+    Proof("check returns not_needed after run", ends_not_needed),
     Proof("a second run changes nothing", repeats_nothing),
-    Proof("it has patience with deletions", has_patience_with_deletions),
-    Proof("killed and run again, it gets there", survives_being_killed),
-    Proof("after an error and run again, it gets there", survives_errors),
+    Proof("it waits for deletions to end", has_patience_with_deletions),
+    Proof("killed and run again, it succeeds", survives_being_killed),
+    Proof("after an error and run again, it succeeds", survives_errors),
     Proof("it loses no update of others", loses_no_update),
-    Proof("it spares what it does not name", spares_bystanders),
-    Proof("it keeps Secrets to itself", keeps_secrets),
-    Proof("it leaves the release alone", leaves_release_alone),
-    Proof("it remembers nothing", remembers_nothing),
+    Proof("it changes no other objects", spares_bystanders),
+    Proof("it shows no values of Secrets", keeps_secrets),
+    Proof("it does not change the release", leaves_release_alone),
+    Proof("it keeps no state in the process", remembers_nothing),
     Proof("it can be rehearsed", can_be_rehearsed),
     Proof("it can be undone", can_be_undone),
 )

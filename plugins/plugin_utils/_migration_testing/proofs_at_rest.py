@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong where a migration has to leave a cluster alone."""
+"""Problems of a migration that must not change a cluster."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def problems_at_rest(
     seconds: float | None = None,
     server: ApiServer | None = None,
 ) -> Iterator[str]:
-    """What is wrong where a verdict other than needed is expected; see ``assert_not_needed``."""
+    """The problems if a verdict other than needed is expected; see ``assert_not_needed``."""
     where = server or InMemory()
     around = build_environment(
         migration,

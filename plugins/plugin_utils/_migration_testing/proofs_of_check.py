@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Proofs of what a migration says of itself and of the cluster."""
+"""Proofs about the class of a migration, and about its check."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Problems = Iterator[str]
 
 
 def valid(case: Case) -> Problems:
-    """The class says of itself what it has to."""
-    # It stands alone here: whether those are there that it waits for shows where all migrations are loaded.
+    """The class has all required attributes."""
+    # Without ``after``: the migrations in it are checked where all migrations are loaded.
     alone: type[Migration] = cast(
         "type[Migration]",
         type(case.migration.__name__, (case.migration,), {"after": (), "__doc__": case.migration.__doc__}),
@@ -34,7 +34,7 @@ def valid(case: Case) -> Problems:
 
 
 def check_only_reads(case: Case) -> Problems:
-    """Asked for its verdict in either state, it does not even try to write."""
+    """In both states, its check does not even try to write."""
     for name, cluster in _both_states(case):
         attempt = check_migration(case.migration, cluster, case.around)
         for number, call in enumerate(attempt.recording.calls, 1):
@@ -47,7 +47,7 @@ def check_only_reads(case: Case) -> Problems:
 
 
 def check_is_cheap(case: Case) -> Problems:
-    """Asked for its verdict in either state, it makes few requests."""
+    """In both states, its check makes few requests."""
     for name, cluster in _both_states(case):
         calls = check_migration(case.migration, cluster, case.around).recording.calls
         if len(calls) > case.max_requests:
@@ -59,7 +59,7 @@ def check_is_cheap(case: Case) -> Problems:
 
 
 def evidence_is_stable(case: Case) -> Problems:
-    """Asked twice of the same cluster, it says the same: a run is held to what the plan said."""
+    """On the same cluster, its check returns the same twice: a run must find what the plan predicted."""
     cluster = case.start()
     first, second = (check_migration(case.migration, cluster, case.around) for _time in range(2))
     if first.verdicts and first.reason != second.reason:
@@ -70,7 +70,7 @@ def evidence_is_stable(case: Case) -> Problems:
 
 
 def ends_not_needed(case: Case) -> Problems:
-    """Once there, its check says so: after its run, and where the cluster was there from the first."""
+    """Its check returns not_needed after its run, and on a cluster that always was in the state ``after``."""
     attempt, _state = case.undisturbed
     if attempt.ran and not attempt.error and (last := attempt.verdicts[-1]).state != "not_needed":
         yield f"after run, check has to say not_needed, and said {last.state} ({last.evidence!r})"

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Proofs of what becomes of a migration that is ended, or meets errors, at any of its calls."""
+"""Proofs that a migration survives kills and errors at any of its calls."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Problems = Iterator[str]
 
 
 def survives_being_killed(case: Case) -> Problems:
-    """Killed at each of its calls, before or after its effect, and run again, it gets where it has to."""
+    """If it is killed at any of its calls, before or after the effect, the next run reaches the result."""
     return _first_harm(case, Fault.KILLED_BEFORE, Fault.KILLED_AFTER)
 
 
 def survives_errors(case: Case) -> Problems:
-    """With an error at each of its calls, before or after its effect, and run again, it gets there, too."""
+    """If any of its calls fails, before or after the effect, the next run reaches the result."""
     return _first_harm(case, Fault.REFUSED, Fault.ANSWER_LOST)
 
 
 def _first_harm(case: Case, *faults: Fault) -> Problems:
-    """The first call at which one of these faults does harm: what is behind it is mostly the same mistake."""
+    """The first call at which a fault does harm. Later ones usually have the same cause."""
     _attempt, reached = case.undisturbed
     for number in count(1):
         for fault in faults:
@@ -43,7 +43,7 @@ def _first_harm(case: Case, *faults: Fault) -> Problems:
 
 
 def _harm_of(case: Case, cluster: Cluster, struck: AttemptRecord, reached: ClusterState) -> str:
-    """What is wrong after a fault, once it was run again as far as it says that it is needed."""
+    """The problem after a fault, once it was run again if its check says needed."""
     if struck.process.ended_by:
         return struck.error
     if not struck.in_time:
@@ -56,6 +56,6 @@ def _harm_of(case: Case, cluster: Cluster, struck: AttemptRecord, reached: Clust
     if not problems:
         return ""
     if again is None:
-        return "it took no notice, and the cluster is not where it has to be:" + bullet_list(problems)
+        return "it reported no error, and the cluster is not in the required state:" + bullet_list(problems)
     why = "" if again.ran else f" (its check said {again.reason})"
-    return f"run again, it does not get where it has to{why}:" + bullet_list(problems)
+    return f"run again, it does not reach the required state{why}:" + bullet_list(problems)

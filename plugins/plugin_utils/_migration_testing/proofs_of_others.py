@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Proofs of how a migration treats what others have in the cluster: their edits, their objects."""
+"""Proofs that a migration respects edits and objects of others in the cluster."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ Problems = Iterator[str]
 SOMEBODY = "somebody-else"
 EDIT = "edited-by-somebody-else"
 SHORTEST_MOVED_VALUE = 4
-"""Characters of a value that is looked for elsewhere: a shorter one may stand there by chance."""
+"""Minimum length of a value to search elsewhere. A shorter one may be there by chance."""
 ELSEWHERE = "bystanders"
 
 
 @dataclass(frozen=True)
 class Edit:
-    """What somebody else writes into an object.
+    """An edit of an object by another client.
 
     Attributes:
         ref, api_version: the object.
         field: ``data`` or ``annotations``.
-        key: the key in that.
-        value: the value that is replaced, as plain text; None where the key is new.
+        key: the key in that field.
+        value: the value that it replaces, as plain text; None if the key is new.
     """
 
     ref: Ref
@@ -58,7 +58,7 @@ class Edit:
         return f"{'adds' if self.value is None else 'changes'} {path} of {self.ref}"
 
     def make(self, cluster: Cluster) -> bool:
-        """Write it; whether the object was there, and the value not changed yet."""
+        """Write it. Returns whether the object existed with the value, so that it was written."""
         ref = self.ref
         at = readable_version(cluster, self.api_version, ref.kind)
         obj = cluster.get(at, ref.kind, ref.name, ref.namespace or None)
@@ -77,7 +77,7 @@ class Edit:
 
 
 def loses_no_update(case: Case) -> Problems:
-    """What somebody else writes between two of its calls is not lost, though an error may be in its way."""
+    """An edit by another client between two of its calls is not lost. The migration may fail by it."""
     undisturbed, _state = case.undisturbed
     if case.server.waits or undisturbed.error:
         return
@@ -93,7 +93,7 @@ def loses_no_update(case: Case) -> Problems:
 
 
 def _call_that_lost(case: Case, edit: Edit, number: int) -> str:
-    """The call before which an edit was made, if that is lost in the end; else empty."""
+    """The call before which the edit was made, if the edit is lost in the end; otherwise empty."""
     cluster = case.start()
     is_made: list[bool] = []
     attempt = case.attempt(cluster, before_call=(number, lambda: is_made.append(edit.make(cluster))))
@@ -105,7 +105,7 @@ def _call_that_lost(case: Case, edit: Edit, number: int) -> str:
 
 
 def _edits(case: Case) -> Iterator[Edit]:
-    """Edits that have to be there in the end, be it in another place: what `after` no longer has may go."""
+    """Edits that must exist in the end, perhaps elsewhere. Values that `after` lacks may be deleted."""
     after = {ref_of(obj): obj for obj in case.after}
     texts = list(_all_texts(case.after))
     for obj in case.before:
@@ -127,7 +127,7 @@ def _edits(case: Case) -> Iterator[Edit]:
 
 
 def spares_bystanders(case: Case) -> Problems:
-    """Objects of the kinds that it touches, which neither state names, are the same ones afterwards."""
+    """It does not delete or replace objects of its kinds that are in neither state."""
     undisturbed, _state = case.undisturbed
     if case.server.waits or undisturbed.error:
         return
@@ -145,7 +145,7 @@ def spares_bystanders(case: Case) -> Problems:
 
 
 def _bystanders(case: Case, touched: Iterable[tuple[str, str]]) -> Iterator[Object]:
-    """One object of each kind in each namespace, and one where nobody looks, without labels."""
+    """One object of each kind in each namespace, and one in another namespace, without labels."""
     known = [*case.before, *case.after]
     namespaced = namespaced_kinds([*case.crds, *known])
     examples: dict[tuple[str, str], Object] = {
@@ -173,7 +173,7 @@ def _like(example: Object, metadata: Mapping[str, str]) -> Object:
 
 
 def _plain(obj: Object, field: str) -> dict[str, str]:
-    """The texts in one map of an object; those of a Secret's data decoded."""
+    """The texts in one map of an object. Those in a Secret's data are decoded."""
     holder = obj["metadata"] if field == "annotations" else obj
     found = {key: value for key, value in (holder.get(field) or {}).items() if isinstance(value, str)}
     if obj["kind"] == "Secret" and field == "data":
@@ -182,7 +182,7 @@ def _plain(obj: Object, field: str) -> dict[str, str]:
 
 
 def decoded(text: str) -> str:
-    """What base64 stands for, or the text itself where it is none."""
+    """The decoded base64, or the text itself if it is not base64."""
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, ValueError):

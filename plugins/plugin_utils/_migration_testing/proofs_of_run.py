@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Proofs of what a migration does where nothing happens to it."""
+"""Proofs about undisturbed runs of a migration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Problems = Iterator[str]
 
 
 def reaches_after(case: Case) -> Problems:
-    """Its check says needed, and it brings the cluster from before to after."""
+    """Its check returns needed, and its run changes the cluster from before to after."""
     attempt, state = case.undisturbed
     if any(call.writes for call in attempt.recording.calls) and not attempt.ran:
         return
@@ -40,7 +40,7 @@ def reaches_after(case: Case) -> Problems:
 
 
 def preserves_lasting_objects(case: Case) -> Problems:
-    """What has to stay is the same object all the time."""
+    """Objects in ``stays`` are the same ones all the time."""
     cluster = case.start()
     state = case.staying(cluster)
     yield from (
@@ -57,7 +57,7 @@ def preserves_lasting_objects(case: Case) -> Problems:
 
 
 def repeats_nothing(case: Case) -> Problems:
-    """A second check and run makes no write, and a second run that nobody asked for changes nothing."""
+    """A second check and run writes nothing, and a second run without a check changes nothing."""
     cluster = case.start()
     case.attempt(cluster)
     state = case.state(cluster)
@@ -69,7 +69,7 @@ def repeats_nothing(case: Case) -> Problems:
     if unasked.error:
         yield (
             f"run was called once more when all was done, and failed: {unasked.error}. It must be safe to "
-            f"run again from any point, also from its end: look at each object before changing it"
+            f"run again from any point, also from its end: read each object before you change it"
         )
     elif problems := case.compare(cluster, state, "the first run"):
         yield (
@@ -79,7 +79,7 @@ def repeats_nothing(case: Case) -> Problems:
 
 
 def has_patience_with_deletions(case: Case) -> Problems:
-    """It is done although deletions go on for a while, as they do on a real API server."""
+    """It succeeds even if deletions take a while, as on a real API server."""
     undisturbed, _state = case.undisturbed
     if case.server.waits or undisturbed.error or undisturbed.verdicts[-1].state != "not_needed":
         return
@@ -98,7 +98,7 @@ def has_patience_with_deletions(case: Case) -> Problems:
 
 
 def remembers_nothing(case: Case) -> Problems:
-    """It keeps nothing in the process: another process would not have it."""
+    """It stores nothing in the process, because another process would not have it."""
     case.attempt(case.start())
     for name in case.remembered():
         yield (
@@ -108,7 +108,7 @@ def remembers_nothing(case: Case) -> Problems:
 
 
 def can_be_rehearsed(case: Case) -> Problems:
-    """Rehearsed as every plan does it, it writes nothing, and shows what it will change."""
+    """In a rehearsal, as in every plan, it writes nothing, and shows what it will change."""
     attempt, reached = case.undisturbed
     cluster = case.start()
     before = case.state(cluster)
@@ -118,7 +118,7 @@ def can_be_rehearsed(case: Case) -> Problems:
         yield f"in a rehearsal, {rehearsed.error}. {last_call(rehearsed)}; it may look at ctx.rehearsal"
     if problems := case.compare(cluster, before, "`before`"):
         yield "its rehearsal has changed the cluster:" + bullet_list(problems)
-    # What controllers add to it, no rehearsal can show.
+    # A rehearsal can't show the changes of controllers.
     if rehearsed.error or case.reactions or case.server.waits:
         return
     if problems := case.differences(case.state(overlay), reached, "its run"):
@@ -126,7 +126,7 @@ def can_be_rehearsed(case: Case) -> Problems:
 
 
 def can_be_undone(case: Case) -> Problems:
-    """Undone as a later release does it, by the journal, it brings back what was before."""
+    """An undo by the journal, as in a later release, restores the state before."""
     migration = case.migration
     wanted = case.state_before
     if migration.irreversible and not migration.irreversible_kinds:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Proofs of what a migration does with what it is given: Secrets, manifests, and the process around it."""
+"""Proofs that a migration respects its environment: Secrets, manifests, and the process."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .proofs_of_others import decoded, texts_in
 Problems = Iterator[str]
 
 SHORTEST_SECRET = 6
-"""Characters of a value that is looked for: a shorter one may stand anywhere by chance."""
+"""Minimum length of a value to search. A shorter one may be anywhere by chance."""
 
 
 def keeps_secrets(case: Case) -> Problems:
-    """No value of a Secret is in its evidence, its log, what it prints, or an object that is no Secret."""
+    """No value of a Secret is in its evidence, its log, its output, or an object that is no Secret."""
     with _output() as output:
         cluster = case.start()
         attempts = [case.attempt(cluster), check_migration(case.migration, case.start_after(), case.around)]
@@ -61,7 +61,7 @@ def _has(texts: Iterator[str] | list[str], forms: tuple[str, ...]) -> bool:
 
 @contextmanager
 def _output() -> Iterator[io.StringIO]:
-    """All that is printed, or logged by Python's logging, by whichever thread."""
+    """Everything that any thread prints, or logs by Python's logging."""
     output = io.StringIO()
     handler, logger = logging.StreamHandler(output), logging.getLogger()
     level = logger.level
@@ -76,7 +76,7 @@ def _output() -> Iterator[io.StringIO]:
 
 
 def leaves_release_alone(case: Case) -> Problems:
-    """The manifests of components and the user's variables are as before: the engine hands out copies."""
+    """It does not change its copies of the manifests of components and of the user's variables."""
     attempts = [case.undisturbed[0], check_migration(case.migration, case.start_after(), case.around)]
     contexts = [context for attempt in attempts for context in attempt.contexts]
     for name, component in case.around.components.items():
@@ -93,7 +93,7 @@ def leaves_release_alone(case: Case) -> Problems:
 
 
 def check_stands_an_empty_cluster(case: Case) -> Problems:
-    """On a cluster that has nothing yet, not even the kinds, its check has a verdict, and blocks nothing."""
+    """On an empty cluster, even without the kinds, its check returns a verdict, and does not block."""
     attempt = check_migration(case.migration, case.server.hold([]), case.around)
     said = attempt.error or (attempt.reason if attempt.verdict == "blocked" else "")
     if said:

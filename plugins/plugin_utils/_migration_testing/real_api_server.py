@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A real API server that migrations are proved on: in namespaces of the tests' own, which go afterwards."""
+"""A real API server for proofs, in namespaces that tests create and delete."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .api_server import ApiServer
 from .state import api_versions_of
 
 MARK = {"lifecycle.kyma-project.io/test-of-migrations": "true"}
-"""The label of namespaces that tests have made, and may empty and delete."""
+"""The label of namespaces that tests have created, and may empty and delete."""
 
 MADE_BY_CONTROLLERS = {("v1", "Pod"), ("apps/v1", "ReplicaSet"), ("apps/v1", "ControllerRevision")}
 IN_EVERY_NAMESPACE = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
@@ -50,20 +50,20 @@ SERVED_FINALIZERS = frozenset(
 )
 
 SETTLING_SECONDS = 10.0
-"""How long what controllers do may take before it counts as not done."""
+"""Seconds to wait for the work of controllers."""
 GOING_SECONDS = 120.0
-"""How long deletions may take: of Pods their grace, of namespaces what all that is in them takes."""
+"""Seconds to wait for deletions: Pods need their grace, namespaces the deletion of their objects."""
 POLL_SECONDS = 0.05
 
 T = TypeVar("T")
 
 
 class ForeignObject(LifecycleError):
-    """There is something on the API server that tests have not made, and may not touch."""
+    """The API server has an object that tests have not created, and must not change."""
 
 
 class RealApiServer(ApiServer):
-    """A cluster that tests may use: it has none of their namespaces and cluster-wide objects.
+    """A cluster that tests may use. It must have none of their namespaces and cluster-scoped objects.
 
     Args:
         cluster: a connection to it.
@@ -149,7 +149,7 @@ class RealApiServer(ApiServer):
     def _own_namespace(self, name: str) -> None:
         if name in self._namespaces:
             return
-        # One that a test left there which was ended, or that is just going.
+        # Perhaps one of a test that was killed, or one that is being deleted.
         self._remove({_namespace(name): "v1"})
         self._cluster.create(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict(MARK)}}
@@ -175,8 +175,8 @@ class RealApiServer(ApiServer):
             _wait(partial(self._cluster.resource, *kind), f"{kind[1]} in {kind[0]} is not served")
 
     def _make(self, obj: Object) -> None:
-        # Discovery may know of a new kind a moment before the server takes objects of it; and a namespace
-        # gets its ServiceAccount a moment after it was made.
+        # Discovery may have a new kind a moment before the server accepts objects of it. A namespace
+        # gets its ServiceAccount a moment after its creation.
         made = _wait(lambda: self._made(obj), f"{ref_of(obj)} can't be made")
         if "status" in obj and (made.get("status") or {}) != obj["status"]:
             meta = obj["metadata"]
@@ -192,12 +192,12 @@ class RealApiServer(ApiServer):
             return self._cluster.create(bare)
 
     def _empty(self) -> None:
-        """Delete all that tests have made, but for their namespaces and definitions."""
+        """Delete all objects of tests, except their namespaces and definitions."""
         _until_gone(self._left, self._delete)
         self._known.clear()
 
     def _left(self) -> dict[Ref, Object]:
-        """What is still there of what tests, or controllers for them, have made."""
+        """The remaining objects that tests, or controllers for them, have created."""
         left: dict[Ref, Object] = {}
         for ref, api_version in self._known.items():
             served = readable_version(self._cluster, api_version, ref.kind)
@@ -219,7 +219,7 @@ class RealApiServer(ApiServer):
         if not obj["metadata"].get("deletionTimestamp"):
             self._cluster.delete(*place)
         elif set(obj["metadata"].get("finalizers") or ()) - SERVED_FINALIZERS:
-            # Nobody serves what a test has made up.
+            # No controller removes a finalizer that a test has invented.
             with suppress(NotFound):
                 self._cluster.patch(*place, {"metadata": {"finalizers": None}})
 
@@ -239,7 +239,7 @@ def _until_gone(look: Callable[[], Mapping[Ref, Object]], delete: Callable[[Ref,
 
 
 def _wait(look: Callable[[], T | None], why: str) -> T:
-    """The first answer that is something; a new kind or namespace is not usable at once."""
+    """The first answer that is not empty. A new kind or namespace is not usable at once."""
     end = time.monotonic() + SETTLING_SECONDS
     while True:
         try:

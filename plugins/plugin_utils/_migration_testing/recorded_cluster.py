@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster that records what is asked of it, and at whose Nth call the caller is killed or gets an error."""
+"""A cluster that records its calls, and can kill the caller or raise an error at the Nth call."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper im
 )
 
 NO_REQUEST = (*DISCOVERED, "server_version")
-"""Verbs that ask discovery, which is cached."""
+"""Verbs that read discovery, which is cached."""
 
 
 class Killed(BaseException):
-    """Stands for the end of the process: no ``Exception``, as nothing can be done about it."""
+    """Simulates the end of the process. It is not an ``Exception``, so that code does not handle it."""
 
 
 class Fault(StrEnum):
-    """What happens to a call."""
+    """A fault of a call."""
 
     KILLED_BEFORE = "killed before"
     KILLED_AFTER = "killed after"
@@ -44,25 +44,25 @@ class Fault(StrEnum):
 
     @property
     def kills(self) -> bool:
-        """Whether the process ends with it."""
+        """Whether it ends the process."""
         return self in (Fault.KILLED_BEFORE, Fault.KILLED_AFTER)
 
     @property
     def takes_effect(self) -> bool:
-        """Whether the call has its effect all the same."""
+        """Whether the call still has its effect."""
         return self in (Fault.KILLED_AFTER, Fault.ANSWER_LOST)
 
 
 @dataclass
 class Recording:
-    """What was asked of a cluster.
+    """The recorded calls of a cluster.
 
     Attributes:
-        fault: what happens to the call number ``fault_at`` (from 1), if to any.
+        fault: the fault at the call number ``fault_at`` (from 1), or None.
         calls: all requests, in order.
-        written: the objects that writes named and that were not refused, each with its apiVersion.
-        created: those of them that there were none of before.
-        before_call: the number of a call (from 1), and what somebody else does just before it.
+        written: the objects of successful writes, each with its apiVersion.
+        created: those of them that did not exist before.
+        before_call: the number of a call (from 1), and the action of another client right before it.
         hit: whether the fault has happened.
     """
 
@@ -76,12 +76,12 @@ class Recording:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def must_live(self) -> None:
-        """Raise Killed where the process is gone."""
+        """Raise Killed if the process has ended."""
         if self.hit and self.fault and self.fault.kills:
             raise Killed
 
     def begin(self, call: Call) -> bool:
-        """Note a request; whether the fault falls on it."""
+        """Record a request. Returns whether the fault happens to it."""
         with self._lock:
             self.must_live()
             self.calls.append(call)
@@ -93,12 +93,12 @@ class Recording:
             return True
 
     def strike(self) -> None:
-        """Let the fault happen."""
+        """Raise the fault."""
         self.must_live()
         raise Unreachable("connection reset by peer (the test kit did that)")
 
     def note_write(self, call: Call, answer: object, *, existed: bool) -> None:
-        """Note which object a write has named, and whether it existed before."""
+        """Record the object of a write, and whether it existed before."""
         if call.verb in ("apply", "create") and isinstance(answer, Mapping):
             self.written[ref_of(answer)] = answer["apiVersion"]
             if not existed:
@@ -112,7 +112,7 @@ class Recording:
 
 
 class RecordedCluster(ClusterWrapper):
-    """Another cluster, with its requests recorded, and perhaps one of them struck by a fault."""
+    """A cluster whose requests are recorded, perhaps with a fault at one of them."""
 
     def __init__(self, inner: Cluster, recording: Recording) -> None:
         super().__init__(inner)

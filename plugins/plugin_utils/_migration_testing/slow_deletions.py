@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster in memory whose deletions take as long as on a real API server: until somebody has slept."""
+"""A cluster in memory whose deletions take time, as on a real API server: until a migration sleeps."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.error_resp
 from .recorded_cluster import ref_named
 
 FINALIZERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
-"""What the garbage collector takes off when it is done with the dependents, by the propagation."""
+"""Finalizers that the garbage collector removes after it has processed dependents, by propagation."""
 
 SLOW_KINDS = frozenset(
     {"CustomResourceDefinition", "Namespace", "PersistentVolume", "PersistentVolumeClaim", "Pod"}
 )
-"""Kinds whose deletions controllers or kubelets have to end."""
+"""Kinds whose deletions controllers or kubelets must end."""
 
 
 @dataclass
 class PendingDeletions:
-    """What is being deleted, as it is shown meanwhile."""
+    """Objects that are being deleted, in their state meanwhile."""
 
     objects: dict[Ref, Object] = field(default_factory=dict)
     ever: dict[Ref, None] = field(default_factory=dict)
 
     def end(self) -> None:
-        """Let all of it be gone."""
+        """End all deletions."""
         self.objects.clear()
 
 
 class SlowlyDeletingCluster(ClusterWrapper):
-    """Another cluster; what is deleted with finalizers is shown until :meth:`PendingDeletions.end`."""
+    """A cluster that shows objects deleted with finalizers until :meth:`PendingDeletions.end`."""
 
     def __init__(self, inner: Cluster, going: PendingDeletions) -> None:
         super().__init__(inner)

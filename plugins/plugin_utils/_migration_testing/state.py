@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""States of a cluster as a test means them, and how two of them differ, by field: pure but for one reader."""
+"""States of a cluster in a test, and their differences by field: pure, except one reader."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff
 from .attempt_record import AttemptRecord
 
 ClusterState = Mapping[Ref, "Object | None"]
-"""Objects by reference; None where there is none."""
+"""Objects by reference; None if it does not exist."""
 
 LONGEST_VALUE = 80
-"""Characters of a value that are shown."""
+"""Maximum characters of a value in a sentence."""
 
 
 def api_versions_of(objects: Iterable[Mapping[str, Any]]) -> dict[Ref, str]:
-    """By which apiVersion each object is read."""
+    """The apiVersion to read each object in."""
     return {ref_of(obj): obj["apiVersion"] for obj in objects}
 
 
 def read_state(cluster: Cluster, versions: Mapping[Ref, str]) -> ClusterState:
-    """The objects as they are now; what is being deleted counts as gone."""
+    """The current objects. Those being deleted count as gone."""
     found: dict[Ref, Object | None] = {}
     for ref, api_version in versions.items():
-        # A migration may take the version away that an object was given in.
+        # A migration may remove the version in which the test gives an object.
         served = readable_version(cluster, api_version, ref.kind)
         obj = cluster.get(served, ref.kind, ref.name, ref.namespace or None)
         found[ref] = None if obj is None or obj["metadata"].get("deletionTimestamp") else obj
@@ -52,12 +52,12 @@ def state_differences(
     name: str,
     ignored: Collection[str] = (),
 ) -> list[str]:
-    """How what was found differs from what was wanted, each in a sentence for the author.
+    """How the current state differs from the wanted one, each in a sentence for the author.
 
     Args:
-        found: the state as it is.
-        wanted: the state as it has to be; what it doesn't name must not be there.
-        name: what the wanted state is called in the sentences.
+        found: the current state.
+        wanted: the wanted state; objects that it doesn't have must not exist.
+        name: the name of the wanted state in the sentences.
         ignored: paths of fields that may differ, with all below them; ``Kind:path`` for one kind alone.
     """
     lines: list[str] = []
@@ -73,7 +73,7 @@ def state_differences(
 
 
 def status_differences(found: ClusterState, wanted: Sequence[Object]) -> list[str]:
-    """How statuses differ from what an author gave of them; what isn't given is the controllers' own."""
+    """How statuses differ from the fields that the author gives. Controllers may set the others."""
     lines = []
     for obj in wanted:
         status = (found.get(ref_of(obj)) or {}).get("status") or {}
@@ -84,12 +84,12 @@ def status_differences(found: ClusterState, wanted: Sequence[Object]) -> list[st
 
 
 def replaced(before: ClusterState, found: ClusterState) -> list[Ref]:
-    """The objects of ``before`` that are gone, or are others of the same name."""
+    """The objects of ``before`` that are gone, or were replaced by others of the same name."""
     return [ref for ref, obj in before.items() if obj is not None and _uid(found.get(ref)) != _uid(obj)]
 
 
 def incomplete(objects: Sequence[Mapping[str, Any]], name: str) -> Iterator[str]:
-    """What is wrong with the objects that an author gave."""
+    """Problems of the objects that an author gives."""
     for number, obj in enumerate(objects, 1):
         lacks = [key for key in ("apiVersion", "kind") if not obj.get(key)]
         if not (obj.get("metadata") or {}).get("name"):
@@ -114,7 +114,7 @@ def _field_differences(
 
 
 def _leaves(changes: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, Any, Any]]:
-    """The fields themselves, where a map of them is on one side alone."""
+    """The single fields of a map that exists only on one side."""
     for path, value, other in changes:
         present, absent = (other, value) if value is None else (value, other)
         if absent is None and isinstance(present, dict) and present:
@@ -126,7 +126,7 @@ def _leaves(changes: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, Any,
 
 
 def _comparable(obj: Object) -> Object:
-    """An object without what a second object of the same content can't have in common with it."""
+    """An object without uids of owners, which differ between objects of the same content."""
     owners = obj["metadata"].get("ownerReferences")
     if not owners:
         return obj
@@ -154,12 +154,12 @@ def _uid(obj: Object | None) -> str:
 
 
 def bullet_list(problems: Iterable[str]) -> str:
-    """Problems as a list of their own below a sentence."""
+    """Problems as an indented list below a sentence."""
     return "".join(f"\n    - {problem}" for problem in problems)
 
 
 def last_call(attempt: AttemptRecord) -> str:
-    """How far an attempt has come."""
+    """The last request of an attempt, as a clause."""
     calls = attempt.recording.calls
     return (
         f"its last request was {attempt.recording.describe_call(len(calls))}"

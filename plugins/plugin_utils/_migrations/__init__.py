@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Migrations on the controller: the folders that are searched, and what is found in them.
+"""Migrations on the controller: the folders to search, and the migrations in them.
 
-From outside: `discovery`.
+Public module: `discovery`.
 """

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which folders are searched for migrations."""
+"""The folders to search for migrations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def folders_of(folders: Sequence[str], collections: Sequence[str]) -> list[Migra
 
     Args:
         folders: absolute paths, which need not exist.
-        collections: names such as ``acme.platform``; their migrations lie in
+        collections: names such as ``acme.platform``; their migrations are in
             ``plugins/module_utils/kyma_migrations``.
     """
     return [
@@ -42,7 +42,7 @@ def discover_migrations(folders: Sequence[str], collections: Sequence[str]) -> M
 
 
 def _of_collection(name: str) -> MigrationFolder:
-    """The folder of a collection; with a problem where there is none, as the user counts on it."""
+    """The folder of a collection; with a problem if there is none, as the user relies on it."""
     module = f"ansible_collections.{name}.{FOLDER_OF_COLLECTIONS}"
     places = _places(module)
     if places:
@@ -52,7 +52,7 @@ def _of_collection(name: str) -> MigrationFolder:
 
 
 def _places(module: str) -> list[str]:
-    """Where a package lies; nowhere, if there is none."""
+    """The paths of a package; empty if there is none."""
     try:
         spec = find_spec(module)
     except (ImportError, ValueError):

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why a collection that the user lists has no migrations to offer: for people."""
+"""The reason why a collection of the user has no migrations: for people."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ OPTION = "migration_collections"
 
 
 def missing_reason(name: str, places: Callable[[str], list[str]]) -> str:
-    """What is wrong with an entry of ``migration_collections``, and what to do, in a sentence.
+    """The problem of an entry of ``migration_collections``, and the remedy, in a sentence.
 
     Args:
         name: the entry.
-        places: where a package lies, by its name; nowhere, if there is none.
+        places: the paths of a package, by its name; empty if there is none.
     """
     if not re.fullmatch(r"[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*", name):
         return f"{OPTION} lists {name!r}, which is no collection's name: it must be namespace.name"

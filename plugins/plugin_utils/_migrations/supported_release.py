@@ -21,13 +21,13 @@ class NoSupportedRelease(LifecycleError):
 
 
 def supported_release(collection: Path) -> str:
-    """The newest release that a collection supports; what is to be removed in it must be gone.
+    """The newest release that a collection supports; code to be removed in it must be gone.
 
     Args:
         collection: the folder with the collection's ``galaxy.yml`` and ``meta``.
 
     Raises:
-        NoSupportedRelease: the file is not there, can't be read, or does not say.
+        NoSupportedRelease: the file does not exist, can't be read, or has no such entry.
     """
     from yaml import YAMLError, safe_load
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Catalogs and manifests of modules on the controller: finding, downloading and caching them.
+"""Catalogs and manifests of modules on the controller: finds, downloads and caches them.
 
-From outside: `catalog_sources`, `manifests`, `download_cache`.
+Public modules: `catalog_sources`, `manifests`, `download_cache`.
 """

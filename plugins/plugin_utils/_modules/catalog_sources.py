@@ -40,21 +40,21 @@ _KINDS = (TEMPLATE, RELEASE_META)
 
 
 class CatalogSourceError(ReleaseError):
-    """Sources of a catalog that can't be read, with everything that is wrong with them."""
+    """Sources of a catalog that can't be read, with all their errors."""
 
     heading = "the module catalog can't be used for {count} reasons:"
 
 
 @dataclass
 class CatalogDocuments:
-    """What some sources hold.
+    """The content of some sources.
 
     Attributes:
         documents: ModuleTemplates and ModuleReleaseMetas, each with its file.
         local_manifests: paths of manifests that local files among them name.
-        notes: what to pin, and sources that have none of these documents.
+        notes: sources to pin, and sources without these documents.
         warnings: copies that may be out of date; keys that are in a document twice.
-        problems: what can't be read.
+        problems: unreadable sources.
     """
 
     documents: list[SourcedDocument] = field(default_factory=list)
@@ -64,7 +64,7 @@ class CatalogDocuments:
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, other: CatalogDocuments) -> None:
-        """Add what another source holds."""
+        """Add the content of another source."""
         self.documents += other.documents
         self.local_manifests |= other.local_manifests
         self.notes += other.notes
@@ -104,15 +104,15 @@ class CatalogDocuments:
 
 
 def read_catalog_sources(catalog: Iterable[Any], cache: DownloadCache) -> CatalogDocuments:
-    """The documents that a catalog's sources hold, in the order of the sources.
+    """The documents of a catalog's sources, in the order of the sources.
 
     Args:
-        catalog: each a file, a folder (all YAML and JSON files below it) or a URL, as text or as a mapping
-            of ``source`` and ``sha256``. The word ``cluster`` is passed over.
+        catalog: each a file, a folder (all YAML and JSON files below it) or a URL, as text or as a mapping of
+            ``source`` and ``sha256``. The word ``cluster`` is skipped.
         cache: downloads.
 
     Raises:
-        CatalogSourceError: everything that can't be read.
+        CatalogSourceError: all sources that can't be read.
     """
     entries = [entry for entry in catalog if entry != CLUSTER]
     found = CatalogDocuments()

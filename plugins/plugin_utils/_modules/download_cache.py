@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Downloads with a copy on the controller, so that a cluster can be reached where the internet can't.
+"""Downloads with a copy on the controller, for controllers that reach a cluster but not the internet.
 
 The folder has one file per content, named by its sha256, and one per URL with the sha256 of its last content.
 It can be copied to another controller.
@@ -30,12 +30,12 @@ _LAST = ".last"
 
 @dataclass(frozen=True)
 class Download:
-    """What a URL holds.
+    """The content of a URL.
 
     Attributes:
         content: the bytes.
-        notes: what to pin.
-        warnings: what may be out of date, or was not stored.
+        notes: sources to pin.
+        warnings: content that may be out of date, or was not stored.
     """
 
     content: bytes
@@ -47,8 +47,8 @@ class DownloadCache:
     """Downloads, and stores what it has downloaded.
 
     Args:
-        folder: where copies are. It is created when the first one is stored, and only its owner may write.
-        download: writes what a URL holds to a file, or raises ReleaseError.
+        folder: of the copies. It is created when the first one is stored, and only its owner may write.
+        download: writes the content of a URL to a file, or raises ReleaseError.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class DownloadCache:
         self._download = download
 
     def fetch(self, url: str, sha256: str = "") -> Download:
-        """What a URL holds. A pinned content is downloaded only if there is no copy of it.
+        """The content of a URL. A pinned content is downloaded only if there is no copy of it.
 
         Args:
             url: http or https.
-            sha256: that its content must have, as lower-case hexadecimal digits; empty if it isn't pinned.
+            sha256: of its content, as lower-case hexadecimal digits; empty if it isn't pinned.
 
         Raises:
             ReleaseError: it can't be downloaded and there is no copy, or its content is not the pinned one.
@@ -108,7 +108,7 @@ class DownloadCache:
         return release_error(f"{why}. There is no intact copy of it in {self._folder}", without_login(url))
 
     def _copy(self, digest: str) -> bytes | None:
-        """The stored content with this digest; None if it is not there, or not as it was stored."""
+        """The stored content with this digest; None if it does not exist, or was changed."""
         if not digest:
             return None
         content = _read(self._folder / digest)
@@ -118,7 +118,7 @@ class DownloadCache:
         return self._write(self._folder / digest, content)
 
     def _write(self, target: Path, content: bytes) -> tuple[str, ...]:
-        """Replace a file at once; a problem with that is a warning, as the content is at hand."""
+        """Replace a file at once; a failure is a warning, as the content is available."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor, unfinished = tempfile.mkstemp(dir=self._folder)

@@ -19,13 +19,13 @@ from .places import Place, read_local_file
 
 @dataclass(frozen=True)
 class FetchedManifest:
-    """The text of a manifest, or why there is none.
+    """The text of a manifest, or the reason why there is none.
 
     Attributes:
-        text: empty if it can't be had.
-        error: why it can't be had, or empty. It concerns no other manifest.
-        notes: what to pin.
-        warnings: what may be out of date, or was not stored.
+        text: empty if there is none.
+        error: the reason, or empty. It concerns no other manifest.
+        notes: manifests to pin.
+        warnings: content that may be out of date, or was not stored.
     """
 
     text: str = ""
@@ -39,7 +39,7 @@ class ManifestFetcher:
 
     Args:
         cache: downloads.
-        pins: the sha256 of manifests, by link or path. What is pinned is never read with another content.
+        pins: the sha256 of manifests, by link or path. A pinned manifest is never read with another content.
 
     Raises:
         ReleaseError: a pin has another form.

@@ -22,7 +22,7 @@ from .places import Place
 
 
 class ModuleSources(ModuleMaterials):
-    """What the options of a task name.
+    """The sources that the options of a task name.
 
     Args:
         params: the validated options; paths are right on the controller.
@@ -64,7 +64,7 @@ class ModuleSources(ModuleMaterials):
         return [*read.warnings, *read.notes, *fetched]
 
     def fetch(self, links: Collection[str]) -> None:
-        """Read manifests, those that were not read yet side by side."""
+        """Read manifests; those that were not read yet in parallel."""
         wanted = [link for link in links if link not in self._fetched]
         refused = {link for link in wanted if not self._is_readable(link)}
         self._fetched |= {link: FetchedManifest(error=_refusal(link)) for link in refused}
@@ -73,14 +73,14 @@ class ModuleSources(ModuleMaterials):
             self._fetched |= ManifestFetcher(self._cache, self._pins).fetch(wanted)
 
     def _is_readable(self, link: str) -> bool:
-        """Whether a manifest may be read: of local files only those that the user or a local file names."""
+        """Whether a manifest may be read: a local file only if the user or a local file names it."""
         return Place(link).path is None or link in self._users or link in self._read.local_manifests
 
     def content(self, links: Collection[str]) -> Mapping[str, Any]:
         """All that a module on another host needs, see :class:`~.module_materials.ShippedModules`.
 
         Args:
-            links: of the manifests that it has asked for.
+            links: of the manifests that it has requested.
         """
         self.fetch(links)
         found = {link: self._fetched[link] for link in links}

@@ -21,11 +21,11 @@ _KEYS = ("source", "sha256")
 
 
 class Place(NamedTuple):
-    """Where a file is.
+    """The place of a file.
 
     Attributes:
         source: a path or a URL.
-        sha256: that its content must have, as lower-case hexadecimal digits; empty if it isn't pinned.
+        sha256: of its content, as lower-case hexadecimal digits; empty if it isn't pinned.
     """
 
     source: str

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan as a file on the controller: to be looked at and approved, and carried out later."""
+"""A plan as a file on the controller: for people to review and approve, and to apply later."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ SECRET_OPTIONS = ("overrides", "migration_variables")
 
 
 class BadPlan(LifecycleError):
-    """A file can't be carried out as a plan."""
+    """A file can't be applied as a plan."""
 
 
 def write_plan(
     path: Path, asked: Mapping[str, Any], result: Mapping[str, Any], names: Mapping[str, Any] | None = None
 ) -> str:
-    """Keep a plan; its digest is the answer, and nobody else may read the file.
+    """Store a plan in a file that only its owner may read; return its digest.
 
     Args:
         path: of the file.
-        asked: the options that are kept, as :func:`given_options` has them.
-        names: what is known by its name alone, as :func:`names_of` has it.
-        result: what the task ``plan`` answered with, ``saw`` included.
+        asked: the options to store, as :func:`given_options` returns them.
+        names: the values that are known only by name, as :func:`names_of` returns them.
+        result: the result of the task ``plan``, with ``saw``.
 
     Raises:
         BadPlan: the file can't be written.
@@ -98,11 +98,11 @@ def write_plan(
 
 
 def given_options(params: Mapping[str, Any], spec: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Those options that a plan keeps and that say anything.
+    """The options that a plan stores and that have a value.
 
     Args:
         params: validated options.
-        spec: of them, with their defaults.
+        spec: of the options, with their defaults.
     """
     found = {name: params.get(name) for name in PLAN_OPTIONS}
     return {
@@ -111,19 +111,19 @@ def given_options(params: Mapping[str, Any], spec: Mapping[str, Mapping[str, Any
 
 
 def options_from_plan(kept: Mapping[str, Any], given: Mapping[str, Any], hop: int) -> dict[str, Any]:
-    """The options of a plan that was kept which count, as nothing else was given.
+    """The options of a stored plan that the given ones do not replace.
 
     Args:
-        kept: the plan.
-        given: the options that were given with it, as :func:`given_options` has them.
-        hop: which one is its turn; 1 is the first.
+        kept: the stored plan.
+        given: the options that were given with it, as :func:`given_options` returns them.
+        hop: the number of the current one; 1 is the first.
     """
     own = HOP if hop > 1 else ()
     return {name: value for name, value in kept["asked"].items() if name not in (*own, *given)}
 
 
 def version_of_hop(kept: Mapping[str, Any], hop: int) -> str:
-    """Where a hop leads to; 1 is the first.
+    """The version that a hop leads to; 1 is the first hop.
 
     Raises:
         BadPlan: the plan has no such hop.
@@ -135,7 +135,7 @@ def version_of_hop(kept: Mapping[str, Any], hop: int) -> str:
 
 
 def names_of(written: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The names in what may hold secrets, without any value.
+    """The names in values that may hold secrets, without any value.
 
     Args:
         written: the options as the user wrote them.
@@ -150,11 +150,11 @@ def names_of(written: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def option_mismatches(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What a plan was made with and is missing now, or the other way round, each in a sentence.
+    """The names that a plan had and that are missing now, or the other way round, each in a sentence.
 
     Args:
-        before: what the plan knows by name, see :func:`names_of`.
-        now: the same of what is given with it; files need not be.
+        before: the names in the plan, see :func:`names_of`.
+        now: the same of the options given with it; files are optional.
     """
     told = []
     for option in (*(name for name in NAMED if now.get(name)), *SECRET_OPTIONS):
@@ -168,14 +168,14 @@ def option_mismatches(before: Mapping[str, Any], now: Mapping[str, Any]) -> list
 
 
 def read_plan(path: Path, approved: str) -> dict[str, Any]:
-    """A plan that was kept.
+    """A stored plan.
 
     Args:
         path: of the file.
         approved: the digest that a person has approved, or empty.
 
     Raises:
-        BadPlan: it is no such file, it was edited, or another one was approved.
+        BadPlan: the file is no plan, it was edited, or another one was approved.
     """
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
@@ -195,16 +195,16 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
 
 
 def plan_file_digest(kept: Mapping[str, Any]) -> str:
-    """sha256 over all that a file with a plan says."""
+    """sha256 over the whole content of a file with a plan."""
     said = {key: value for key, value in kept.items() if key != "digest"}
     return "sha256:" + hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def archive_code_digest(archive: bytes) -> str:
-    """sha256 over the code of packed migrations, wherever their folders lie."""
+    """sha256 over the code of packed migrations, independent of their folders."""
 
     with zipfile.ZipFile(io.BytesIO(archive)) as packed:
-        # The first two parts of a name tell where it was found.
+        # The first two parts of a name give the place where it was found.
         files = sorted(
             (name.split("/", 2)[2], hashlib.sha256(packed.read(name)).hexdigest())
             for name in packed.namelist()

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``plan`` with a file: to keep what was planned, or to see whether what was kept still holds."""
+"""The task ``plan`` with a file: stores a plan, or checks whether a stored plan still holds."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ Planned = Callable[[Arguments], Result]
 
 
 class PlanFileTask:
-    """One task that keeps a plan, or carries one out that was kept.
+    """One task that stores a plan, or applies a stored one.
 
     Args:
         args: the task's options as the user wrote them.
         action: its name.
-        places: where files are looked for.
+        places: the places to search for files.
         decrypted: from the path of a file that may be encrypted by ansible-vault to one that isn't.
-        code: answers with the packed migrations, from the options that say where they lie.
+        code: returns the packed migrations, from the options with their folders.
     """
 
     def __init__(
@@ -64,15 +64,15 @@ class PlanFileTask:
         self._code = code
 
     def carry(self, arguments: Arguments, planned: Planned) -> Result:
-        """Plan, and keep that or hold it against what was kept.
+        """Plan, and store the plan or compare it with the stored one.
 
         Args:
             arguments: of the task.
-            planned: makes the plan.
+            planned: creates the plan.
 
         Raises:
-            BadPlan: the file is no plan, can't be written, or what it holds no longer holds.
-            NoSuchPath: a file that the plan was made with is gone.
+            BadPlan: the file is no plan, can't be written, or its plan no longer holds.
+            NoSuchPath: a file that the plan was created with is gone.
         """
         if arguments.params["plan"]:
             return self._carry_out(arguments, planned)
@@ -82,7 +82,7 @@ class PlanFileTask:
     def _keep(self, result: Result, params: Mapping[str, Any]) -> Result:
         saw = self._saw(result, params)
         path = Path(params["plan_out"]).expanduser().absolute()
-        # By paths that are right from anywhere; of what is encrypted, that of the encrypted file.
+        # With paths that are right from any folder; for an encrypted file, the path of the encrypted one.
         found = resolve_paths(self._written, self._places, decrypted=str, local_connection=False)
         asked = given_options({**self._written, **found}, DEFINITION.argument_spec)
         digest = write_plan(path, asked, {**result, "saw": saw}, names_of(self._written))
@@ -97,7 +97,7 @@ class PlanFileTask:
         asked = options_from_plan(kept, given_options(arguments.params, DEFINITION.argument_spec), hop)
         found = resolve_paths(asked, self._places, decrypted=self._decrypted, local_connection=False)
         arguments = arguments.with_paths({**arguments.paths, **asked, **found})
-        # Before it is planned: what is missing would only show as what comes of that.
+        # Before the plan is created: otherwise only the effects of a missing file would show.
         self._refuse_other_options(kept, arguments.params)
         result = planned(arguments)
         if "saw" not in result:
@@ -125,7 +125,7 @@ class PlanFileTask:
 
     @cached_property
     def _written(self) -> dict[str, Any]:
-        """The options as the user wrote them: files that are encrypted lie elsewhere by now."""
+        """The options as the user wrote them, because encrypted files have other paths now."""
         return validate(DEFINITION, self._args, self._action).params
 
 

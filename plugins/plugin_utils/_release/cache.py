@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rendered releases, kept for one run of ansible-playbook: the plan renders, the phases after it read."""
+"""Rendered releases, stored for one run of ansible-playbook: the plan renders, the phases after it read."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ LOOK_SECONDS = 0.05
 class ReleaseCache:
     """Bundles in a folder that ansible-playbook removes at its end, each named by the release's fingerprint.
 
-    The workers of several hosts share it. Of those that want the same release at the same time one renders,
-    and the others wait for it.
+    The workers of several hosts share it. If several need the same release at the same time, one renders it
+    and the others wait.
 
     Args:
-        folder: where the bundles are.
-        say: takes a sentence for people when a wait becomes long.
-        before_writing: gets the folder before a bundle is put there.
+        folder: of the bundles.
+        say: called with a sentence for people when a wait becomes long.
+        before_writing: called with the folder before a bundle is written there.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class ReleaseCache:
         self._before_writing = before_writing
 
     def path(self, fingerprint: str) -> Path:
-        """Where the bundle of the release with this fingerprint is; only its owner can read it."""
+        """The path of the bundle of the release with this fingerprint; only its owner can read it."""
         return self._folder / f"kyma-release-{fingerprint}.bundle"
 
     def release(
@@ -56,12 +56,12 @@ class ReleaseCache:
         enough: Callable[[Release], bool],
         read: Callable[[Release | None], Release],
     ) -> Release:
-        """The release with this fingerprint, of which more is read when that is wanted.
+        """The release with this fingerprint; more of it is read when that is needed.
 
         Args:
             fingerprint: hexadecimal digits.
-            enough: whether what is there of it will do.
-            read: reads what is missing beside what is there. What it raises is handed on.
+            enough: returns whether the stored parts suffice.
+            read: reads the missing parts. Its exceptions are passed on.
         """
         bundle = self.path(fingerprint)
         there = _release_in(bundle)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the releases that an upgrade may lead over, and which versions they are; none of them is rendered."""
+"""Finds the releases that an upgrade may pass through, and their versions; it renders none of them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class CatalogEntry:
     """A release of a catalog.
 
     Attributes:
-        request: where it lies; all else as for the release that is wanted.
-        version: of it.
+        request: its place; all else as for the wanted release.
+        version: of the release.
         upgrades_from: the versions that it may follow; empty means the previous minor.
     """
 
@@ -45,11 +45,11 @@ def read_catalog(entries: Iterable[str | Mapping[str, Any]], wanted: ReleaseRequ
 
     Args:
         entries: paths and URLs of releases and of folders of releases, each as text or as a mapping with
-            ``release``, ``checksum`` and ``version``. Where there is none, the folder of the wanted release.
-        wanted: the release that an upgrade is to come to.
+            ``release``, ``checksum`` and ``version``. If there is none, the folder of the wanted release.
+        wanted: the target release of an upgrade.
 
     Raises:
-        ReleaseError: something is wrong with a release that is listed by itself.
+        ReleaseError: a release that is listed itself has an error.
     """
     listed = list(entries)
     if not listed and not is_url(wanted.source):
@@ -78,7 +78,7 @@ def _releases_of(asked: Mapping[str, str], wanted: ReleaseRequest) -> Iterator[C
             try:
                 yield _listed({"release": str(child)}, wanted)
             except (ReleaseError, OSError):
-                # A folder of releases may hold anything else, and releases that nobody asks for.
+                # A folder of releases may hold anything else, and releases that are not needed.
                 continue
     else:
         yield _listed(asked, wanted)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the components of a release consist of, read and rendered as far as that is needed."""
+"""The contents of the components of a release, read and rendered as far as needed."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def ignore_count(_done: int, _total: int) -> None:
 
 
 class Contents:
-    """Reads and renders.
+    """Reads and renders the contents of components.
 
     Args:
-        source: where the release lies.
-        layout: how it is laid out.
+        source: the place of the release.
+        layout: of the release.
         helm_binary: the helm binary.
-        findings: where all that is found out is added.
-        kept: sources of components that need not be read where they have not changed.
-        there: the same release with what was read of it before.
+        findings: gets all problems and warnings.
+        kept: sources of components that need not be read if they have not changed.
+        there: the same release with the parts that were read before.
         on_read: called before and after the reading of each component, by several threads.
     """
 
@@ -69,7 +69,7 @@ class Contents:
         self._on_read = on_read
 
     def crds(self) -> Content:
-        """The CRDs, read only if they have to be."""
+        """The CRDs, read only if necessary."""
         if self._there is not None and self._there.crds.is_read:
             return self._there.crds
         source = files_source_hash(self._layout.crd_files())
@@ -89,7 +89,7 @@ class Contents:
         values: UserValues,
         crds: Content,
     ) -> tuple[dict[str, Content], Content]:
-        """Content by component, and the CRDs, which were read if a chart has to know what is served."""
+        """Content by component, and the CRDs, which were read if a chart needs to know the served kinds."""
         contents = self._there_already(entries)
         rest = [entry for entry in entries if entry.name not in contents]
         unread = {
@@ -123,7 +123,7 @@ class Contents:
         return contents, crds
 
     def of_one(self, entry: ComponentEntry, found: ComponentSource, values: UserValues) -> Content:
-        """The content of one component, whatever of it is known."""
+        """The content of one component, no matter what is known of it."""
         unread = Content((), is_read=False)
         served = served_by(self.read_crds(unread).objects) if isinstance(found, Chart) else ()
         return self._taken(self._renderer(values, served).render(entry, found)(), unread)
@@ -154,7 +154,7 @@ class Contents:
 
 
 def served_by(objects: Iterable[Object]) -> list[str]:
-    """What the CRDs among some objects will have served, as Helm's ``--api-versions`` takes it."""
+    """The kinds that the CRDs among some objects will serve, in the form of Helm's ``--api-versions``."""
     return sorted(set(_served_by(objects)))
 
 

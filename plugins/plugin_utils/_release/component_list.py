@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the list of what a release consists of, in the format that Kyma has always had."""
+"""Reads the component list of a release, in the format that Kyma has always had."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class ComponentList:
 
 
 def read_component_list(text: str, file: str) -> tuple[ComponentList, tuple[Problem, ...]]:
-    """What can be read of a component list, and everything that is wrong with it.
+    """The readable part of a component list, and all its errors.
 
-    Of a text that is no YAML only names can be read: they are found as they are written.
+    In a text that is no YAML only names can be read, as they are written.
     """
     try:
         settings = read_settings(text, file)
@@ -65,7 +65,7 @@ def read_component_list(text: str, file: str) -> tuple[ComponentList, tuple[Prob
 
 
 def seconds_of(duration: str) -> float | None:
-    """Seconds of ``600``, ``90s``, ``10m`` or ``1h30m``; None where it is none of these or not positive."""
+    """Seconds of ``600``, ``90s``, ``10m`` or ``1h30m``; None for other texts, and if not positive."""
     match = _DURATION.fullmatch(duration)
     if not match:
         return None
@@ -74,7 +74,7 @@ def seconds_of(duration: str) -> float | None:
 
 
 def is_outside(path: str) -> bool:
-    """Whether a path is not one inside of the folder that it starts from."""
+    """Whether a path leads out of the folder that it starts from."""
     depth = 0
     for part in path.split("/"):
         depth += -1 if part == ".." else part not in ("", ".")
@@ -126,7 +126,7 @@ class _ListReader(SettingsReader):
         )
 
     def _name(self, item: LocatedMapping) -> str:
-        """The name of an entry; empty if it can't be one, and is refused."""
+        """The name of an entry; empty for an invalid one, which is refused."""
         name = self.string(item, "name")
         problem = self._name_problem(name)
         if problem:
@@ -156,7 +156,7 @@ class _ListReader(SettingsReader):
     def _role(self, item: LocatedMapping) -> str | None:
         role = self.string(item, "role")
         if role and not _ROLE.fullmatch(role):
-            # Ansible takes a path for a role as well, and would run what lies there.
+            # Ansible takes a path for a role as well, and would run what is there.
             self.refuse(f"{role!r} can't be a role's name, such as acme.platform.telemetry", item.line)
         return role or None
 

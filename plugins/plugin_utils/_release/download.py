@@ -16,10 +16,10 @@ _SECONDS_WITHOUT_A_BYTE = 60
 
 
 def download(url: str, target: Path) -> None:
-    """Write what a URL holds to a file; proxies, logins and certificates are as for all of Ansible.
+    """Write the content of a URL to a file; proxies, logins and certificates are as for all of Ansible.
 
     Raises:
-        ReleaseError: it can't be had.
+        ReleaseError: the download failed.
     """
     from ansible.module_utils.urls import open_url
 
@@ -27,7 +27,7 @@ def download(url: str, target: Path) -> None:
         with open_url(url, timeout=_SECONDS_WITHOUT_A_BYTE) as answer, target.open("wb") as file:
             shutil.copyfileobj(answer, file)
     except Exception as error:
-        # open_url raises urllib's, http's, ssl's and classes of its own: each says why in one line.
+        # open_url raises urllib's, http's, ssl's and classes of its own: each has the reason in one line.
         raise release_error(
             f"can't be downloaded: {_without_secrets(str(error), url)}", without_login(url)
         ) from error

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A release's digest, found without parsing or rendering anything."""
+"""A release's digest, computed without parsing or rendering."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ _remembered: dict[tuple[int, ...], str] = {}
 
 
 def fingerprint(request: ReleaseRequest) -> str:
-    """sha256 over everything that the rendering depends on; it is what ``Release.digest`` will be.
+    """sha256 over everything that the rendering depends on; it becomes ``Release.digest``.
 
-    That is every file which convention may find (those of other profiles included, as telling them apart
-    takes longer than reading them), profile, version, the user's values, and the versions of the tools.
-    Nothing of where the release lies goes into it, so that all machines agree. A tool or a file of the user's
-    that is missing makes it another one than any that was deployed; the reading then tells what is missing.
+    It covers every file that the conventions may find, profile, version, the user's values, and the versions
+    of the tools. Files of other profiles are included, because sorting them out takes longer than reading
+    them. The place of the release does not go into it, so that all machines agree. If a tool or a file of the
+    user's is missing, the digest differs from that of every deployed release; the reading then reports what
+    is missing.
 
     Raises:
         ReleaseError: there is no such release.
@@ -61,7 +62,7 @@ def fingerprint(request: ReleaseRequest) -> str:
     else:
         digest.add("archive", file_digest(path) if path else pinned)
         digest.add("version", request.version or version_in_name(archive_name(request)))
-        # What is in the archive is not looked at, so it may need any of them.
+        # The archive is not unpacked for this, so it may need any of them.
         digest.add("helm", _version(helm_version, request.helm_binary))
         digest.add("kustomize", _version(kustomize_version))
     return digest.hex()
@@ -70,7 +71,7 @@ def fingerprint(request: ReleaseRequest) -> str:
 def files_of(place: Path) -> Iterator[Path]:
     """A file itself, or all files in a folder, in an order of their names.
 
-    Symbolic links are followed, each folder is visited once, and what is Git's own is left out.
+    It follows symbolic links, visits each folder once, and skips Git's own files.
     """
     if place.is_file():
         yield place
@@ -93,7 +94,7 @@ def _add_directory(digest: Digest, root: Path, request: ReleaseRequest, own_list
     layout = layout_of(root)
     files = [file for place in layout.relevant() for file in files_of(place)]
     names = {file.name for file in files}
-    # Content may lie where convention would not find it, by ``source`` or by a kustomization.
+    # Content may be where the conventions would not find it, by ``source`` or by a kustomization.
     if layout.checkout and (_has_sources(layout, own_list) or names.intersection(KUSTOMIZATIONS)):
         files = list(files_of(root))
     start = len(str(root))
@@ -125,11 +126,11 @@ def _version(ask: Callable[..., str], *arguments: str) -> str:
 
 
 def digest_of(path: Path) -> str:
-    """sha256 of what is in a file, as hexadecimal digits.
+    """sha256 of the content of a file, as hexadecimal digits.
 
-    A release is read for its fingerprint, for what each component is rendered from, and for its fingerprint
-    once more. What rests meanwhile is read once: where a file is changed or replaced its ctime moves, which
-    nobody can set.
+    A release is read for its fingerprint, for the source of each component, and for its fingerprint again. A
+    file that does not change meanwhile is read once: a change or replacement of a file moves its ctime, which
+    users can't set.
 
     Raises:
         ReleaseError: it can't be read.
@@ -149,7 +150,7 @@ def digest_of(path: Path) -> str:
 
 
 def content_of(path: Path) -> bytes:
-    """What is in a file. Raises ReleaseError where it can't be read."""
+    """The content of a file. Raises ReleaseError if it can't be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -157,7 +158,7 @@ def content_of(path: Path) -> bytes:
 
 
 def unreadable(path: Path, error: OSError) -> ReleaseError:
-    """The refusal of a file that can't be read."""
+    """The error for a file that can't be read."""
     return release_error(f"can't be read: {error.strerror}", str(path))
 
 
@@ -174,5 +175,5 @@ class Digest:
         self._sha256.update(data)
 
     def hex(self) -> str:
-        """All of it as hexadecimal digits."""
+        """The digest as hexadecimal digits."""
         return self._sha256.hexdigest()

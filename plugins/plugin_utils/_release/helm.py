@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Render a chart with the ``helm`` binary, version 3 or 4, without touching a cluster."""
+"""Renders a chart with the ``helm`` binary, version 3 or 4, without access to a cluster."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _VARYING = re.compile(
 
 @dataclass(frozen=True)
 class Rendering:
-    """What Helm made of a chart.
+    """The output of Helm for a chart.
 
     Attributes:
         text: the manifests, hooks and CRDs included.
-        place: the template that a line of the text came from, and no line.
+        place: the template that a line of the text is from, without a line number.
     """
 
     text: str
@@ -48,7 +48,7 @@ def helm_version(binary: str) -> str:
     """The version of the helm binary, e.g. ``v4.3.0``.
 
     Raises:
-        ReleaseError: there is none, or it is too old.
+        ReleaseError: helm is missing or too old.
     """
     version = _ask_version(binary)
     if version.startswith(("v1.", "v2.")):
@@ -84,16 +84,16 @@ def render_chart(
         component: the release's name in Helm's sense.
         namespace: ``.Release.Namespace``.
         values: the user's values, which win over the profile's.
-        api_versions: what ``.Capabilities.APIVersions`` has beside Kubernetes' own.
+        api_versions: entries of ``.Capabilities.APIVersions`` in addition to Kubernetes' own.
         binary: the helm binary.
 
     Raises:
-        ReleaseError: what Helm says, with the template and line where it names one.
+        ReleaseError: Helm failed; the message has its error, with the template and line if it names one.
     """
     command = [binary, "template", component, str(chart.folder), "--namespace", namespace, "--include-crds"]
     for path in chart.values:
         command += ["--values", str(path)]
-    # By standard input: a secret among the values is neither in a file nor in the list of processes.
+    # By standard input, so that a secret among the values is neither in a file nor in the list of processes.
     command += ["--values", "-"]
     for version in api_versions:
         command += ["--api-versions", version]
@@ -107,7 +107,7 @@ def render_chart(
 
 
 def _without_values(said: str, values: Mapping[str, Any]) -> str:
-    """What Helm said without the user's values: a schema that one doesn't meet has it quote that one."""
+    """Helm's error without the user's values: a schema quotes a value that does not meet it."""
     for text in sorted(_texts(values), key=len, reverse=True):
         if len(text) >= _SHORTEST_SECRET:
             said = said.replace(text, "***")
@@ -126,7 +126,7 @@ def _texts(values: Any) -> Iterator[str]:
 
 
 def explain_helm_error(said: str, shown: str) -> tuple[str, int, int, str]:
-    """File, line, column and message of what Helm said of a chart; the innermost place that it names."""
+    """File, line, column and message of Helm's error about a chart; the innermost place that it names."""
     message = re.sub(r"\n+Use --debug flag.*", "", said, flags=re.DOTALL).removeprefix("Error: ")
     places, message = _PLACE.findall(message), one_line(message)
     if "missing in charts/ directory" in message:
@@ -136,13 +136,13 @@ def explain_helm_error(said: str, shown: str) -> tuple[str, int, int, str]:
         return shown, 0, 0, f"{message}\n{advice}"
     if not places:
         return shown, 0, 0, f"Helm can't render the chart: {message}"
-    # After a place with its line, Helm names the template once more without one.
+    # After a place with its line, Helm names the template again without one.
     path, line, column = next((place for place in reversed(places) if place[1]), places[-1])
     return f"{shown}/{path}", int(line or 0), int(column or 0), f"Helm can't render the chart: {message}"
 
 
 def may_vary(folder: Path) -> bool:
-    """Whether a chart's files name a function that answers differently each time."""
+    """Whether a chart's files name a function that returns something different each time."""
     return any(
         _VARYING.search(path.read_bytes())
         for path in folder.rglob("*")

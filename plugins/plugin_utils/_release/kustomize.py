@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Render a kustomization with whatever kustomize this machine has, from local files alone."""
+"""Renders a kustomization with any kustomize of this machine, from local files alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def kustomize_version() -> str:
     """The tool that renders kustomizations, and its version.
 
     Raises:
-        ReleaseError: there is none.
+        ReleaseError: no tool is installed.
     """
     tool = _tool()
     command = ["kustomize", "version"] if tool[0] == "kustomize" else ["kubectl", "version", "--client"]
@@ -52,7 +52,7 @@ def render_kustomization(folder: Path, source: Source) -> str:
     """The manifests of a kustomization.
 
     Raises:
-        ReleaseError: what kustomize says, or a reference to what is not in the release.
+        ReleaseError: kustomize failed, or a reference leads out of the release.
     """
     problems = foreign_references(folder, source)
     if problems:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find what a kustomization would have kustomize load from elsewhere than the release."""
+"""Finds what kustomize would load from outside the release."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .layout import KUSTOMIZATIONS
 from .source import Source
 from .yaml_files import read_settings, read_text
 
-# Keys are compared in lower case, as kustomize doesn't mind the case.
+# Keys are compared in lower case, as kustomize ignores the case.
 _PLUGINS = frozenset({"generators", "transformers", "validators"})
 _BASES = frozenset({"resources", "bases", "components", *_PLUGINS})
 """What may name another kustomization: a folder, or a Git repository."""
@@ -36,7 +36,7 @@ _BY_GIT = re.compile(r"git::|ssh:|file:|[a-z][a-z0-9-]*@|github\.com[/:]", re.IG
 
 
 def foreign_references(folder: Path, source: Source) -> list[Problem]:
-    """References that lead out of the release: what they bring may change while the release does not.
+    """References that lead out of the release: their targets may change while the release does not.
 
     Raises:
         ReleaseError: a file can't be read.
@@ -52,8 +52,8 @@ class _String:
 
     Attributes:
         field: its path, e.g. ``patches.path``.
-        text: what it says.
-        line: where the mapping begins that has it.
+        text: its value.
+        line: where the mapping with it begins.
     """
 
     field: str
@@ -67,8 +67,8 @@ class _String:
 
     @property
     def is_gotten_by_http(self) -> bool:
-        """Whether kustomize would get it by HTTP if it wants a file there."""
-        # A generator's file may be given another name: `name=file`.
+        """Whether kustomize would load it by HTTP if it expects a file there."""
+        # A generator may give its file another name: `name=file`.
         return bool(_BY_HTTP.match(self.text.rpartition("=")[2] if self.key == "files" else self.text))
 
 
@@ -90,7 +90,7 @@ class _Search:
     """The search through a kustomization and its bases.
 
     Attributes:
-        problems: what was found so far.
+        problems: found so far.
     """
 
     def __init__(self, source: Source) -> None:
@@ -99,7 +99,7 @@ class _Search:
         self._root = source.root.resolve()
 
     def through(self, folder: Path) -> None:
-        """Look into a kustomization and all that it refers to."""
+        """Check a kustomization and all that it refers to."""
         waiting, seen = [(folder, False)], set()
         while waiting:
             one = waiting.pop()
@@ -129,7 +129,7 @@ class _Search:
                     self._look_at_plugins(read_text(target, self._source.show(target)), target)
 
     def _look_at_plugins(self, text: str, file: Path) -> None:
-        """Look at configurations of kustomize's own plugins, which load files as kustomizations do."""
+        """Check configurations of kustomize's own plugins, which load files as kustomizations do."""
         for document in read_documents(
             text, self._source.show(file), scalar=plain_text, mapping=LocatedMapping
         ):

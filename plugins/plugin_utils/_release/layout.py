@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where things lie in a release: the conventions, and nothing but them."""
+"""The layout of a release: the conventions, and nothing else."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _OF_A_CHART = {"Chart", "values", "requirements"}
 
 @dataclass(frozen=True)
 class Manifests:
-    """A component that consists of manifests as they are."""
+    """A component that consists of plain manifests."""
 
     files: tuple[Path, ...]
 
 
 @dataclass(frozen=True)
 class Kustomization:
-    """A component that is rendered by kustomize."""
+    """A component that kustomize renders."""
 
     folder: Path
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A component that is rendered by Helm; ``values`` are the profile's files, later wins."""
+    """A component that Helm renders; ``values`` are the profile's files, later wins."""
 
     folder: Path
     values: tuple[Path, ...] = ()
@@ -56,7 +56,7 @@ class Layout:
 
     Attributes:
         root: the directory.
-        checkout: whether it is laid out as a Kyma 2.x checkout: most of it is none of our business then.
+        checkout: whether it has the layout of a Kyma 2.x checkout; most of it is then ignored.
     """
 
     root: Path
@@ -72,13 +72,13 @@ class Layout:
         return tuple(path for path in sorted((self._installation / _CRDS).rglob("*")) if _is_manifest(path))
 
     def relevant(self) -> tuple[Path, ...]:
-        """The files and folders that hold all that convention finds."""
+        """The files and folders with all that the conventions find."""
         if not self.checkout:
             return (self.root,)
         return (*(self.root / name for name in _RELEASE_FILES), self._installation, self.root / _CHARTS)
 
     def places(self, name: str, profile: str = "", source: str | None = None) -> tuple[Path, ...]:
-        """Where a component's content is looked for, in this order."""
+        """The places to search for a component's content, in this order."""
         if source:
             return (self.root / source,)
         if self.checkout:
@@ -94,7 +94,7 @@ class Layout:
         )
 
     def find(self, name: str, profile: str = "", source: str | None = None) -> ComponentSource | None:
-        """What a component consists of: the first of its places that holds any content."""
+        """The content of a component: the first of its places that holds any."""
         for place in self.places(name, profile, source):
             if content := content_at(place, profile):
                 return content
@@ -104,7 +104,7 @@ class Layout:
         """Profiles that have content of their own: ``<profile>/<name>.yaml``, ``<name>/<profile>/``."""
         components = {entry.name for entry in entries}
         own = components | {_CHARTS, _CRDS, _INSTALLATION.parts[0]}
-        # What has a source is looked for there alone.
+        # Content with a source is searched only there.
         by_name = {entry.name for entry in entries if not entry.source}
         found = {
             folder.name
@@ -136,13 +136,13 @@ class Layout:
 
 
 def layout_of(root: Path) -> Layout:
-    """How a release's directory is laid out: by its component list, else by the folder a checkout has."""
+    """The layout of a release's directory: by its component list, else by the folder that a checkout has."""
     plain = Layout(root, checkout=False)
     return Layout(root, checkout=plain.component_list() is None and (root / _INSTALLATION).is_dir())
 
 
 def content_at(place: Path, profile: str = "") -> ComponentSource | None:
-    """What a file or a folder holds for a profile, or None where it holds no content."""
+    """The content of a file or a folder for a profile, or None if there is none."""
     if place.is_file():
         return Manifests((place,))
     if (place / CHART).is_file():

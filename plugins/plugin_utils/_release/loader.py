@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find, read and render a release."""
+"""Finds, reads and renders a release."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def load_release(
     digest: str = "",
     on_read: OnRead = ignore_count,
 ) -> Release:
-    """Read a release and render it for a profile and the user's values; no cluster is asked.
+    """Read a release and render it for a profile and the user's values, without access to a cluster.
 
     Args:
-        request: where it lies, and how to render it.
-        kept: sources of components that need not be read where they have not changed; with any, the CRDs
-            need not be read either.
-        there: the same release with what was read of it before, which stays as it is.
-        digest: its fingerprint, where that was taken before.
+        request: its place, and how to render it.
+        kept: sources of components that need not be read if they have not changed. With any, the CRDs need
+            not be read either.
+        there: the same release with the parts that were read before; they do not change.
+        digest: its fingerprint, if known.
         on_read: called before and after the reading of each component, by several threads.
 
     Raises:
-        ReleaseError: everything that is wrong with it, with file and line; or it has changed meanwhile.
+        ReleaseError: the release has errors, each with file and line; or it has changed meanwhile.
     """
     digest = digest or fingerprint(request)
     with open_source(request) as source:
@@ -70,7 +70,7 @@ def load_component(request: ReleaseRequest, name: str) -> Content:
     """Read and render one component of a release alone.
 
     Raises:
-        ReleaseError: what is wrong with it, or the release has no such component.
+        ReleaseError: the component has errors, or the release has no such component.
     """
     with open_source(request) as source:
         return _Loading(request, source).component(name)
@@ -80,21 +80,21 @@ def load_crds(request: ReleaseRequest) -> Content:
     """Read the CRDs of a release alone.
 
     Raises:
-        ReleaseError: what is wrong with them.
+        ReleaseError: the CRDs have errors.
     """
     with open_source(request) as source:
         return _Loading(request, source).crds()
 
 
 def is_read_except(release: Release, kept: Mapping[str, str]) -> bool:
-    """Whether all of a release was read but what need not be; see :func:`load_release`."""
+    """Whether all necessary parts of a release were read; see :func:`load_release`."""
     unread = {name: content.source_hash for name, content in release.content.items() if not content.is_read}
     same = all(kept.get(name) == source for name, source in unread.items())
     return same and (release.crds.is_read or bool(kept))
 
 
 class _Loading:
-    """One reading of a release, which gathers what is wrong before it gives up."""
+    """One read of a release, which collects all errors before it fails."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class _Loading:
         self._request = request
         self._source = source
         self._layout = layout_of(source.root)
-        # What stays as it was read before is warned of as it was.
+        # Content that was read before has the same warnings as before.
         self._findings = ProblemCollector(warnings=list(there.warnings) if there else [])
         self._contents = Contents(
             source, self._layout, request.helm_binary, self._findings, kept or {}, there, on_read
@@ -126,7 +126,7 @@ class _Loading:
         profile = self._findings.attempt(lambda: self._profile(listed), None) if is_whole else None
         content, crds = self._content(listed, profile, values, crds)
         if self._findings.problems:
-            # With the faults of components those of the CRDs, also where these were not needed.
+            # Errors of the CRDs are reported with those of components, even if the CRDs were not needed.
             self._contents.read_crds(crds)
         self._findings.refuse()
         return Release(
@@ -188,7 +188,7 @@ class _Loading:
         return listed
 
     def _list(self) -> tuple[ComponentList, tuple[Problem, ...]]:
-        """What can be read of the component list, and what is wrong with it."""
+        """The readable part of the component list, and its errors."""
         if self._request.component_list:
             file = self._request.component_list
             return read_component_list(read_text(Path(file).expanduser(), file), file)
@@ -208,8 +208,8 @@ class _Loading:
     ) -> tuple[dict[str, Content], Content]:
         """Content by component, and the CRDs.
 
-        Without a profile, something is wrong with the list or the profile. Then only what is there is read:
-        the rest may be missing because of that.
+        Without a profile, the list or the profile has an error. Then only existing content is read: the rest
+        may be missing because of that.
         """
         found = dict(self._found(listed.entries, profile))
         names = {entry.name for entry in listed.entries}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is found out about a release while it is read: all that is wrong with it is told at once."""
+"""The findings about a release during a read: all its errors are reported at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Answer = TypeVar("Answer")
 
 @dataclass
 class ProblemCollector:
-    """What is wrong, and what people should know.
+    """Problems, and warnings for people.
 
     Attributes:
         problems: with any, there is no release.
@@ -30,7 +30,7 @@ class ProblemCollector:
     warnings: list[str] = field(default_factory=list)
 
     def attempt(self, step: Callable[[], Answer], otherwise: Answer) -> Answer:
-        """Take a step; what is wrong with it becomes a problem, and the answer is ``otherwise``."""
+        """Call a function; its error becomes a problem, and the result is ``otherwise``."""
         try:
             return step()
         except ReleaseError as error:
@@ -38,6 +38,6 @@ class ProblemCollector:
             return otherwise
 
     def refuse(self) -> None:
-        """Raise ReleaseError where there are problems."""
+        """Raise ReleaseError if there are problems."""
         if self.problems:
             raise ReleaseError(dict.fromkeys(self.problems))

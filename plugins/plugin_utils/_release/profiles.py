@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which profile a release is rendered for."""
+"""The profile that a release is rendered for."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .layout import Layout
 
 
 def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], wanted: str, shown: str) -> str:
-    """The profile that is wanted, if the release has it; without one, the only one that it was rendered for.
+    """The wanted profile, if the release has it; by default, the only one that it was rendered for.
 
-    Charts have plain values beside those of their profiles, so that no profile is needed for them.
+    Charts have plain values in addition to those of their profiles, so that no profile is needed for them.
 
     Args:
-        layout: where things lie.
+        layout: of the release.
         entries: the release's components.
-        wanted: what the user asks for, or empty.
+        wanted: the profile of the user, or empty.
         shown: the release's name in messages.
 
     Raises:
-        ReleaseError: there is no such profile, or one has to be chosen.
+        ReleaseError: the profile does not exist, or the user must choose one.
     """
     rendered = layout.rendered_profiles(entries)
     known = rendered | layout.chart_profiles(entries)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run other programs: without a shell, in bounded time, and without anything that leads to a cluster."""
+"""Runs other programs: without a shell, in bounded time, and without access to a cluster."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _PASSED_ON = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
 
 
 class ProgramFailed(Exception):
-    """A program that ended badly or not in time; the message is what it said on its standard error."""
+    """A program that failed or timed out; the message is its standard error."""
 
 
 class ProgramMissing(Exception):
-    """There is no such program on this machine."""
+    """The program does not exist on this machine."""
 
 
 def run_program(command: Sequence[str], *, seconds: float, stdin: str = "", user_home: bool = False) -> str:
-    """What a program prints.
+    """The output of a program.
 
-    It gets an environment of its own with an empty home: no KUBECONFIG, no HELM_* and no settings of the
-    user, so that it can reach no cluster and says the same on every machine. With ``user_home`` it sees the
-    settings that the user keeps at home.
+    It gets its own environment with an empty home: no KUBECONFIG, no HELM_* and no settings of the user. So
+    it can reach no cluster, and its output is the same on every machine. With ``user_home`` it sees the
+    settings in the user's home.
 
     Raises:
-        ProgramMissing: it is not there, or may not be run.
-        ProgramFailed: its exit status is not zero, or the time was up.
+        ProgramMissing: the program does not exist, or may not be run.
+        ProgramFailed: its exit status is not zero, or it timed out.
     """
     with tempfile.TemporaryDirectory(prefix="kyma-home-") as home:
         environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}

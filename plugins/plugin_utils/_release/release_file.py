@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read what a release says of itself in ``release.yaml``."""
+"""Reads the ``release.yaml`` of a release."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .yaml_files import SettingsReader, read_settings
 
 @dataclass(frozen=True)
 class ReleaseDeclaration:
-    """What a release says of itself; empty where it says nothing.
+    """The content of ``release.yaml``; empty fields for missing keys.
 
     Attributes:
         version: its version.
@@ -29,10 +29,10 @@ class ReleaseDeclaration:
 
 
 def parse_release_file(text: str, file: str) -> ReleaseDeclaration:
-    """What a ``release.yaml`` says.
+    """The content of a ``release.yaml``.
 
     Raises:
-        ReleaseError: everything that is wrong with it.
+        ReleaseError: the file has errors; the message has all of them.
     """
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 

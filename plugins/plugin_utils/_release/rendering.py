@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turn what a component consists of into objects."""
+"""Turns the content of a component into objects."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Renderer:
     """Renders the components of one release.
 
     Attributes:
-        source: where the release lies.
+        source: the place of the release.
         values: the user's values.
-        api_versions: what the release's own CRDs will have the cluster serve, for charts that ask.
+        api_versions: the kinds that the release's own CRDs will serve, for charts that ask.
         helm_binary: the helm binary.
     """
 
@@ -38,9 +38,9 @@ class Renderer:
     helm_binary: str
 
     def render(self, entry: ComponentEntry, content: ComponentSource) -> Callable[[], ManifestCollection]:
-        """Run what renders a component; the answer reads its objects.
+        """Run the program that renders a component; the returned function reads its objects.
 
-        The two steps are apart, as programs run side by side and reading in Python does not.
+        The two steps are separate, because programs run in parallel and reading in Python does not.
         """
         if isinstance(content, Manifests):
             return lambda: read_files(content.files, self.source)
@@ -100,7 +100,7 @@ def _read(text: str, file: str, place: Callable[[int], tuple[str, int]] | None =
 
 
 def _varying(first: ManifestCollection, second: ManifestCollection, component: str) -> list[str]:
-    """A warning for objects that come out differently each time: random passwords and the like."""
+    """A warning for objects that differ at each rendering, such as random passwords."""
     names = [
         f"{one['kind']} {one['metadata']['name']}"
         for one, other in zip(first.objects, second.objects, strict=False)

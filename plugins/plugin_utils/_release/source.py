@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Open what a user names as a release: a directory as it is, an archive unpacked while it is read."""
+"""Opens a release that a user names: a directory directly, an archive unpacked during the read."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _CHECKSUM_FORM = "sha256:<64 hexadecimal digits>"
 
 @dataclass(frozen=True)
 class Source:
-    """A release that lies unpacked on this machine.
+    """A release that is unpacked on this machine.
 
     Attributes:
-        root: the directory that everything is relative to.
+        root: the directory that all paths are relative to.
         label: how the user named it.
-        names: what the release's directory or archive is called, which may tell its version.
+        names: of the release's directory or archive, which may have its version.
     """
 
     root: Path
@@ -49,12 +49,12 @@ class Source:
         return str(path)
 
     def version(self) -> str:
-        """The version that the names or the git checkout tell, or empty."""
+        """The version in the names or of the git checkout, or empty."""
         return next(filter(None, map(version_in_name, self.names)), "") or version_of_checkout(self.root)
 
 
 def is_url(source: str) -> bool:
-    """Whether a source is to be downloaded."""
+    """Whether a source must be downloaded."""
     return urlsplit(source).scheme in ("http", "https", "file")
 
 
@@ -74,7 +74,7 @@ def parse_checksum(checksum: str) -> str:
     """The sha256 that a checksum pins, as lower-case hexadecimal digits.
 
     Raises:
-        ReleaseError: it has another form.
+        ReleaseError: the checksum has another form.
     """
     kind, colon, digest = checksum.strip().rpartition(":")
     digest = digest.lower()
@@ -101,20 +101,20 @@ def local_path(request: ReleaseRequest) -> Path:
 
 
 def directory_source(path: Path, label: str) -> Source:
-    """The source that a directory is, called ``label`` in messages."""
+    """The source of a directory, with ``label`` as its name in messages."""
     return Source(path, label, (path.name, path.resolve().name))
 
 
 @contextmanager
 def open_source(request: ReleaseRequest, *, whole: bool = True) -> Iterator[Source]:
-    """The release's directory; what was downloaded and unpacked for it is removed in the end.
+    """The release's directory; downloaded and unpacked files are removed at the end.
 
     Args:
-        request: where it lies.
-        whole: whether all of an archive is unpacked, or only what the release says of itself.
+        request: the place of the release.
+        whole: whether to unpack all of an archive, or only the files that describe the release.
 
     Raises:
-        ReleaseError: there is nothing there, it can't be fetched or unpacked, or the checksum differs.
+        ReleaseError: the release does not exist, can't be fetched or unpacked, or its checksum differs.
     """
     digest = wanted_digest(request)
     path = None if is_url(request.source) else local_path(request)
@@ -142,13 +142,13 @@ def archive_name(request: ReleaseRequest) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """sha256 over a file, as hexadecimal digits."""
+    """sha256 of a file, as hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _unpack(archive: Path, folder: Path, label: str, whole: bool) -> Path:
-    """Unpack an archive safely (PEP 706); answers with its one top folder, if it has one."""
+    """Unpack an archive safely (PEP 706); return its one top folder, if it has one."""
     if not hasattr(tarfile, "data_filter"):
         raise release_error(
             "this Python can't unpack archives safely: take 3.11.4 or newer, or unpack it yourself", label
@@ -165,7 +165,7 @@ def _unpack(archive: Path, folder: Path, label: str, whole: bool) -> Path:
 
 
 def _telling(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """What tells which directory is the release's, and its files that are not of a component."""
+    """The names that identify the release's directory, and its files that belong to no component."""
     for member in tar:
         path = PurePosixPath(member.name)
         if len(path.parts) <= 2 and (member.isdir() or path.name in TELLING):

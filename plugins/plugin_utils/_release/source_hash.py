@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a component is rendered from, in short, so that it is rendered again only where that has changed."""
+"""A digest of the source of a component, so that it is rendered again only if that has changed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _NAMESPACE = re.compile(rb"""kind["']?\s*:\s*(?:[&!]\S+\s+)*(?:["']?Namespace\b|
 
 @dataclass(frozen=True)
 class SourceHash:
-    """What content is rendered from.
+    """The source of content.
 
     Attributes:
-        digest: sha256 over all of it, as hexadecimal digits; empty where it can't be told.
+        digest: sha256 over all of it, as hexadecimal digits; empty if unknown.
         has_namespaces: whether there may be a Namespace in it.
     """
 
@@ -35,7 +35,7 @@ class SourceHash:
 
 
 def files_source_hash(files: Iterable[Path]) -> SourceHash:
-    """The source of manifests as they are.
+    """The source of plain manifests.
 
     Raises:
         ReleaseError: one can't be read.
@@ -54,13 +54,13 @@ def component_source_hash(
     crds: str,
     helm_version: Callable[[], str],
 ) -> SourceHash:
-    """The source of a component; of a kustomization, whose bases may lie anywhere, it can't be told.
+    """The source of a component; unknown for a kustomization, whose bases may be anywhere.
 
     Args:
-        entry: what the component list says of it.
-        found: where its content lies.
+        entry: of the component list.
+        found: the place of its content.
         values: the user's values for it.
-        crds: the source of the release's CRDs, as charts may ask what is served.
+        crds: the source of the release's CRDs, as charts may ask for the served kinds.
         helm_version: asks the helm binary for its version.
 
     Raises:
@@ -87,7 +87,7 @@ def component_source_hash(
 
 
 class _Parts:
-    """Gathers what content is rendered from."""
+    """Collects the source of content."""
 
     def __init__(self) -> None:
         self._digest = Digest()

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The user's values for charts: files in their order, then ``component.key=value``; later wins.
 
-A values file has one key per component, which holds what that component's chart is to get, and optionally
+A values file has one key per component, with the values for that component's chart. It may also have
 ``global``, which all charts get as their ``global``.
 """
 
@@ -36,7 +36,7 @@ def parse_values_file(text: str, file: str) -> Values:
     """The values of one file, per component.
 
     Raises:
-        ReleaseError: it is no such file.
+        ReleaseError: the file is no values file.
     """
     documents = read_documents(text, file)
     if not documents:
@@ -58,13 +58,13 @@ def parse_values_file(text: str, file: str) -> Values:
 
 
 def parse_override(override: str) -> Values:
-    r"""The values that ``component.key.subkey=value`` means; ``\.`` is a dot inside a key.
+    r"""The values for ``component.key.subkey=value``; ``\.`` is a dot inside a key.
 
-    ``true``, ``false``, ``null`` and whole numbers are what they look like, all else is a string, commas and
-    braces included: lists are written in a values file.
+    ``true``, ``false``, ``null`` and whole numbers have their own types. All else is a string, with commas
+    and braces: lists are written in a values file.
 
     Raises:
-        ReleaseError: it has another form. The message does not hold the value, which may be a secret.
+        ReleaseError: the text has another form. The message does not hold the value, which may be a secret.
     """
     path, equals, text = override.partition("=")
     keys = [key.replace("\\.", ".") for key in _UNESCAPED_DOT.split(path.strip())]
@@ -79,7 +79,7 @@ def parse_override(override: str) -> Values:
 
 
 def merge_values(layers: Iterable[Mapping[str, Any]]) -> Values:
-    """Mappings laid over each other as Helm does it: mappings are merged, all else is replaced."""
+    """Mappings merged as in Helm: mappings are merged, all else is replaced."""
     result: Values = {}
     for layer in layers:
         for key, value in layer.items():
@@ -93,7 +93,7 @@ def merge_values(layers: Iterable[Mapping[str, Any]]) -> Values:
 
 @dataclass(frozen=True)
 class Layer:
-    """Values from one place: a file, or an override where ``file`` is empty."""
+    """Values from one place: a file, or an override if ``file`` is empty."""
 
     values: Values
     file: str = ""
@@ -109,13 +109,13 @@ class UserValues:
     layers: tuple[Layer, ...] = ()
 
     def for_component(self, name: str) -> Values:
-        """What one component's chart gets: its own values, over those of ``global`` as its ``global``."""
+        """The values of one component's chart: its own, over those of ``global`` as its ``global``."""
         whole = merge_values(layer.values for layer in self.layers)
         shared = {GLOBAL: whole[GLOBAL]} if whole.get(GLOBAL) else {}
         return merge_values([shared, whole.get(name, {})])
 
     def problems(self, charts: Collection[str], others: Collection[str]) -> list[Problem]:
-        """Values that can't take effect.
+        """Values without an effect.
 
         Args:
             charts: names of components that are charts.
@@ -153,7 +153,7 @@ def read_user_values(files: Iterable[str], overrides: Iterable[str]) -> UserValu
     """The user's values files and overrides.
 
     Raises:
-        ReleaseError: everything that is wrong with them.
+        ReleaseError: the files or overrides have errors.
     """
     layers: list[Layer] = []
     problems: list[Problem] = []

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which version a release is."""
+"""The version of a release."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GIT_SECONDS = 20
 
 
 def is_version(version: str) -> bool:
-    """Whether it is a version that can be compared with others (PEP 440, as ``packaging`` reads it)."""
+    """Whether a version can be compared with others (PEP 440, as ``packaging`` reads it)."""
     from packaging.version import InvalidVersion, Version
 
     try:
@@ -26,19 +26,19 @@ def is_version(version: str) -> bool:
 
 
 def number_problem(number: float) -> str:
-    """Why a number of YAML is no version: 2.10 is 2.1 there, which is another release."""
+    """Why a number of YAML is no version: it reads 2.10 as 2.1, which is another release."""
     return f'{number} is a number, and 2.10 is the same one as 2.1: put the version in quotes, like "2.10"'
 
 
 def are_same_version(one: str, other: str) -> bool:
-    """Whether two versions are the same, as 2.9 and 2.9.0 are."""
+    """Whether two versions are equal, as 2.9 and 2.9.0 are."""
     from packaging.version import Version
 
     return Version(one) == Version(other)
 
 
 def version_in_name(name: str) -> str:
-    """The version that a folder, archive, branch or tag is named for, or empty.
+    """The version in the name of a folder, archive, branch or tag, or empty.
 
     >>> version_in_name("kyma-2.9.1"), version_in_name("release-2.9"), version_in_name("main")
     ('2.9.1', '2.9', '')
@@ -53,7 +53,7 @@ def version_of_checkout(root: Path) -> str:
         return ""
     command = ["git", "-C", str(root), "log", "-1", "--decorate=full", "--format=%D"]
     try:
-        # Whom git trusts to own a checkout is among the user's settings.
+        # The user's settings decide which owners of a checkout git trusts.
         decorations = run_program(command, seconds=_GIT_SECONDS, user_home=True).strip()
     except (ProgramFailed, ProgramMissing):
         head = root / ".git" / "HEAD"
@@ -62,7 +62,7 @@ def version_of_checkout(root: Path) -> str:
 
 
 def version_in_decorations(decorations: str) -> str:
-    """The version in what ``git log --decorate=full --format=%D`` prints; tags win, the newest of them."""
+    """The version in the output of ``git log --decorate=full --format=%D``; tags win, the newest of them."""
     names = [name.removeprefix("HEAD -> ") for name in decorations.split(", ")]
     for prefix in ("tag: refs/tags/", "refs/heads/", "refs/remotes/"):
         found = [

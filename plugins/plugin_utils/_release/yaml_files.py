@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read the small files that people write: a component list, ``release.yaml``, a kustomization."""
+"""Reads the small files that people write: a component list, ``release.yaml``, a kustomization."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_text(path: Path, shown: str) -> str:
 
 
 def decode_text(content: bytes, shown: str) -> str:
-    """The text that some bytes are, without a byte order mark.
+    """The text of some bytes, without a byte order mark.
 
     Raises:
         ReleaseError: they are not UTF-8.
@@ -51,7 +51,7 @@ def read_settings(text: str, file: str) -> LocatedMapping:
     """The one mapping of a YAML or JSON file, whose scalars stay strings and whose keys are unique.
 
     Raises:
-        ReleaseError: it is something else.
+        ReleaseError: the file is something else.
     """
     as_yaml = _json_as_yaml(text) if file.endswith(".json") else text
     documents = read_documents(as_yaml, file, scalar=plain_text, mapping=LocatedMapping)
@@ -65,7 +65,7 @@ def read_settings(text: str, file: str) -> LocatedMapping:
 
 
 def _json_as_yaml(text: str) -> str:
-    """JSON is YAML but for tabs, and for characters beyond 16 bits, which it escapes as two surrogates."""
+    """JSON is YAML except for tabs, and for characters beyond 16 bits, which it escapes as two surrogates."""
     # Strings of JSON can't hold a bare tab: all of them are mere space.
     return _ESCAPE.sub(_whole_character, text.replace("\t", " "))
 
@@ -75,11 +75,11 @@ def _whole_character(escape: re.Match[str]) -> str:
 
 
 class SettingsReader:
-    """Takes typed values out of a file's mappings, and gathers what is wrong with them.
+    """Reads typed values from a file's mappings, and collects their errors.
 
     Attributes:
         file: the file's name in messages.
-        problems: what was wrong so far.
+        problems: found so far.
     """
 
     def __init__(self, file: str) -> None:
@@ -90,13 +90,13 @@ class SettingsReader:
         self.problems.append(Problem(message, self.file, line))
 
     def only(self, mapping: LocatedMapping, known: tuple[str, ...]) -> None:
-        """Refuse keys that nobody would read: most are misspelt."""
+        """Refuse unknown keys: most are misspelt."""
         for key in mapping:
             if key not in known:
                 self.refuse(f"the key {key!r} is unknown here: there are {', '.join(known)}", mapping.line)
 
     def string(self, mapping: LocatedMapping, key: str) -> str:
-        """A string, or empty where there is none."""
+        """A string, or empty if there is none."""
         value = mapping.get(key)
         if value is not None and not isinstance(value, str):
             self.refuse(f"{key} must be a string", mapping.line)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person should do next, by how a cluster and its runs have ended: pure."""
+"""The next action for a person, by how a cluster and its runs have ended: pure."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ UNDO_RUN_VARIABLE = "kyma_undo_run"
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do: a sentence, and the command for it, or empty."""
+    """One action: a sentence, and the command for it, or empty."""
 
     text: str
     command: str = ""
 
 
 def next_steps(cluster: ClusterReport, *, is_fleet: bool) -> list[Step]:
-    """What to do next on a cluster; empty where nothing needs to be done.
+    """The next actions on a cluster; empty if none is necessary.
 
     Args:
-        cluster: to be judged.
-        is_fleet: whether the report has other clusters, so that commands have to name this one.
+        cluster: to assess.
+        is_fleet: whether the report has other clusters, so that commands must name this one.
     """
     return list(_steps(cluster, f" --limit '{cluster.name}'" if is_fleet else ""))
 
@@ -44,9 +44,10 @@ def _steps(cluster: ClusterReport, limit: str) -> Iterator[Step]:
     if cluster.state == model.FAILED and not cluster.runs:
         yield Step("Nothing was written. Correct what the message says, then run the same playbook again.")
         return
-    last = cluster.runs[-1] if cluster.runs else None
-    if last is None:
+    if not cluster.runs:
         return
+    # The state of the cluster may come from an earlier run than the last one.
+    last = next((run for run in reversed(cluster.runs) if run.state == cluster.state), cluster.runs[-1])
     if last.state == model.FAILED:
         yield from _after_failure(last, limit)
         yield Step(again)
@@ -59,6 +60,8 @@ def _steps(cluster: ClusterReport, limit: str) -> Iterator[Step]:
 
 def _after_failure(run: RunReport, limit: str) -> Iterator[Step]:
     yield Step("Correct the first failure above. Later ones may only follow from it.")
+    for command in run.logs:
+        yield Step("Read the log of the failed errand:", command)
     if run.name:
         yield Step(
             "The record has the details:", f"kubectl get runs.lifecycle.kyma-project.io {run.name} -o yaml"

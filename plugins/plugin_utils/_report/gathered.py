@@ -17,7 +17,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class GatheredCluster:
-    """What the tasks of one host returned on one cluster."""
+    """The results of the tasks of one host on one cluster."""
 
     host: str
     cluster: str
@@ -25,11 +25,11 @@ class GatheredCluster:
 
 
 class GatheredClusters:
-    """The clusters that a report has until now, in a folder that Ansible removes at its end.
+    """The clusters of a report so far, in a folder that Ansible removes at its end.
 
     Args:
         folder: of this ansible-playbook alone.
-        report: the file of the report; another file has clusters of its own.
+        report: the file of the report; another file has other clusters.
     """
 
     def __init__(self, folder: Path, report: Path) -> None:
@@ -37,7 +37,7 @@ class GatheredClusters:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock, so that the file which is written last has all clusters."""
+        """Hold the lock, so that the last written file has all clusters."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (self._folder / "lock").open("w", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the report shows: plain values, which hold no layout and no HTML."""
+"""The content of the report: plain values, without layout and HTML."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Work:
         name: of the phase, the component, the module or the errand, or the id of the migration.
         state: how it ended.
         seconds: how long it took.
-        start: seconds from the start of the run; None if the record does not say it.
+        start: seconds from the start of the run; None if the record does not have it.
         component: of a migration: the component that it belongs to, or empty.
         parts: of a component: seconds of its phases, in their order.
     """
@@ -41,10 +41,10 @@ class Work:
 
 @dataclass(frozen=True)
 class Failure:
-    """What failed, or did not start, for one reason.
+    """A failure, or a part that did not start, for one reason.
 
     Attributes:
-        subjects: what it is about, such as ``component logging``; empty where the text says it.
+        subjects: what it is about, such as ``component logging``; empty if the text has it.
         text: what failed, on which object, why.
         state: ``failed``, ``cancelled`` or ``not started``.
     """
@@ -56,7 +56,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class MigrationReport:
-    """What came of one migration: its id, component, phase, state, verdict, evidence, error and seconds."""
+    """The result of one migration: its id, component, phase, state, verdict, evidence, error and seconds."""
 
     id: str
     component: str = ""
@@ -71,7 +71,7 @@ class MigrationReport:
 
 @dataclass(frozen=True)
 class ComponentReport:
-    """What came of one component or module: numbers of objects, and seconds of its phases."""
+    """The result of one component or module: numbers of objects, and seconds of its phases."""
 
     name: str
     version: str = ""
@@ -92,16 +92,17 @@ class RunReport:
 
     Attributes:
         name: of the run; empty for the result of a task that has no record.
-        what: what it did, for people, such as ``Deploy 2.11``.
+        what: its action, for people, such as ``Deploy 2.11``.
         version, previous, profile: of the release.
-        started_by: who began it.
-        started_at, finished_at: RFC 3339; empty if not known.
+        started_by: the user who began it.
+        started_at, finished_at: RFC 3339; empty if unknown.
         state: ``succeeded``, ``failed``, ``cancelled`` or ``running``.
         seconds: how long it took, or has taken when it was last written to.
         note: that it has not ended.
+        logs: commands that show the logs of what failed.
         work: all parts that took time.
-        failures: what failed, root causes first.
-        migrations, components: what came of them.
+        failures: root causes first.
+        migrations, components: their results.
     """
 
     name: str = ""
@@ -115,6 +116,7 @@ class RunReport:
     state: str = ""
     seconds: float = 0.0
     note: str = ""
+    logs: tuple[str, ...] = ()
     work: tuple[Work, ...] = ()
     failures: tuple[Failure, ...] = ()
     migrations: tuple[MigrationReport, ...] = ()
@@ -135,8 +137,8 @@ class ClusterReport:
         state: see :data:`STATES`.
         version: the release that it has, or empty.
         target: the release that it is on its way to, or empty.
-        reason: why it is in its state, where its runs don't say it.
-        runs: those that are shown, oldest first.
+        reason: for its state, if its runs don't have it.
+        runs: the shown ones, oldest first.
     """
 
     name: str
@@ -148,12 +150,12 @@ class ClusterReport:
 
     @property
     def seconds(self) -> float:
-        """How long its runs took together."""
+        """The total duration of its runs."""
         return sum(run.seconds for run in self.runs)
 
     @property
     def first_reason(self) -> str:
-        """The first thing that went wrong; empty if nothing did."""
+        """The first failure; empty if there is none."""
         failures = [failure for run in self.runs for failure in run.failures]
         if failures:
             return ": ".join(filter(None, (", ".join(failures[0].subjects), failures[0].text)))

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from . import model
 from .advice import next_steps
 from .model import ClusterReport, RunReport
-from .records import parse_time
+from .plain_values import parse_time
 from .timeline import duration_text, fleet_timeline, run_timeline
 
 TEMPLATE = "page.html.j2"
@@ -27,7 +27,7 @@ def render_report(clusters: Sequence[ClusterReport], title: str = "") -> str:
     """The HTML of a report. The same clusters give the same text.
 
     Args:
-        clusters: what it is about, in their order.
+        clusters: of the report, in their order.
         title: its title; by default a sentence on the clusters.
     """
     is_fleet = len(clusters) > 1
@@ -77,7 +77,7 @@ def _run_values(run: RunReport) -> dict[str, Any]:
 
 
 def _interest(state: str) -> int:
-    """What a person should read first."""
+    """The summary that a person should read first."""
     return {"done": 1, "warned": 0, "not needed": 2}.get(state, 0)
 
 

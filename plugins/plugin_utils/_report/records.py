@@ -1,21 +1,24 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From what tasks returned to what the report shows: pure.
+"""Converts results of tasks to the model of the report: pure.
 
-Results are known by their form, as branches of a playbook skip tasks and older collections return less.
+Results are recognized by their form, as branches of a playbook skip tasks and older collections return less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_controls
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.run_failures import NEVER_STARTED
 
 from . import model
+from .errand_runs import errands_run, has_errands_alone
 from .model import ClusterReport, ComponentReport, Failure, MigrationReport, RunReport, Work
+from .plain_values import parse_time
+from .plain_values import plain_text as _text
 
 Result = Mapping[str, Any]
 
@@ -31,12 +34,14 @@ def read_cluster(
 
     Args:
         name: of its host.
-        results: what tasks returned on it: of ``run_info``, ``plan``, and of tasks with ``durations``.
-        since: runs of records that began before are left out; None for none.
+        results: of its tasks: ``run_info``, ``errand_info``, ``plan``, and tasks with ``durations``.
+        since: records of runs that began earlier are left out; None for no limit.
         has_left: whether the host can no longer be reached, or no longer takes part.
     """
     given = [result for result in results if result]
     runs = _runs_of(given, since)
+    if errands := errands_run(given, since or _first_start(runs)):
+        runs.insert(0, errands)
     installation: Result = next((one["installation"] for one in given if one.get("installation")), {})
     state, reason = _state(given, installation, runs, has_left)
     version = _text(installation.get("version"))
@@ -61,18 +66,25 @@ def _runs_of(given: Sequence[Result], since: datetime | None) -> list[RunReport]
     ]
     known = {run["name"] for run in recorded}
     runs = [_run(run) for run in sorted(shown, key=lambda run: str(run.get("started_at")))]
-    # A cluster that does not answer has no records to read, but tasks have said how they ended.
+    # A cluster that does not answer has no records to read, but tasks have reported how they ended.
     return runs + [
         _run(result)
         for result in given
-        if "runs" not in result and result.get("durations") and (result.get("run") or "") not in known
+        if "runs" not in result
+        and result.get("durations")
+        and not has_errands_alone(result)
+        and (result.get("run") or "") not in known
     ]
+
+
+def _first_start(runs: Iterable[RunReport]) -> datetime | None:
+    return min(filter(None, (parse_time(run.started_at) for run in runs)), default=None)
 
 
 def _state(
     given: Sequence[Result], installation: Result, runs: Sequence[RunReport], has_left: bool
 ) -> tuple[str, str]:
-    """The state of a cluster, and why it is in it."""
+    """The state of a cluster, and its reason."""
     unreachable = next((result for result in given if result.get("unreachable")), None)
     refused = next((result for result in given if result.get("failed") or _is_silent(result)), None)
     reason = _text((refused or {}).get("msg"))
@@ -97,8 +109,8 @@ def _state(
 
 
 def _is_silent(result: Result) -> bool:
-    """Whether a task failed whose ``failed_when`` hides that: it has a message and nothing else."""
-    return bool(result.get("msg")) and not ({"runs", "plan", "run", "durations"} & result.keys())
+    """Whether a task failed and its ``failed_when`` hides that: it has a message and nothing else."""
+    return bool(result.get("msg")) and not ({"runs", "plan", "run", "durations", "errands"} & result.keys())
 
 
 def _run(run: Result) -> RunReport:
@@ -133,7 +145,7 @@ def _run(run: Result) -> RunReport:
 
 
 def _seconds(run: Result, began: datetime | None, work: Iterable[Work]) -> float:
-    """How long a run took; one that has not ended has taken until it was last written to."""
+    """The duration of a run; for one that has not ended, until it was last written to."""
     if run.get("seconds"):
         return float(run["seconds"])
     last = parse_time(run.get("finished_at") or run.get("written_at"))
@@ -194,14 +206,16 @@ def _component(one: Result) -> ComponentReport:
 
 
 def _failures(run: Result, state: str) -> Iterator[Failure]:
-    """What failed, then what was cancelled, then what did not start: one entry for each reason."""
+    """Failed parts, then cancelled ones, then those that did not start: one entry for each reason."""
     described: dict[tuple[str, str], list[str]] = {}
     for one in run.get("components") or ():
         if one.get("state") in (model.FAILED, model.CANCELLED, model.NOT_STARTED):
             label = _text(f"{one.get('kind') or 'component'} {one.get('name')}")
             described.setdefault((one["state"], _text(one.get("error"))), []).append(label)
-    labels = tuple(f"{label}: " for found in described.values() for label in found)
-    others = [text for text in map(_text, run.get("failures") or ()) if not text.startswith(labels or "\0")]
+    known = [f"{label}: " for found in described.values() for label in found]
+    if any(found == model.NOT_STARTED for found, _reason in described):
+        known.append(NEVER_STARTED)
+    others = [text for text in map(_text, run.get("failures") or ()) if not text.startswith(tuple(known))]
     if not (others or described) and state in (model.FAILED, model.CANCELLED):
         others = [
             _text(run.get("message") or run.get("msg") or f"The run is {state}, and no reason is recorded.")
@@ -212,16 +226,3 @@ def _failures(run: Result, state: str) -> Iterator[Failure]:
                 yield Failure(tuple(subjects), text, found)
         if wanted == model.FAILED:
             yield from (Failure((), text) for text in others)
-
-
-def parse_time(text: object) -> datetime | None:
-    """A moment (RFC 3339); None where the text is none."""
-    try:
-        found = datetime.fromisoformat(str(text or ""))
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def _text(value: object) -> str:
-    return "" if value is None else without_controls(str(value))

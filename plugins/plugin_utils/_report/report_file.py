@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The file of a report: what it has, and writing it."""
+"""The file of a report: reads and writes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read_report(path: Path) -> str | None:
     """The text of the file; None if there is none.
 
     Raises:
-        BadReportPath: there is something else at its place.
+        BadReportPath: the file can't be read.
     """
     try:
         return path.read_text(encoding="utf-8", errors="replace")
@@ -30,7 +30,7 @@ def read_report(path: Path) -> str | None:
 
 
 def write_report(path: Path, text: str) -> None:
-    """Write the file in one step: a reader sees the whole old one or the whole new one.
+    """Write the file in one step: a reader sees the whole old file or the whole new one.
 
     Raises:
         BadReportPath: it can't be written.

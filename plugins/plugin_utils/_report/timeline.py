@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the bars of a timeline are: pure. Positions and widths are percentages of the length of the axis."""
+"""The positions of the bars of a timeline: pure. They are percentages of the length of the axis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
 
 from . import model
 from .model import ClusterReport, RunReport, Work
-from .records import parse_time
+from .plain_values import parse_time
 
 STEPS = (
     *(0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200),
@@ -39,8 +39,8 @@ class Bar:
     Attributes:
         x, width: in percent of the axis.
         style: its class: the kind of work, a part of a component, or a state.
-        title: what a pointer shows.
-        seconds: how long it is.
+        title: its tooltip.
+        seconds: its duration.
     """
 
     x: float
@@ -52,7 +52,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Lane:
-    """A row of a timeline: its label, its bars and how long it took.
+    """A row of a timeline: its label, its bars and its duration.
 
     Attributes:
         label: of the row.
@@ -73,7 +73,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Tick:
-    """A tick of the axis: where, in percent, what it says, and on which side of it that stands."""
+    """A tick of the axis: its position in percent, its label, and the side of the label."""
 
     x: float
     label: str
@@ -87,7 +87,7 @@ class Timeline:
     Attributes:
         seconds: length of the axis.
         is_exact: whether all starts are known.
-        ticks, lanes: what is on it.
+        ticks, lanes: its content.
         hidden: how many migrations have no lane, as they were not needed.
     """
 
@@ -105,8 +105,7 @@ def run_timeline(run: RunReport) -> Timeline:
     seconds = max([run.seconds, *(work.seconds + (work.start or 0.0) for work in placed)]) or 1.0
     return Timeline(
         seconds=seconds,
-        # The time between tasks is the sum of many pieces, and begins nowhere.
-        is_exact=all(work.start is not None or work.name == OTHER for work in shown),
+        is_exact=all(work.start is not None or _has_no_start(work) for work in shown),
         ticks=tuple(ticks_of(seconds)),
         lanes=tuple(_lane(work, is_nested, seconds) for work, is_nested in _in_order(placed)),
         hidden=len(run.work) - len(shown),
@@ -116,7 +115,7 @@ def run_timeline(run: RunReport) -> Timeline:
 def fleet_timeline(clusters: Sequence[ClusterReport]) -> Timeline:
     """A lane for each cluster with a bar for each of its runs.
 
-    The axis is real time. Where the runs are so far apart that bars would vanish, each cluster starts at 0.
+    The axis is real time. If the runs are so far apart that bars would vanish, each cluster starts at 0.
     """
     starts = {
         (cluster.name, number): started.timestamp()
@@ -181,7 +180,7 @@ def duration_text(seconds: float) -> str:
 
 
 def axis_text(seconds: float, step: float) -> str:
-    """What a tick says: seconds, or minutes and seconds, or hours and minutes."""
+    """The label of a tick: seconds, or minutes and seconds, or hours and minutes."""
     if not seconds:
         return "0"
     if step < 30:
@@ -195,6 +194,11 @@ def axis_text(seconds: float, step: float) -> str:
 def percent(part: float, whole: float) -> float:
     """A share in percent, as exact as a screen can show."""
     return round(100.0 * part / whole, 4)
+
+
+def _has_no_start(work: Work) -> bool:
+    """Whether work has no single start: it never started, or it is the time between tasks."""
+    return work.name == OTHER or work.state == model.NOT_STARTED
 
 
 def _is_quiet(work: Work) -> bool:
@@ -212,7 +216,7 @@ def _placed(work: Sequence[Work], seconds: float) -> list[Work]:
         if name in phases:
             starts[name] = now
             now += phases[name].seconds
-        # Components are at work from their first phase on.
+        # Components work from their first phase on.
         begin = now if name == "global pre" else begin
     end = max(seconds, now)
     late = sorted((name for name in phases if name not in EARLY), key=_place_of_phase, reverse=True)
@@ -237,7 +241,7 @@ def _guessed(one: Work, begin: float, starts: Mapping[str, float], components: M
 
 
 def _in_order(placed: Sequence[Work]) -> Iterator[tuple[Work, bool]]:
-    """Work by its start, each migration below its component; with whether it is such a part."""
+    """Work by its start, each migration below its component, and whether it is such a part."""
     owners = {one.name for one in placed if one.kind in ("component", "module")}
     tops = [one for one in placed if one.kind != "migration" or one.component not in owners]
     for top in sorted(tops, key=_by_start):
@@ -247,9 +251,10 @@ def _in_order(placed: Sequence[Work]) -> Iterator[tuple[Work, bool]]:
             yield from ((one, True) for one in sorted(nested, key=_by_start))
 
 
-def _by_start(work: Work) -> tuple[float, int, float]:
-    # A phase stands above what is in it.
-    return work.start or 0.0, 0 if work.kind in ("plan", "phase") else 1, -work.seconds
+def _by_start(work: Work) -> tuple[bool, float, int, float]:
+    # A phase comes before its parts, and what never started comes last.
+    is_step = work.kind in ("plan", "phase")
+    return work.state == model.NOT_STARTED, work.start or 0.0, 0 if is_step else 1, -work.seconds
 
 
 def _lane(work: Work, is_nested: bool, seconds: float) -> Lane:
@@ -264,7 +269,7 @@ def _lane(work: Work, is_nested: bool, seconds: float) -> Lane:
 
 
 def _bars(work: Work, seconds: float) -> Iterator[Bar]:
-    """The whole of it, and on top of that its parts: those at its start, and those at its end."""
+    """The whole bar, and on top of it its parts: those at its start, and those at its end."""
     start = work.start or 0.0
     bad = work.state in (model.FAILED, "timeout", "blocked", model.CANCELLED)
     style = f"kind-{work.kind}" + (" bad" if bad else "")

@@ -13,7 +13,7 @@ SUPPORTED_PROTOCOL = "http/protobuf"
 
 
 def endpoint_variable(environ: Mapping[str, str]) -> str:
-    """The name of the variable that names the collector; empty if no spans are wanted.
+    """The name of the variable with the collector; empty if no spans are wanted.
 
     Args:
         environ: the environment of the playbook.
@@ -27,7 +27,7 @@ def endpoint_variable(environ: Mapping[str, str]) -> str:
 
 
 def protocol_problem(environ: Mapping[str, str]) -> str:
-    """Why spans can't be sent by the protocol that the environment asks for; empty if they can."""
+    """The reason why the protocol of the environment can't send spans; empty if it can."""
     name = TRACES_PROTOCOL if environ.get(TRACES_PROTOCOL) else PROTOCOL
     protocol = environ.get(name, "").strip()
     if protocol in ("", SUPPORTED_PROTOCOL):

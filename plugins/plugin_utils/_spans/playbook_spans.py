@@ -13,7 +13,7 @@ from .result_collector import ResultCollector
 
 
 class PlaybookSpans:
-    """Collects what a playbook does to clusters, and sends it as a trace at the end.
+    """Collects the actions of a playbook on clusters, and sends them as a trace at the end.
 
     Args:
         environ: see :class:`~.playbook_trace.PlaybookTrace`.
@@ -37,5 +37,5 @@ class PlaybookSpans:
         self._collector.add(cluster, result, rows, ended)
 
     def send(self, *, has_failed: bool) -> str:
-        """Send all spans; why that failed, or empty. See :meth:`~.playbook_trace.PlaybookTrace.send`."""
+        """Send all spans; return the error, or empty. See :meth:`~.playbook_trace.PlaybookTrace.send`."""
         return self._trace.send(self._collector.spans(), has_failed=has_failed)

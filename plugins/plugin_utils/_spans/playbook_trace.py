@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The trace of a playbook: begun with it, sent to a collector at its end.
+"""The trace of a playbook: it begins with the playbook, and is sent to a collector at its end.
 
-Only this file imports the OpenTelemetry libraries, which are optional. Import it only where spans are wanted,
-as they take their time.
+Only this file imports the OpenTelemetry libraries, which are optional. Import it only if spans are wanted,
+because the import takes time.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ CARRIERS = {"traceparent": "TRACEPARENT", "tracestate": "TRACESTATE"}
 
 
 class PlaybookTrace:
-    """The span of a playbook, and what is below it.
+    """The span of a playbook, and those below it.
 
     The trace is that of ``TRACEPARENT`` in the environment. Without one a new trace begins, and the span of
-    the playbook becomes ``TRACEPARENT`` for all that read the environment later: callbacks that Ansible loads
-    after this one, and programs that tasks start.
+    the playbook becomes ``TRACEPARENT`` for all that read the environment later. These are callbacks that
+    Ansible loads after this one, and programs that tasks start.
 
     Args:
         environ: the environment of the playbook.
@@ -77,9 +77,9 @@ class PlaybookTrace:
         self._root.update_name(f"playbook {playbook}")
 
     def send(self, spans: Iterable[Span], *, has_failed: bool) -> str:
-        """End the trace and send it; why that failed, or empty.
+        """End the trace and send it; return the error, or empty.
 
-        It returns within :data:`SECONDS_TO_SEND`, whatever the collector does.
+        It returns within :data:`SECONDS_TO_SEND`, no matter what the collector does.
 
         Args:
             spans: below the span of the playbook.
@@ -106,19 +106,19 @@ class PlaybookTrace:
 
 
 def _resource() -> Resource:
-    """What the environment says of the service, with a name for it in any case."""
+    """The service as the environment describes it, with a name in any case."""
     # Resource.create() prefers its argument to the environment.
     named = OTELResourceDetector().detect().attributes.get(SERVICE_NAME)
     return Resource.create({SERVICE_NAME: named or SERVICE})
 
 
 def _send(spans: Sequence[ReadableSpan]) -> str:
-    """Send spans; why that failed, or empty."""
+    """Send spans; return the error, or empty."""
     problems: list[str] = []
     sending = threading.Thread(target=_export, args=(spans, problems), daemon=True)
     with _logged_problems(problems):
         sending.start()
-        # The exporter retries for longer than anybody wants to wait, so its time is limited here.
+        # The exporter retries for too long, so its time is limited here.
         sending.join(SECONDS_TO_SEND)
     if sending.is_alive():
         problems.append(f"the collector has not answered within {SECONDS_TO_SEND:.0f} s")
@@ -132,13 +132,13 @@ def _export(spans: Sequence[ReadableSpan], problems: list[str]) -> None:
             if exporter.export(spans[first : first + SPANS_PER_REQUEST]) is not SpanExportResult.SUCCESS:
                 problems.append("the collector has refused them")
                 return
-    except Exception as error:  # of the library, by a setting that it can't read, for one
+    except Exception as error:  # the library refuses a setting that it can't read, for one
         problems.append(f"{type(error).__name__}: {error}")
 
 
 @contextmanager
 def _logged_problems(problems: list[str]) -> Iterator[None]:
-    """Collect what the exporter logs: it gives no other reason, and would print it."""
+    """Collect the log of the exporter: it gives no other reason, and would print it."""
     logger = logging.getLogger(OTLPSpanExporter.__module__)
     handler = _ListHandler(problems)
     propagates, logger.propagate = logger.propagate, False
@@ -151,7 +151,7 @@ def _logged_problems(problems: list[str]) -> Iterator[None]:
 
 
 class _ListHandler(logging.Handler):
-    """Appends what is logged to a list."""
+    """Appends log messages to a list."""
 
     def __init__(self, messages: list[str]) -> None:
         super().__init__(logging.WARNING)

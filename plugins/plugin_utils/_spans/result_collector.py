@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Collecting rows of durations from the results of tasks, for spans: pure."""
+"""Collects rows of durations from the results of tasks, for spans: pure."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import BLOCKED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import SUCCEEDED
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import FAILED, SUCCEEDED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
 
-from .span_tree import MIGRATION, RunEnd, Span, TimedRow, cluster_spans
+from .span_tree import ERRAND, MIGRATION, RunEnd, Span, TimedRow, cluster_spans
 
 NANOSECONDS = 1_000_000_000
 
 
 @dataclass(frozen=True)
 class _CurrentRun:
-    """What the tasks of a cluster are a part of: the name of a run and the version of a release, or empty."""
+    """The context of the tasks of a cluster: the name of a run and the version of a release, or empty."""
 
     run: str = ""
     version: str = ""
 
 
 class ResultCollector:
-    """Collects what the tasks of a playbook have done, in the order in which they end."""
+    """Collects the actions of the tasks of a playbook, in the order in which they end."""
 
     def __init__(self) -> None:
         self._rows: list[TimedRow] = []
@@ -74,7 +74,7 @@ class ResultCollector:
         return cluster_spans(self._rows, self._ends)
 
     def _follow(self, cluster: str, result: Mapping[str, Any]) -> None:
-        """Follow which run a cluster is in. A plan is a part of the run that follows it."""
+        """Track the run of a cluster. A plan is a part of the run that follows it."""
         plan, run = result.get("plan"), result.get("run")
         if isinstance(plan, Mapping) and plan.get("version"):
             self._current[cluster] = _CurrentRun(version=str(plan["version"]))
@@ -93,10 +93,10 @@ class ResultCollector:
 
 
 def row_times(row: Mapping[str, Any], ended: int) -> tuple[int, int]:
-    """When what a row of durations is about has begun and ended; nanoseconds since the epoch.
+    """The start and end of a row of durations; nanoseconds since the epoch.
 
     Args:
-        row: what it lacks of ``started_at`` and ``finished_at`` follows from its ``seconds``.
+        row: a missing ``started_at`` or ``finished_at`` follows from its ``seconds``.
         ended: when its task has ended.
     """
     length = max(0, round(float(row["seconds"]) * NANOSECONDS))
@@ -105,7 +105,7 @@ def row_times(row: Mapping[str, Any], ended: int) -> tuple[int, int]:
         end = ended if end is None else end
         return end - length, end
     if end is None or end < start:
-        # A clock that was set back.
+        # A clock was set back.
         return start, start + length
     return start, end
 
@@ -127,13 +127,16 @@ def _with_items(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _reasons(result: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-    """Why components, modules and migrations failed, by kind and name."""
+    """The reasons of failed components, modules, errands and migrations, by kind and name."""
     found: dict[tuple[str, str], str] = {}
     for one in _mappings(result.get("components")):
         found[str(one.get("kind") or "component"), str(one.get("name"))] = one_line(one.get("error") or "")
     for one in _mappings(result.get("migrations")):
         reason = one.get("error") or (one.get("evidence") if one.get("state") == BLOCKED else "")
         found[MIGRATION, str(one.get("id"))] = one_line(reason or "")
+    for row in _mappings(result.get("durations")):
+        if row.get("kind") == ERRAND and row.get("state") == FAILED:
+            found[ERRAND, str(row.get("name"))] = one_line(result.get("msg") or "")
     return found
 
 

@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     NOT_STARTED,
 )
 
-CLUSTER, PHASE, MIGRATION = "cluster", "phase", "migration"
+CLUSTER, PHASE, MIGRATION, ERRAND = "cluster", "phase", "migration", "errand"
 OWNERS = ("component", "module")
 FAILED_STATES = (FAILED, CANCELLED, TIMEOUT, BLOCKED)
 STATES_WITHOUT_SPAN = (NOT_STARTED, SKIPPED)
@@ -57,7 +57,7 @@ class TimedRow:
         return self.state in FAILED_STATES or bool(self.reason)
 
     def contains(self, other: TimedRow) -> bool:
-        """Whether the middle of another row lies in this one: the ends are rounded."""
+        """Whether the middle of another row is in this one: the ends are rounded."""
         return self.start <= (other.start + other.end) // 2 <= self.end
 
 
@@ -133,7 +133,7 @@ def _cluster_span(rows: Sequence[TimedRow], end: RunEnd | None) -> Span:
 
 
 def _parent(row: TimedRow, rows: Sequence[TimedRow]) -> TimedRow | None:
-    """The row that a row is a part of; None if that is the whole run."""
+    """The row that contains a row; None if that is the whole run."""
     if row.kind == PHASE:
         return None
     if row.kind == MIGRATION and row.component:
@@ -149,7 +149,7 @@ def _span(row: TimedRow, children: Mapping[TimedRow, Sequence[TimedRow]]) -> Spa
     below = tuple(_span(one, children) for one in sorted(children.get(row, ()), key=lambda one: one.start))
     reason = row.reason
     if row.has_failed and not reason:
-        # A phase has no reason but what failed in it.
+        # A phase has no other reason than that of its failed parts.
         reason = next((f"{one.name}: {one.reason}" for one in below if one.has_failed), "")
     attributes = {
         "kyma.cluster": row.cluster,

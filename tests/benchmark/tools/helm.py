@@ -31,11 +31,11 @@ class Helm(Tool):
         return {HELM: sum((self._upgrade(chart, *WAIT) for chart in self.workload.charts), before)}
 
     def unchanged(self) -> Samples:
-        """Upgrade every component to what it is already."""
+        """Upgrade every component to its current state."""
         return {HELM: sum((self._upgrade(chart) for chart in self.workload.charts), NOTHING)}
 
     def changed(self) -> Samples:
-        """Upgrade every component, and wait for the one that has changed."""
+        """Upgrade every component, and wait for the changed one."""
         self.workload.change()
         one = others = NOTHING
         for chart in self.workload.charts:

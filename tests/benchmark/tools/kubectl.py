@@ -35,18 +35,18 @@ class Kubectl(Tool):
         return {KUBECTL_APPLY: before + self._apply(self.workload.rest)}
 
     def unchanged(self) -> Samples:
-        """Apply everything again, and look for differences."""
+        """Apply everything again, and check for differences."""
         return {KUBECTL_APPLY: self._apply(self.workload.everything), KUBECTL_DIFF: self._diff()}
 
     def changed(self) -> Samples:
-        """Time the rollouts of some changes, then look for the differences of another one, and apply it."""
+        """Time the rollouts of some changes, then check for the differences of another one, and apply it."""
         rollout = typical(self._rollout() for _each in range(ROLLOUTS))
         self.workload.change()
         diff = self._diff(good=(DIFFERENCES,))
         return {ROLLOUT: rollout, KUBECTL_APPLY: self._apply(self.workload.everything), KUBECTL_DIFF: diff}
 
     def _rollout(self) -> Sample:
-        """Change what changes, and wait until that is everywhere."""
+        """Apply a change, and wait until its rollout is complete."""
         self.workload.change()
         # A rollout begins with its change, not when the last of several has been written.
         applied = self._apply(self.workload.rollout)
@@ -63,7 +63,7 @@ class Kubectl(Tool):
 
 
 def apply_before(place: Place, cluster: Cluster, file: Path) -> Sample:
-    """Apply namespaces and CRDs and wait until the CRDs are served; other tools begin so too."""
+    """Apply namespaces and CRDs and wait until the CRDs are served; other tools begin in the same way."""
     applied = place.run(["kubectl", "apply", "--server-side", "--filename", file], cluster, AGENT)
     waiting = ["kubectl", "wait", f"--for=jsonpath={ESTABLISHED}=True", "crd", "--all"]
     return applied.sample + place.run(waiting, cluster, AGENT).sample

@@ -24,7 +24,7 @@ class KubernetesCore(Tool):
     row = KUBERNETES_CORE
 
     def first(self) -> Samples:
-        """Apply the rest after namespaces and CRDs, whose kinds it doesn't see while it makes them."""
+        """Apply the rest after namespaces and CRDs, whose kinds it doesn't see while it creates them."""
         before = apply_before(self.place, self.cluster, self.workload.before)
         return {KUBERNETES_CORE: before + self._apply(self.workload.rest)}
 

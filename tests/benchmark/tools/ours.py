@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The playbook of this collection, beside one that does nothing."""
+"""The playbook of this collection, compared with one that does nothing."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ class Ours(Tool):
     def first(self) -> Samples:
         """Deploy to an empty cluster.
 
-        Deploy once more, uncounted: that is when what controllers have taken since is remembered.
+        Deploy again, uncounted, so that the fields that controllers have taken since are recorded.
         """
         done = self._deploy()
         self._deploy()
         return {OURS: done.sample}
 
     def unchanged(self) -> Samples:
-        """Deploy again, which takes one task, with many migrations too; look at modules; run a ping."""
+        """Deploy again, which takes one task, with many migrations too; read modules; run a ping."""
         ping, migrations = self.place.folder / "ping.yml", self.place.folder / "migrations"
         ping.write_text(PING_PLAYBOOK, encoding="utf-8")
         write_migrations(migrations)
         if not self._has_modules:
-            # Twice, as it is when controllers have settled that the next run need not look closely.
+            # Twice: only after controllers have settled can the next run skip the close comparison.
             for _time in range(2):
                 self._manage_modules()
             self._has_modules = True
@@ -60,7 +60,7 @@ class Ours(Tool):
         }
 
     def changed(self) -> Samples:
-        """Deploy a release of which one component has changed."""
+        """Deploy a release with one changed component."""
         self.workload.change()
         return {OURS: self._deploy().sample}
 
@@ -68,7 +68,7 @@ class Ours(Tool):
         return _unchanged(self._deploy(variables))
 
     def _manage_modules(self) -> Done:
-        """Want twenty modules."""
+        """Manage twenty modules."""
         variables = write_modules(self.place.folder / "modules")
         return self.place.run([ANSIBLE_PLAYBOOK, MANAGE_MODULES, "-e", f"@{variables}"], self.cluster, AGENT)
 
@@ -78,7 +78,7 @@ class Ours(Tool):
 
 
 def _unchanged(done: Done) -> Sample:
-    """What a run has used that had nothing to do, in one task."""
+    """The usage of a run with nothing to do, in one task."""
     if not re.search(r"ok=1 +changed=0 ", done.printed):
         raise BenchmarkError(f"There was something to do:\n{done.printed[-4000:]}")
     return done.sample

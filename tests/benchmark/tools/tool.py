@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every tool that is compared can do."""
+"""The interface of every compared tool."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Samples = Mapping[str, Sample]
 
 
 class Tool(ABC):
-    """A way to deploy, on a cluster where nobody else does.
+    """A way to deploy, on a cluster where nothing else does.
 
     Attributes:
-        row: what the row of the tables is called that every case has.
+        row: the name of its row in the tables, which every case has.
     """
 
     row: ClassVar[str]
@@ -37,7 +37,7 @@ class Tool(ABC):
 
     @abstractmethod
     def unchanged(self) -> Samples:
-        """Deploy what is deployed already."""
+        """Deploy again without a change."""
 
     @abstractmethod
     def changed(self) -> Samples:

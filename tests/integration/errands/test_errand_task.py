@@ -24,12 +24,17 @@ def test_it_is_created_once_and_runs_when_it_is_asked_to(author: Author) -> None
     assert (created.result["changed"], created.result["run"]) == (True, 0)
     assert author.read("backup")["spec"]["trigger"]["strategy"] == "manual"
 
-    author.errand(name="backup", template=job_template()).unchanged()
+    repeated = author.errand(name="backup", template=job_template()).unchanged()
+    assert repeated.result["durations"] == []
 
     ran = author.errand(name="backup", template=job_template(), trigger="now").succeeded()
     assert ran.result["changed"]
     assert (ran.result["run"], ran.result["outcome"]) == (1, "Completed")
     assert ran.result["seconds"] is not None
+    (row,) = ran.result["durations"]
+    assert (row["kind"], row["name"], row["state"]) == ("errand", f"{author.namespace}/backup", "succeeded")
+    assert row["seconds"] == ran.result["seconds"]
+    assert row["started_at"] <= row["finished_at"]
     assert "lifecycle.kyma-project.io/run=1" in ran.result["log_command"]
     assert ran.progress[-1] == f"Errand {author.namespace}/backup: succeeded run 1"
     assert author.read("backup")["spec"]["trigger"]["strategy"] == "manual"
@@ -146,6 +151,7 @@ def test_a_run_that_fails_fails_the_task_with_its_reason_and_the_way_to_its_log(
         1,
         "DeadlineExceeded",
     )
+    assert [row["state"] for row in failed.result["durations"]] == ["failed"]
 
 
 def test_once_that_has_failed_fails_each_later_task_until_somebody_acts(author: Author) -> None:

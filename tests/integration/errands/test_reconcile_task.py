@@ -69,10 +69,15 @@ def test_a_run_that_failed_fails_the_task_only_if_that_is_asked_for(author: Auth
         errand_named(author, "late", "once", job={"activeDeadlineSeconds": 1}, **NEVER_SCHEDULED)
     )
     author.api.create(errand_named(author, "fine", "once"))
-    end = time.monotonic() + 60
+    end, ended = time.monotonic() + 60, list[dict[str, object]]()
     while author.info()["late"]["phase"] != "Failed" or author.info()["fine"]["phase"] != "Succeeded":
-        author.reconcile().succeeded()
+        ended += author.reconcile().succeeded().result["durations"]
         assert time.monotonic() < end
+    # Each end is reported once, by the call that has recorded it.
+    assert sorted((row["kind"], row["name"], row["state"]) for row in ended) == [
+        ("errand", f"{author.namespace}/fine", "succeeded"),
+        ("errand", f"{author.namespace}/late", "failed"),
+    ]
     failed = author.reconcile(fail_on="run")
     assert f"1 of 2 errands failed; all others are done:\n- Errand {author.namespace}/late" in failed.message
     assert failed.result["failures"] == []

@@ -133,7 +133,10 @@ def test_the_run_that_succeeds_takes_the_old_version_away(
     new = definition("v1", storage="v1")
     catalog = (config_map("settings"), offer("apples", NEW, price="1"))
     outcome = playbook.deploy(write(release, "1.1", new, *catalog)).succeeded()
-    assert "foundation: narrowing (CustomResourceDefinition offers.shop.test: v1alpha1 goes" in outcome.text
+    assert (
+        "foundation: narrowing (CustomResourceDefinition offers.shop.test: v1alpha1 is removed"
+        in outcome.text
+    )
     assert versions(own_cluster) == ["v1"]
     assert crd_of(own_cluster)["status"]["storedVersions"] == ["v1"]
     assert written_in(own_cluster) == {NEW}

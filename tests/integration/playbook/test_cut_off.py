@@ -174,8 +174,8 @@ def elsewhere(playbook: Playbook) -> list[str]:
 INTERRUPT, TERMINATE, KILL = signal.SIGINT, signal.SIGTERM, signal.SIGKILL
 
 
-# Unit tests of signals.py, lifeline.py and leftovers.py try each signal. Here each place has one of them, and
-# all of them with KYMA_TESTS=all.
+# Unit tests of signals.py, exit_watcher.py and temporary_files.py try each signal. Here each place has one of
+# them, and all of them with KYMA_TESTS=all.
 @pytest.mark.parametrize("number", cases([INTERRUPT], [TERMINATE, KILL]))
 def test_while_it_plans_leaves_nothing(scenario: Scenario, number: int) -> None:
     known = len(scenario.runs())

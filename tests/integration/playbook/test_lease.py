@@ -129,10 +129,12 @@ def make_account(cluster: OwnCluster) -> None:
 def test_without_a_service_account_a_run_says_that_its_fence_is_advisory(deployers: Deployers) -> None:
     wanted = deployers.renew()
     outcome = deployers.deploy(0).succeeded()
-    told = f"as there is no ServiceAccount {LIFECYCLE_NAMESPACE}/{ACCOUNT}"
-    assert told in outcome.text
+    told = f"there is no ServiceAccount {LIFECYCLE_NAMESPACE}/{ACCOUNT}"
+    assert (
+        f"writes are not fenced: a run that loses its lease could still write, because {told}" in outcome.text
+    )
     assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
-    assert deployers.runs()[-1]["spec"]["lease"]["note"] == told.removeprefix("as ")
+    assert deployers.runs()[-1]["spec"]["lease"]["note"] == told
 
 
 def test_what_finds_nothing_to_do_knows_of_no_lease(deployers: Deployers) -> None:

@@ -118,7 +118,7 @@ def test_a_deployment_for_a_program_is_a_document(
     assert document["stats"]["localhost"]["failures"] == 1
     assert tasks_of(document)[PLAN_TASK]["plan"]["needed"]
     assert "Callback dispatch" not in done.stderr
-    assert "[localhost] fine: succeeded" in done.stderr
+    assert "[localhost] foundation, fine: succeeded (2 of 4 components)" in done.stderr
     assert "DURATIONS [localhost]" in done.stderr
 
 

@@ -44,7 +44,7 @@ def test_a_webhook_of_ours_blocks_no_plan_and_one_of_others_does(
     planned = playbook.deploy(small.folder, "--check").succeeded()
     [component] = [one for one in planned.plan["components"] if one["name"] == "shop"]
     assert [(one["name"], one["unverified"]) for one in component["changes"]] == [("shop", True)]
-    told = "ValidatingWebhookConfiguration guard: its webhook guard.example.com doesn't answer"
+    told = "ValidatingWebhookConfiguration guard: its webhook guard.example.com does not answer"
     assert told in planned.text
 
     failed = playbook.deploy(small.folder).failed()

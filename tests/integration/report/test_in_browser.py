@@ -23,17 +23,29 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.timeline im
 from tests.cluster import packages
 from tests.support.browser import ARGUMENTS, PROGRAM, why_no_browser
 from tests.support.needs import skip
-from tests.support.report_samples import LONG_NAME, LONG_TEXT, large_run, recorded, small_run
+from tests.support.report_samples import (
+    LONG_NAME,
+    LONG_TEXT,
+    errand_run,
+    errands,
+    large_run,
+    recorded,
+    small_run,
+)
 
 pytestmark = pytest.mark.browser
 
 WIDTHS = (1280, 390)
 MODES = ("light", "dark")
 LEAST_CONTRAST = 4.5
+ERRANDS = errands(
+    backup=[errand_run(2, 9, 30), errand_run(1, 2, 4)], reindex=[errand_run(7, 12, 3, "failed", LONG_TEXT)]
+)
 CLUSTERS = (
     read_cluster("live-eu", [recorded(large_run(), version="2.10", target="2.11")]),
     read_cluster(f"staging-{LONG_NAME}.{LONG_NAME}", [recorded({**large_run(exact=False), "name": "older"})]),
     read_cluster("canary", [recorded(small_run(5, "running"))]),
+    read_cluster("errands", [recorded(small_run()), ERRANDS]),
     read_cluster("far", [{"unreachable": True, "msg": LONG_TEXT}]),
     read_cluster("quiet", [recorded()]),
 )

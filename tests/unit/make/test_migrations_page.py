@@ -27,8 +27,8 @@ def test_a_new_migration_gets_a_section_that_a_person_has_to_fill() -> None:
     assert "The newest release that the collection supports is 2.11." in page
     section = page.partition("\n## logging/grow-it\n")[2]
     assert "Brings about grow-it." in section
-    assert "- Runs before the component `logging`; goes in 9.9." in section
-    assert "is only warned of" in section
+    assert "- Runs before the component `logging`; removed in 9.9." in section
+    assert "is only a warning" in section
     assert "Can't be undone: Volumes don't shrink." in section
     assert problems(page, [late], "2.11") == ["logging/grow-it has a part that nobody has written"]
     assert problems(written(page), [late], "2.11") == []

@@ -4,7 +4,7 @@
 """The event source kyma.lifecycle.errands: the engine of errands inside ansible-rulebook.
 
 ansible-rulebook runs this file by its path and imports nothing of the collection. So the file adds the folder
-of its collections to Python's path, and imports the engine in the thread that runs it.
+of its collections to Python's path. It imports the engine in the thread that runs it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ async def main(queue: asyncio.Queue[dict[str, Any]], args: dict[str, Any]) -> No
     """Run errands, and put each outcome into the queue, until ansible-rulebook cancels this source.
 
     Args:
-        queue: of ansible-rulebook; it has room for one event, so putting one waits for the rules.
+        queue: of ansible-rulebook. It has room for one event, so a put waits for the rules.
         args: the options of the source.
     """
     take_signals_back()
@@ -133,8 +133,8 @@ class Bridge:
     """Passes outcomes from the threads of the engine to the event loop.
 
     Attributes:
-        outcomes: waiting for the rules.
-        cancelled: set when the engine has to end.
+        outcomes: the outcomes that wait for the rules.
+        cancelled: set when the engine must end.
         ended: set when it has ended.
     """
 
@@ -145,7 +145,7 @@ class Bridge:
         self._loop = loop
 
     def work(self, args: Mapping[str, Any]) -> None:
-        """Run the engine until it is cancelled, and start it again when it fails; runs in a thread.
+        """Run the engine in a thread until it is cancelled, and start it again when it fails.
 
         Args:
             args: the options of the source.
@@ -161,7 +161,7 @@ class Bridge:
         self._in_loop(self.ended.set)
 
     def emit(self, outcome: Outcome) -> None:
-        """Take an outcome from a thread of the engine, without waiting for the rules."""
+        """Take an outcome from a thread of the engine, without a wait for the rules."""
         self._in_loop(self._put, dict(outcome))
 
     def _put(self, outcome: dict[str, Any]) -> None:
@@ -181,7 +181,7 @@ class Bridge:
         try:
             self._loop.call_soon_threadsafe(call, *args)
         except RuntimeError:
-            # The loop is closed: no receiver waits for the outcome any more.
+            # The loop is closed: no rule waits for the outcome any more.
             LOGGER.debug("%s: the event loop has ended", NAME)
 
 
@@ -192,8 +192,8 @@ def run_engine(
 
     Args:
         args: the options.
-        on_outcome: is called with each outcome.
-        cancelled: whether it has to end.
+        on_outcome: called with each outcome.
+        cancelled: whether the engine must end.
 
     Raises:
         ValueError: an option does not exist or has a wrong value.
@@ -234,7 +234,7 @@ def run_engine(
 
 
 def engine_option(name: str, value: object) -> object:
-    """Return an option of the engine in its type.
+    """Return an option of the engine with its type.
 
     Raises:
         ValueError: the value has another type.
@@ -254,12 +254,12 @@ def engine_option(name: str, value: object) -> object:
 
 
 def tell(state: str, text: str) -> None:
-    """Log a message of the engine for a person."""
+    """Log the messages of the engine for people."""
     LOGGER.log(logging.INFO if state in UNREMARKABLE else logging.WARNING, "%s: %s: %s", NAME, state, text)
 
 
 def import_from_collections() -> None:
-    """Let Python find the collection of this file, wherever it is installed."""
+    """Let Python find the collection of this file, in any folder where it is installed."""
     if COLLECTIONS.joinpath("ansible_collections").is_dir() and str(COLLECTIONS) not in sys.path:
         sys.path.append(str(COLLECTIONS))
     # The package `ansible` has an `ansible_collections` that hides all others.

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Merging an applied intent into an object, and taking out what its manager no longer applies (KEP-555)."""
+"""Merges an applied intent into an object, and removes fields that its manager dropped (KEP-555)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def merge_intent(live: Object, intent: Object, shapes: Shapes) -> Object:
 
 
 def without_fields(obj: Object, dropped: Fields, kept: Fields, shapes: Shapes) -> Object:
-    """The object without the dropped fields, unless they or something below them is kept.
+    """The object without the dropped fields, except those that are kept or have a kept field below them.
 
-    An item of a list goes with all that is in it, even what others have written there.
+    An item of a list is removed with all its fields, also those that others have written.
     """
     gone = with_parents(dropped) - with_parents(kept)
     result: Object = _prune(obj, (), (), gone, shapes)
@@ -48,7 +48,7 @@ def _merge(live: Any, intent: Any, names: Names, shapes: Shapes) -> Any:
 def _merge_items(
     live: list[Any], intent: list[Any], names: Names, keys: tuple[str, ...], shapes: Shapes
 ) -> list[Any]:
-    """Both lists' items, each in its own order; where the orders differ, the intent's counts."""
+    """The items of both lists, each in its own order; if the orders differ, the intent's order wins."""
     ours = {item_key(item, keys): item for item in intent}
     theirs = {item_key(item, keys): item for item in live}
     result: list[Any] = []
@@ -97,7 +97,7 @@ def _prune_map(
     result = {}
     for name, child in value.items():
         path = (*field, f"f:{name}")
-        # An item that stays keeps what names it, whoever owns that.
+        # An item that stays keeps its key fields, regardless of their owner.
         if path not in gone or name in keys:
             result[name] = _prune(child, path, (*names, name), gone, shapes)
     return result

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sets of an object's fields, as ``managedFields`` keeps them (FieldsV1, KEP-555).
+"""Sets of an object's fields, in the form of ``managedFields`` (FieldsV1, KEP-555).
 
 A field is a path of FieldsV1 elements: ``f:<name>``, ``k:<keys as JSON>`` for an item of a keyed list, or
 ``v:<value as JSON>`` for one of a set. A set of fields is a set of such paths.
@@ -19,7 +19,7 @@ Field = tuple[str, ...]
 Fields = frozenset[Field]
 
 ITEM = object()
-"""Stands for the value of a keyed list's item itself, beside those of its fields."""
+"""The key of a keyed list's item itself, next to the keys of its fields."""
 
 
 def as_json(value: object) -> str:
@@ -28,7 +28,7 @@ def as_json(value: object) -> str:
 
 
 def item_key(item: Any, keys: tuple[str, ...]) -> str | None:
-    """The element that names an item of a keyed list, or None where the item has no such key."""
+    """The element that names an item of a keyed list, or None if the item lacks the key."""
     if not isinstance(item, Mapping):
         return None
     found = {key: item.get(key, KEY_DEFAULTS.get(key)) for key in keys}
@@ -37,9 +37,9 @@ def item_key(item: Any, keys: tuple[str, ...]) -> str | None:
 
 
 def values_of(value: Any, shapes: Shapes) -> dict[Field, Any]:
-    """Every field of a value and what it holds; maps and keyed lists are their fields, unless empty.
+    """Every field of a value, with its content; maps and keyed lists count as their fields, unless empty.
 
-    Items of one key in a keyed list, which plain writes may bring, count as one whole.
+    Items with the same key in a keyed list, which plain writes may create, count as one whole.
     """
     found: dict[Field, Any] = {}
     _collect(value, (), (), shapes, found, [])
@@ -47,7 +47,7 @@ def values_of(value: Any, shapes: Shapes) -> dict[Field, Any]:
 
 
 def duplicates_in(value: Any, shapes: Shapes) -> list[str]:
-    """Where keyed lists have two items of one key, in the server's words."""
+    """The places where keyed lists have two items with one key, in the server's words."""
     found: list[str] = []
     _collect(value, (), (), shapes, {}, found)
     return found
@@ -81,7 +81,7 @@ def _collect(
 
 
 def with_parents(fields: Iterable[Field]) -> set[Field]:
-    """The fields and the named ones above them; items of lists are there only on their own account."""
+    """The fields and their named parents; items of lists are included only if they are fields themselves."""
     return {
         field[:length]
         for field in fields
@@ -91,7 +91,7 @@ def with_parents(fields: Iterable[Field]) -> set[Field]:
 
 
 def by_depth(field: Field) -> tuple[tuple[bool, str], ...]:
-    """Sorts fields as the server lists them: at each level its own before what is further down."""
+    """The sort key of the server's order: at each level its own fields before deeper ones."""
     return tuple((depth < len(field), element) for depth, element in enumerate(field, 1))
 
 

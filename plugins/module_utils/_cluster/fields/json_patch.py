@@ -12,11 +12,11 @@ from ..deep_copy import deep_copy
 
 
 class PatchRefused(Exception):
-    """A JSON patch does not fit the object: a test failed, or a path is not there."""
+    """A JSON patch does not fit the object: a test failed, or a path does not exist."""
 
 
 def apply_merge_patch(target: Any, patch: Any) -> Any:
-    """The target after a JSON merge patch; neither is changed."""
+    """The target after a JSON merge patch; neither argument is changed."""
     if not isinstance(patch, Mapping):
         return deep_copy(patch)
     result = dict(target) if isinstance(target, Mapping) else {}
@@ -29,7 +29,7 @@ def apply_merge_patch(target: Any, patch: Any) -> Any:
 
 
 def merge_patch_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON merge patch (RFC 7386) that makes the one of the other; empty where they are equal."""
+    """The JSON merge patch (RFC 7386) from one mapping to the other; empty if they are equal."""
     patch: dict[str, Any] = {key: None for key in before if key not in after}
     for key, value in after.items():
         known = before.get(key)
@@ -42,12 +42,12 @@ def merge_patch_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> 
 
 
 def apply_json_patch(target: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
-    """The target after a JSON patch; neither is changed.
+    """The target after a JSON patch; neither argument is changed.
 
     Raises:
-        PatchRefused: a test failed, or a path is not there.
+        PatchRefused: a test failed, or a path does not exist.
     """
-    # A holder makes the root a member like any other.
+    # With this holder the root is a member like any other.
     holder = {"": deep_copy(target)}
     for operation in operations:
         try:

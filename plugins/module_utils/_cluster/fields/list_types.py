@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How values of an object merge: which lists have keys, and which values are one whole.
+"""How the values of an object merge: which lists have keys, and which values are atomic.
 
-The source for built-in kinds are the ``+listType``, ``+listMapKey`` and ``+structType`` markers of the
-Kubernetes API types, for custom kinds the ``x-kubernetes-*`` extensions of their schema (KEP-555, KEP-2155).
+For built-in kinds the source is the ``+listType``, ``+listMapKey`` and ``+structType`` markers of the
+Kubernetes API types; for custom kinds, the ``x-kubernetes-*`` extensions of their schema (KEP-555, KEP-2155).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..kinds import Kind
 
 
 class Whole(Enum):
-    """Values that don't merge field by field."""
+    """Values that don't merge by field."""
 
     ATOMIC = "atomic"
     SET = "set"
@@ -27,7 +27,7 @@ Names = tuple[str, ...]
 """The field names down to a value; items of lists have none."""
 
 Shape: TypeAlias = "Whole | tuple[str, ...] | None"
-"""A list's keys, a way of being whole, or None: a map merges by field, a list is replaced."""
+"""A list's keys, the reason that a value is whole, or None: a map merges by field, a list is replaced."""
 
 Shapes = Callable[[Names], Shape]
 
@@ -66,7 +66,7 @@ ATOMIC_MAPS = frozenset(
     }
 )
 KEY_DEFAULTS = {"protocol": "TCP"}
-"""What an item's key counts as where the item leaves it out."""
+"""The default of an item's key, if the item omits it."""
 METADATA: Mapping[Names, Shape] = {
     ("metadata", "finalizers"): Whole.SET,
     ("metadata", "ownerReferences"): ("uid",),
@@ -90,7 +90,7 @@ def _built_in(kind: str, names: Names) -> Shape:
             return ("containerPort", "protocol")
         return ("port", "protocol") if kind == "Service" and names == ("spec", "ports") else None
     if name == "selector":
-        # A Service's selector is an atomic map, everybody else's an atomic LabelSelector.
+        # A Service's selector is an atomic map; other selectors are an atomic LabelSelector.
         return Whole.ATOMIC
     if name in ATOMIC_MAPS and names[0] != "metadata":
         return Whole.ATOMIC

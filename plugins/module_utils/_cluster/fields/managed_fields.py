@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whose field is it: the entries of ``managedFields``, and what a write does to them (KEP-555)."""
+"""The owners of fields: the entries of ``managedFields``, and how a write changes them (KEP-555)."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ SERVER_METADATA = (
     "resourceVersion",
     "uid",
 )
-"""Of an object's metadata, what names it or what the server keeps itself."""
+"""The metadata that names the object or that the server maintains."""
 UNMANAGED: frozenset[Field] = frozenset(
     {("f:apiVersion",), ("f:kind",), ("f:metadata",)}
     | {("f:metadata", f"f:{name}") for name in SERVER_METADATA}
 )
-"""What the server keeps itself, or what names the object: no manager owns it."""
+"""The fields that the server maintains, or that name the object: no manager owns them."""
 
 
 class Manager(NamedTuple):
-    """Who wrote, and how. Whoever applies is one manager whatever the version."""
+    """The writer, and its operation. A manager that applies is the same in every version."""
 
     name: str
     operation: str
@@ -54,7 +54,7 @@ Owners = dict[Manager, Fields]
 
 
 class Change(NamedTuple):
-    """What differs between two states of an object."""
+    """The difference between two states of an object."""
 
     written: Fields
     removed: Fields
@@ -66,7 +66,7 @@ def fields_of(obj: Object, shapes: Shapes) -> Fields:
 
 
 def change_between(old: Object, new: Object, shapes: Shapes) -> Change:
-    """Which fields were added or changed, and which were removed."""
+    """The fields that were added or changed, and those that were removed."""
     before, after = values_of(old, shapes), values_of(new, shapes)
     written = {field for field, value in after.items() if field not in before or before[field] != value}
     return Change(
@@ -87,7 +87,7 @@ def owners_of(obj: Object) -> Owners:
 
 
 def _told(obj: Object) -> list[Object]:
-    """The entries of an object; an empty one only takes the place of none."""
+    """The entries of an object; the server may have one empty entry instead of none."""
     return [entry for entry in obj["metadata"].get("managedFields") or () if entry]
 
 
@@ -98,8 +98,8 @@ def managed_fields_entries(
 
     Args:
         owners: the fields by manager.
-        api_version: in which the object was written.
-        now: RFC 3339, in whole seconds.
+        api_version: the version in which the object was written.
+        now: the time in RFC 3339, in whole seconds.
         previous: the object before the write, if there was one.
         wrote: the writer, if the write changed anything.
     """
@@ -130,7 +130,7 @@ def managed_fields_entries(
 
 
 def after_update(owners: Owners, writer: Manager, change: Change) -> Owners:
-    """Who owns what after a plain write: the writer has what it changed, and nobody what is gone."""
+    """The owners after a plain write: the writer owns what it changed, and removed fields have no owner."""
     mine = (owners.get(writer, frozenset()) | change.written) - change.removed
     others = {
         manager: fields - change.written - change.removed
@@ -141,12 +141,12 @@ def after_update(owners: Owners, writer: Manager, change: Change) -> Owners:
 
 
 def after_apply(owners: Owners, writer: Manager, intent: Fields, change: Change) -> Owners:
-    """Who owns what after an apply that had no conflict, or was forced."""
+    """The owners after an apply without conflicts, or a forced one."""
     return {**after_update(owners, writer, change), writer: intent}
 
 
 def conflicts(owners: Owners, writer: Manager, change: Change) -> list[tuple[Manager, Field]]:
-    """The fields that an apply would change and others own."""
+    """The fields that an apply would change and that others own."""
     return [
         (manager, field)
         for manager, fields in sorted(owners.items())

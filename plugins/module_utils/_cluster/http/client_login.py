@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Logins that the ``kubernetes`` client knows how to do: OIDC, Google.
+"""Logins that only the ``kubernetes`` client supports: OIDC, Google.
 
-Importing that client takes a quarter of a second, so it is done for these alone.
+The import of that client takes a quarter of a second, so only these logins import it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .login import Login, missing_client
 
 
 def client_login(config: Kubeconfig, choice: Choice, *, persist: bool) -> Login:
-    """The login that a context means, with the token that a protocol gives.
+    """The login of a context, with the token of a protocol.
 
     Args:
-        config: the kubeconfig that the context is from.
+        config: the kubeconfig of the context.
         choice: the context.
-        persist: whether a renewed token is written back to the kubeconfig.
+        persist: whether to write a renewed token to the kubeconfig.
 
     Raises:
         Unconfigured: the provider gives no token.
@@ -35,7 +35,7 @@ def client_login(config: Kubeconfig, choice: Choice, *, persist: bool) -> Login:
 
 
 def require_client() -> None:
-    """Say in a sentence that the client is missing, where it is."""
+    """Raise an error that says that the client is missing, if it is."""
     try:
         import kubernetes.config  # unused here, but everything below needs it
     except ImportError as error:
@@ -44,7 +44,7 @@ def require_client() -> None:
 
 
 def provider_authorization(config: Kubeconfig, choice: Choice, *, persist: bool) -> Authorization:
-    """The Authorization header by an ``auth-provider`` (oidc, gcp), as the client gets and renews it."""
+    """The Authorization header from an ``auth-provider`` (oidc, gcp); the client fetches and renews it."""
     from kubernetes.client import Configuration
     from kubernetes.config import kube_config
     from kubernetes.config.config_exception import ConfigException
@@ -71,7 +71,7 @@ def provider_authorization(config: Kubeconfig, choice: Choice, *, persist: bool)
 
     def authorization(_refused: str) -> str:
         with lock:
-            # Renews the token where it has run out. How the client names it inside depends on its version.
+            # Renews an expired token. The client's internal name for it depends on its version.
             return str(settings.auth_settings()["BearerToken"]["value"])
 
     return authorization

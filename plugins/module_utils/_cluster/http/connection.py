@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The connection options, which are those of kubernetes.core, and the cluster that they name."""
+"""The connection options, the same as those of kubernetes.core, and the cluster that they name."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ CONNECTION_SPEC: dict[str, dict[str, Any]] = {
     "impersonate_user": {},
     "impersonate_groups": {"type": "list", "elements": "str"},
 }
-"""The options that say which cluster and who we are, for an argument spec.
+"""The options that name the cluster and our identity, for an argument spec.
 
-Each can also come from the environment as ``K8S_AUTH_<OPTION>``, which :func:`connect` looks at.
+:func:`connect` also reads each from the environment variable ``K8S_AUTH_<OPTION>``.
 """
 
 SERVICE_ACCOUNT_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -57,24 +57,24 @@ FALSE_WORDS = ("0", "false", "no")
 def connect(
     params: Mapping[str, Any], *, field_manager: str = FIELD_MANAGER, on_warning: OnWarning | None = None
 ) -> LiveCluster:
-    """The cluster that connection options name; no request is made yet.
+    """The cluster of the connection options; this sends no request.
 
     Args:
         params: validated options of :data:`CONNECTION_SPEC`; others are ignored.
-        field_manager: by which name it writes.
-        on_warning: gets what the API server warns of.
+        field_manager: the field manager of its writes.
+        on_warning: receives the warnings of the API server.
 
     Raises:
-        Unconfigured: the options, the environment and the kubeconfig name no usable way.
+        Unconfigured: the options, the environment and the kubeconfig name no usable connection.
     """
     login = login_for(with_environment(params))
-    # Who works for a run that has begun has talked to this cluster before.
+    # A task of a run that has begun has already talked to this cluster.
     transport = Transport(login, on_warning=on_warning, patient=bool(params.get("run")))
     return LiveCluster(transport, field_manager=field_manager)
 
 
 def with_environment(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The connection options, those that aren't set taken from the environment as kubernetes.core does."""
+    """The connection options, with unset ones from the environment, like kubernetes.core."""
     options: dict[str, Any] = {}
     for name, spec in CONNECTION_SPEC.items():
         value = params.get(name)
@@ -93,7 +93,7 @@ def with_environment(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_text(text: str, kind: str) -> object:
-    """An option's value as an environment variable writes it."""
+    """The value of an option from the text of an environment variable."""
     if kind == "bool":
         return text.lower() not in FALSE_WORDS
     if kind == "list":
@@ -102,10 +102,10 @@ def from_text(text: str, kind: str) -> object:
 
 
 def login_for(options: Mapping[str, Any]) -> Login:
-    """The login that options mean, in the order of kubernetes.core.
+    """The login of the options, in the order of kubernetes.core.
 
-    A host with credentials is enough. Else, a kubeconfig or a context that is named; else the service
-    account of the pod that we run in; else the default kubeconfig. Options win over what these say.
+    A host with credentials is enough. Next is a kubeconfig or a context that is named, next the service
+    account of the pod that we run in, last the default kubeconfig. Options override what these contain.
     """
     host = str(options.get("host") or "").rstrip("/")
     if host and (
@@ -134,7 +134,7 @@ def kubeconfig_login(options: Mapping[str, Any]) -> Login:
 
 
 def service_account_login(folder: Path) -> Login | None:
-    """The login of the pod that we run in, or None where we run in none."""
+    """The login of the pod that we run in, or None outside a pod."""
     host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
     token, ca = folder / "token", folder / "ca.crt"
     if not host or not port or not token.is_file() or not ca.is_file():
@@ -148,7 +148,7 @@ def service_account_login(folder: Path) -> Login | None:
 
 
 def with_options(login: Login, options: Mapping[str, Any]) -> Login:
-    """A login, changed by the options that are set."""
+    """A login, with the options that are set in place of its own values."""
     changes: dict[str, Any] = {}
     if options.get("host"):
         changes["server"] = str(options["host"]).rstrip("/")
@@ -177,7 +177,7 @@ def with_options(login: Login, options: Mapping[str, Any]) -> Login:
 
 
 def with_proxy(login: Login, options: Mapping[str, Any]) -> Login:
-    """A login with its proxy: the option's, else the kubeconfig's, else the environment's."""
+    """A login with its proxy: from the option, else the kubeconfig, else the environment."""
     proxy, no_proxy = options.get("proxy") or login.proxy, options.get("no_proxy")
     if any(name.lower().endswith("_proxy") for name in os.environ):
         from urllib.request import getproxies
@@ -196,7 +196,7 @@ def with_proxy(login: Login, options: Mapping[str, Any]) -> Login:
 
 
 def existing(path: str, option: str) -> str:
-    """A path that an option names, if the file is there."""
+    """A path that an option names, if the file exists."""
     whole = Path(path).expanduser()
     if not whole.is_file():
         raise Unconfigured(f"the file {whole} of the option {option} is not there")

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which kinds a server serves: fetched when first needed, shared by all threads, refreshed on a miss."""
+"""The kinds that a server serves: read on first use, shared by all threads, refreshed on a miss."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ AGGREGATED = ",".join(
     f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
     for version in ("v2", "v2beta1")
 )
-"""Aggregated discovery (KEP-3352): everything in two answers; a server without it sends the plain ones."""
+"""Aggregated discovery (KEP-3352): everything in two answers; a server without it sends plain documents."""
 ACCEPT = AGGREGATED + ",application/json"
 SHORTEST_AGE = 0.03
-"""Seconds between two refreshes: a miss is asked for in loops, and a new CRD takes about a second."""
+"""Seconds between two refreshes: loops ask again after a miss, and a new CRD takes about a second."""
 
 Document = Mapping[str, Any]
 Fetch = Callable[[str, str], Document]
-"""Reads a path with an Accept header, and answers with the decoded document."""
+"""Reads a path with an Accept header, and returns the decoded document."""
 Table = dict[tuple[str, str], Resource]
 NO_ANSWER = "its server does not answer"
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What an API server serves at one moment.
+    """The kinds that an API server serves at one moment.
 
     Attributes:
-        table: the kinds, those of a group in the order in which the server prefers its versions.
+        table: the kinds, ordered in each group by the server's preference of versions.
         unavailable: the group-versions whose kinds the server can't list, each with the reason.
     """
 
@@ -54,7 +54,7 @@ class Snapshot:
 
 
 class Discovery:
-    """What one API server serves."""
+    """The kinds that one API server serves."""
 
     def __init__(self, fetch: Fetch, clock: Callable[[], float] = time.monotonic) -> None:
         self._fetch = fetch
@@ -65,7 +65,7 @@ class Discovery:
         self._expected: dict[tuple[str, str], float] = {}
 
     def expect(self, definition: Document, seconds: float) -> None:
-        """Take note of a CustomResourceDefinition that was written: for so long its kinds may come late."""
+        """Record that a CustomResourceDefinition was written: for these seconds its kinds may be unserved."""
         spec, until = definition["spec"], self._clock() + seconds
         for version in spec.get("versions") or ():
             key = f"{spec['group']}/{version['name']}", spec["names"]["kind"]
@@ -75,15 +75,15 @@ class Discovery:
                 self._expected.pop(key, None)
 
     def expect_nothing(self) -> None:
-        """Take note that a definition goes."""
+        """Record that a definition was deleted."""
         self._expected.clear()
 
     def expects(self, api_version: str, kind: str) -> bool:
-        """Whether a kind that is not served may be so in a moment."""
+        """Whether a kind that is not served yet may be served soon."""
         return self._clock() < self._expected.get((api_version, kind), 0.0)
 
     def find(self, api_version: str, kind: str) -> Resource | None:
-        """The resource of a kind, or None where the server does not name it."""
+        """The resource of a kind, or None if the server does not list it."""
         found = self._current().table.get((api_version, kind))
         if found is None:
             found = self.refresh().table.get((api_version, kind))
@@ -100,7 +100,7 @@ class Discovery:
         return found
 
     def refuse_doubt(self, api_version: str, kind: str) -> None:
-        """Return if no objects of a kind can exist that :meth:`find` has just not found.
+        """Return if no objects of a kind can exist that :meth:`find` did not find.
 
         Raises:
             KindNotServed, ApiUnavailable: they may exist.
@@ -110,7 +110,7 @@ class Discovery:
         refuse_doubt(api_version, kind, others, snapshot.unavailable)
 
     def refresh(self) -> Snapshot:
-        """Ask the server again, unless somebody just did."""
+        """Read discovery again, unless another thread just did."""
         with self._lock:
             if self._snapshot is None or self._clock() - self._fetched_at >= SHORTEST_AGE:
                 return self._renewed()
@@ -120,7 +120,7 @@ class Discovery:
         if self._snapshot is not None:
             return self._snapshot
         with self._lock:
-            # Who waited here for the first answer is content with it, however long the wait was.
+            # A thread that waited here for the first answer accepts it, however long the wait was.
             return self._snapshot if self._snapshot is not None else self._renewed()
 
     def _renewed(self) -> Snapshot:
@@ -151,10 +151,10 @@ class Discovery:
         try:
             return self._fetch(path, "application/json")
         except NotFound:
-            # It went while this was asked.
+            # The group was removed during this request.
             return {}
         except ApiError as error:
-            # An extension API server that is down makes its own kinds unknown, and no others.
+            # An extension API server that is down hides only its own kinds.
             return error
 
 
@@ -176,9 +176,9 @@ def aggregated_table(document: Document) -> Table:
 
 
 def stale_versions(document: Document) -> list[str]:
-    """The apiVersions in an APIGroupDiscoveryList of which the server has no fresh answer (KEP-3352).
+    """The apiVersions in an APIGroupDiscoveryList for which the server has no fresh answer (KEP-3352).
 
-    Behind these are aggregated APIs. What it lists of them is what they last said, or nothing at all.
+    These are aggregated APIs. The list has their last known kinds, or none at all.
     """
     return [
         api_version
@@ -206,7 +206,7 @@ def group_versions(document: Document) -> list[str]:
 
 
 def group_version_table(document: Document) -> Table:
-    """The kinds in an APIResourceList, leaving out subresources."""
+    """The kinds in an APIResourceList, without subresources."""
     api_version = document.get("groupVersion") or ""
     table: Table = {}
     for entry in document.get("resources") or ():

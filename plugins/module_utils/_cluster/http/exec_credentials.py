@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Logins by a program that prints credentials (client.authentication.k8s.io, KEP-541).
 
-The ``kubernetes`` client can run such a program too, but gives it our terminal and waits for it for ever; so
-a program that asks for a password would hang a playbook without a word.
+The ``kubernetes`` client can run such a program too, but gives it our terminal and waits for it without a
+limit. A program that asks for a password would then hang a playbook without a message.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from .kubeconfig import Choice, static_login
 from .login import Login
 
 RENEW_BEFORE = timedelta(seconds=60)
-"""How long before its end a credential counts as run out."""
+"""How long before its expiration a credential counts as expired."""
 
 PLUGIN_SECONDS = 60.0
-"""How long a credential plugin may take: it asks a server at most."""
+"""The time limit of a credential plugin, in seconds: at most it asks a server."""
 
 CLOSING_SECONDS = 1.0
-"""How long the pipes of a program that was ended may stay open."""
+"""How long the pipes of a program may stay open after it was ended, in seconds."""
 
 
 def plugin_login(choice: Choice) -> Login:
-    """The login by a credential plugin, which is run at once.
+    """The login by a credential plugin; this runs the plugin at once.
 
     Raises:
         Unconfigured: the program fails, or takes too long.
@@ -57,7 +57,7 @@ def plugin_login(choice: Choice) -> Login:
 
 
 class Plugin:
-    """A program that prints an ExecCredential, run again when what it gave has run out."""
+    """A program that prints an ExecCredential; it runs again when the credential has expired."""
 
     def __init__(self, choice: Choice) -> None:
         self._choice = choice
@@ -67,12 +67,12 @@ class Plugin:
         self._status: Mapping[str, Any] | None = None
 
     def authorization(self, refused: str) -> str:
-        """The Authorization header; empty where the program gives a certificate instead of a token."""
+        """The Authorization header; empty if the program returns a certificate instead of a token."""
         token = self.status(refused).get("token")
         return f"Bearer {token}" if token else ""
 
     def status(self, refused: str = "") -> Mapping[str, Any]:
-        """The ``status`` of the ExecCredential that is valid now."""
+        """The ``status`` of the valid ExecCredential."""
         with self._lock:
             status = self._status
             if (
@@ -129,7 +129,7 @@ class Plugin:
             raise Unconfigured(f"{self._what} failed: {error}") from error
 
     def _asked(self) -> dict[str, Any]:
-        """The ExecCredential that the program is given."""
+        """The ExecCredential that is the program's input."""
         spec: dict[str, Any] = {"interactive": False}
         if self._definition.get("provideClusterInfo"):
             cluster = dict(self._choice.cluster.content)
@@ -143,7 +143,7 @@ class Plugin:
 async def _output(
     command: Sequence[str], folder: str | None, environment: Mapping[str, str]
 ) -> tuple[int, str, str]:
-    """Exit code, output and errors of a program; one that takes too long is ended, with all it has started.
+    """Exit code, output and errors of a program; one that takes too long is ended with all its children.
 
     Raises:
         TimeoutError: it takes longer than :data:`PLUGIN_SECONDS`.
@@ -156,7 +156,7 @@ async def _output(
         stderr=PIPE,
         cwd=folder,
         env=environment,
-        # A session of its own has no terminal to ask on, and can be ended as a whole.
+        # In a new session it has no terminal to ask on, and can be ended with its children.
         start_new_session=True,
     )
     try:
@@ -171,7 +171,7 @@ async def _output(
 
 
 def has_run_out(expiration: object) -> bool:
-    """Whether a credential with this RFC 3339 expiration, if any, should be renewed."""
+    """Whether to renew a credential with this RFC 3339 expiration, if it has one."""
     if not expiration:
         return False
     try:

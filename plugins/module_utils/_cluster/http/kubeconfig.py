@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading kubeconfig files: which cluster a context means, and how to log in there.
+"""Reads kubeconfig files: the cluster that a context names, and the login to it.
 
-What stands in the file (certificates, tokens, passwords) is read here, since importing the ``kubernetes``
-client takes longer than a whole deployment that has nothing to do. Logins that renew a token by a protocol
-are left to that client (``client_login.py``), those that run a program are in ``credential_plugin.py``.
+This module reads the file's own content (certificates, tokens, passwords): the import of the ``kubernetes``
+client takes longer than a whole deployment without changes. That client handles logins that renew a token by
+a protocol (``client_login.py``); ``exec_credentials.py`` handles those that run a program.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SECTIONS = (("clusters", "cluster"), ("contexts", "context"), ("users", "user"))
 
 @dataclass(frozen=True)
 class KubeconfigEntry:
-    """One named entry, and the folder that its relative paths start from."""
+    """One named entry, and the folder that its relative paths are relative to."""
 
     content: Mapping[str, Any] = field(repr=False)
     folder: str
@@ -37,13 +37,13 @@ class KubeconfigEntry:
 
 @dataclass(frozen=True)
 class Kubeconfig:
-    """Kubeconfig files, merged: of entries of the same name the first counts.
+    """Kubeconfig files, merged: if entries have the same name, the first one counts.
 
     Attributes:
         origin: the files, for messages.
         paths: the files that were read; none for a dictionary.
-        source: the dictionary, where there are no files.
-        current_contexts: what each file names as its current context, where it names one.
+        source: the dictionary, if there are no files.
+        current_contexts: the current context of each file that names one.
         clusters, contexts, users: entries by name.
     """
 
@@ -58,7 +58,7 @@ class Kubeconfig:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a context means."""
+    """The cluster and the user of a context."""
 
     context: str
     origin: str
@@ -70,11 +70,11 @@ def read_kubeconfig(source: str | Mapping[str, Any] | None) -> Kubeconfig:
     """Read a kubeconfig.
 
     Args:
-        source: paths separated as in PATH, of which those that don't exist are passed over; or a
+        source: paths separated as in PATH, of which missing ones are skipped; or a
             kubeconfig's content; or None for those of the environment variable KUBECONFIG or the default.
 
     Raises:
-        Unconfigured: there is no file, or one is no kubeconfig.
+        Unconfigured: no file exists, or one is no kubeconfig.
     """
     if isinstance(source, Mapping):
         return merged("the given kubeconfig", [("", source)], source=source)
@@ -93,7 +93,7 @@ def _exists(path: str) -> bool:
     try:
         return Path(path).exists()
     except PermissionError:
-        # Nothing can be told of what lies in a home of somebody else.
+        # We can't read the home folder of another user.
         return False
 
 
@@ -108,7 +108,7 @@ def parsed(path: str) -> Mapping[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise Unconfigured(f"the kubeconfig {path} can't be read: {error}") from error
     except yaml.MarkedYAMLError as error:
-        # The error's own text quotes the line, and the problem a word of it: either may be a secret.
+        # The error's text quotes the line, and its problem a word of the line: either may be a secret.
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         problem = re.split("['\"]", error.problem or "")[0].strip()
         raise Unconfigured(f"the kubeconfig {path}{line} is not YAML: {problem}") from None
@@ -146,10 +146,10 @@ def merged(
 
 
 def resolve_context(config: Kubeconfig, context: str | None) -> Choice:
-    """Find what a context, or else the current one, means.
+    """Find the entries of a context, or of the current context.
 
     Raises:
-        Unconfigured: no such context, or what it names isn't there, or files disagree on which is current.
+        Unconfigured: no such context, one of its entries is missing, or files name different current ones.
     """
     if not context:
         candidates = list(dict.fromkeys(config.current_contexts))
@@ -159,7 +159,7 @@ def resolve_context(config: Kubeconfig, context: str | None) -> Choice:
                 + known("contexts", config.contexts)
             )
         if len(candidates) > 1:
-            # kubectl takes the first file's, the Python client the last one's: not a thing to guess.
+            # kubectl takes the first file's, the Python client the last one's: we must not guess.
             raise Unconfigured(
                 f"the files of {config.origin} name different current contexts ({', '.join(candidates)}): "
                 "the option context says which one to take"
@@ -189,26 +189,26 @@ def resolve_context(config: Kubeconfig, context: str | None) -> Choice:
 
 
 def known(what: str, entries: Mapping[str, KubeconfigEntry]) -> str:
-    """What there is instead, for the end of a message."""
+    """The names that exist, for the end of a message."""
     return f"; its {what} are {', '.join(sorted(entries))}" if entries else f"; it has no {what} at all"
 
 
 def needs_provider(choice: Choice) -> bool:
-    """Whether a token comes by a protocol (``auth-provider``)."""
+    """Whether a protocol (``auth-provider``) provides the token."""
     return "auth-provider" in choice.user.content
 
 
 def needs_plugin(choice: Choice) -> bool:
-    """Whether a program prints the credentials (``exec``): a token in the file wins over it."""
+    """Whether a program prints the credentials (``exec``); a token in the file takes precedence."""
     user = choice.user.content
     return "exec" in user and not (user.get("token") or user.get("tokenFile"))
 
 
 def static_login(choice: Choice) -> Login:
-    """The login that a context means, without what a program or a protocol would add.
+    """The login of a context, without the credentials of a program or a protocol.
 
     Raises:
-        Unconfigured: no server, a file that isn't there, data that isn't base64.
+        Unconfigured: no server, a file that does not exist, data that isn't base64.
     """
     cluster, user = choice.cluster.content, choice.user.content
     server = str(cluster.get("server") or "").rstrip("/")
@@ -236,7 +236,7 @@ def static_login(choice: Choice) -> Login:
 
 
 def static_authorization(choice: Choice) -> Authorization:
-    """The Authorization header by what stands in the file."""
+    """The Authorization header from the content of the file."""
     user = choice.user.content
     if user.get("token"):
         return bearer(str(user["token"]))
@@ -248,7 +248,7 @@ def static_authorization(choice: Choice) -> Authorization:
 
 
 def file_or_data(entry: KubeconfigEntry, key: str, origin: str) -> tuple[str, str]:
-    """A PEM as a path, or as the text that the kubeconfig holds in base64; data wins."""
+    """A PEM as a path, or as text from the kubeconfig's base64 data; data takes precedence."""
     data = entry.content.get(key + "-data")
     if data:
         try:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The live form of the seam: a real API server over HTTP."""
+"""The live implementation of the interface: a real API server over HTTP."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v
 METADATA_ONLY_EVENTS = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 PAGE_ITEMS = 500
 METADATA_PAGE_ITEMS = 5000
-"""Metadata is small: one request per kind is worth more than a small answer."""
+"""Metadata is small: fewer requests per kind matter more than a small answer."""
 SERVING_SECONDS = 30.0
-"""How long a kind that discovery names may answer 404, as after its definition's change: mostly a second."""
+"""How long a kind in discovery may answer 404, as after a change of its definition: mostly a second."""
 SERVING_POLL_SECONDS = 0.1
 
 T = TypeVar("T")
 
 
 class LiveCluster(Cluster):
-    """A cluster over HTTP; all its forms share connections, discovery and counters."""
+    """A cluster over HTTP; all its variants share connections, discovery and counters."""
 
     def __init__(
         self, transport: Transport, *, discovery: Discovery | None = None, field_manager: str = FIELD_MANAGER
@@ -61,7 +61,7 @@ class LiveCluster(Cluster):
 
     @property
     def requests(self) -> Counter[str]:
-        """How many HTTP requests were made over this connection, by method."""
+        """The number of HTTP requests on this connection, by method."""
         return self._transport.requests
 
     def with_field_manager(self, name: str) -> LiveCluster:
@@ -86,7 +86,7 @@ class LiveCluster(Cluster):
                 "kind": "TokenRequest",
                 "spec": {"boundObjectRef": owner, "expirationSeconds": seconds},
             },
-            # Another token does no harm.
+            # A second token does no harm.
             repeatable=True,
         )
         return str(answer.json()["status"]["token"])
@@ -141,7 +141,7 @@ class LiveCluster(Cluster):
             raise_if_served(error)
             return Page([], "")
         except Gone:
-            # The continue token has run out between two pages: read all at once, which can't.
+            # The continue token has expired between two pages: one read of the whole list needs no token.
             return self._list(self._served(api_version, kind), namespace, query, 0, metadata_only)
 
     def _list(
@@ -175,8 +175,8 @@ class LiveCluster(Cluster):
         resource, namespace, name = self._target(obj)
         query = [
             ("fieldManager", self._field_manager),
-            # Server-side apply refuses fields that it doesn't know, whatever this is. All that is left to
-            # warn of are keys that are there twice, for which the server would parse the body once more.
+            # Server-side apply refuses unknown fields in any case. The only other warnings are about
+            # duplicate keys, for which the server would parse the body a second time.
             ("fieldValidation", "Ignore"),
             ("force", "true" if force else ""),
             ("dryRun", "All" if dry_run else ""),
@@ -191,7 +191,7 @@ class LiveCluster(Cluster):
                 query=query,
                 body=obj,
                 content_type="application/apply-patch+yaml",
-                # Applied twice it is the same, unless it holds for one version only.
+                # A second apply has the same effect, unless it requires one version.
                 repeatable=not bound,
             ).json()
 
@@ -219,7 +219,7 @@ class LiveCluster(Cluster):
             ).json()
 
         def request(served: Resource) -> Object:
-            # What the server names can't be found again.
+            # We can't find an object again whose name the server generates.
             return ask(served) if dry_run or not name else self._written(lambda: ask(served), obj)
 
         return self._noted(self._while_served(resource, request), dry_run)
@@ -255,7 +255,7 @@ class LiveCluster(Cluster):
             ).json()
 
         def request(served: Resource) -> Object:
-            # What a JSON patch has made can't be told from what was there; nor is a scale the object itself.
+            # We can't tell the effect of a JSON patch from older content; and a scale is not the object.
             if dry_run or not isinstance(patch, Mapping) or subresource not in ("", "status"):
                 return ask(served)
             target = {"apiVersion": api_version, "kind": kind, "name": name, "namespace": namespace}
@@ -292,7 +292,7 @@ class LiveCluster(Cluster):
                 describe("delete", kind, name, namespace),
                 "DELETE",
                 path_of(served, namespace, name),
-                # Where there is a body the server obeys only that; the query is for who reads its audit log.
+                # With a body the server obeys only the body; the query is for readers of its audit log.
                 query=[("dryRun", "All" if dry_run else "")],
                 body=options,
                 repeatable=dry_run,
@@ -330,7 +330,7 @@ class LiveCluster(Cluster):
         end = time.monotonic() + seconds
         resource = self.resource(api_version, kind)
         while resource is None:
-            # Nothing of it can happen until it is served; coming back at once would make callers spin.
+            # Nothing can happen to it until it is served; an immediate return would make callers spin.
             if time.monotonic() >= end or pause(min(0.5, end - time.monotonic()), stop):
                 return
             resource = self.resource(api_version, kind)
@@ -363,7 +363,7 @@ class LiveCluster(Cluster):
                         if time.monotonic() >= end or (stop is not None and stop.is_set):
                             return
             except Unreachable:
-                # A watch may break off at any time; it goes on from where it was, unless nobody is there.
+                # A watch may break off at any time; it continues where it stopped, unless the server is away.
                 failures += 1
                 if failures > 3 and not (stop is not None and stop.is_set):
                     raise
@@ -415,7 +415,7 @@ class LiveCluster(Cluster):
         return resource
 
     def _awaited(self, api_version: str, kind: str) -> Resource | None:
-        """The resource of a kind; one that was defined just now is waited for, as is a server that starts."""
+        """The resource of a kind; waits for one that was defined just now, and for a server that starts."""
         while (resource := self.resource(api_version, kind)) is None:
             if not (self._discovery.expects(api_version, kind) or self._transport.is_starting):
                 return None
@@ -429,12 +429,12 @@ class LiveCluster(Cluster):
     def _written(
         self, ask: Callable[[], Object], wanted: Mapping[str, Any], target: Mapping[str, Any] | None = None
     ) -> Object:
-        """Make a write of an object; one whose answer was lost is looked at before it is repeated.
+        """Write an object; if the answer is lost, read the object before the write is repeated.
 
         Args:
-            ask: makes it.
+            ask: sends the write.
             wanted: its content.
-            target: what names the object, where the content doesn't.
+            target: the object's identity, if the content lacks it.
         """
         named = target or {**wanted["metadata"], "apiVersion": wanted["apiVersion"], "kind": wanted["kind"]}
 
@@ -450,28 +450,28 @@ class LiveCluster(Cluster):
         except ClusterError as error:
             if not may_have_acted(error):
                 raise
-            # Mostly not needed.
+            # Rarely needed.
             from .lost_answers import resolve_lost_write
 
             return resolve_lost_write(ask, look, error, policy=self._transport.retry_policy)
 
     def _noted(self, answer: Object, dry_run: bool) -> Object:
-        """The answer to a write; what it defines is waited for when it is asked for."""
+        """The answer to a write; if it defines a kind, later requests for the kind wait for it."""
         if answer.get("kind") == "CustomResourceDefinition" and not dry_run:
             self._discovery.expect(answer, SERVING_SECONDS)
         return answer
 
     def _while_served(self, resource: Resource, request: Callable[[Resource], T]) -> T:
-        """Make a request, again if its path isn't there although discovery names its kind.
+        """Send a request, again if its path does not exist although discovery lists its kind.
 
         Args:
-            resource: of the kind, as it was found.
-            request: makes it; given the resource as it is by then, as a definition may have been made anew
+            resource: of the kind, as discovery returned it.
+            request: sends it; gets the current resource, as a definition may have been recreated
                 with another scope.
 
         Raises:
-            KindNotServed: discovery doesn't name it any longer, or the path stays away.
-            ApiUnavailable: the server can't say any longer whether it serves it.
+            KindNotServed: discovery no longer lists it, or the path stays missing.
+            ApiUnavailable: the server no longer knows whether it serves it.
         """
         end = time.monotonic() + SERVING_SECONDS
         while True:
@@ -492,7 +492,7 @@ class LiveCluster(Cluster):
 
 
 def pause(seconds: float, stop: StopSignal | None) -> bool:
-    """Wait some seconds, or until a signal to stop; whether that was given."""
+    """Wait some seconds, or until a stop signal; whether the signal was set."""
     if stop is not None:
         return stop.wait(seconds)
     time.sleep(seconds)
@@ -500,33 +500,33 @@ def pause(seconds: float, stop: StopSignal | None) -> bool:
 
 
 def raise_if_served(error: ClusterError) -> None:
-    """Raise an error again that doesn't say that there is nothing, as objects of the kind may exist."""
+    """Raise an error again unless it says that no objects of the kind exist."""
     if isinstance(error, KindNotServed) and error.served:
         raise error
 
 
 def is_missing_path(error: NotFound) -> bool:
-    """Whether a 404 is about the path of a kind, rather than about an object or its namespace."""
+    """Whether a 404 is for the path of a kind, not for an object or its namespace."""
     return not error.reason or error.api_message == "the server could not find the requested resource"
 
 
 def named(item: Object, resource: Resource) -> Object:
-    """An item of a list, with the apiVersion and kind that lists leave out."""
+    """An item of a list, with apiVersion and kind, which lists omit."""
     return {**item, "apiVersion": resource.api_version, "kind": resource.kind}
 
 
 def describe(verb: str, kind: str, name: str, namespace: str | None) -> str:
-    """What is being done, on which object, for errors."""
+    """The operation and its object, for errors."""
     if not name:
         return f"{verb} {kind}" + (f" in {namespace}" if namespace else "")
     return f"{verb} {kind} {namespace}/{name}" if namespace else f"{verb} {kind} {name}"
 
 
 def collection_path(resource: Resource, namespace: str | None, *, required: bool = False) -> str:
-    """The path of a kind's objects, in one namespace or in all.
+    """The path of a kind's objects, in one namespace or in all namespaces.
 
     Raises:
-        ClusterError: a namespace is required, and not given.
+        ClusterError: a namespace is required, and missing.
     """
     prefix = f"/apis/{resource.api_version}" if group_of(resource.api_version) else "/api/v1"
     if resource.namespaced and namespace:
@@ -537,7 +537,7 @@ def collection_path(resource: Resource, namespace: str | None, *, required: bool
 
 
 def path_of(resource: Resource, namespace: str | None, name: str, subresource: str = "") -> str:
-    """The path of one object. A namespace that a cluster-scoped object names is left out."""
+    """The path of one object, without the namespace if the object is cluster-scoped."""
     if not name:
         raise ClusterError(f"a {resource.kind} without a name can't be addressed")
     path = f"{collection_path(resource, namespace, required=True)}/{quote(name, safe=':')}"

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a connection needs to know: where the API server is, whom to trust, and who we are."""
+"""The settings of a connection: the API server's URL, the CAs to trust, and our identity."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from ..cluster import Authorization
 from ..errors import Unauthorized, Unconfigured
 
 TOKEN_FILE_SECONDS = 60.0
-"""How long a token file's content is good for: the kubelet rotates projected tokens (KEP-1205)."""
+"""How many seconds a token file's content is valid: the kubelet rotates projected tokens (KEP-1205)."""
 
 
 @dataclass(frozen=True)
 class Login:
-    """One way to one API server.
+    """The connection settings for one API server.
 
     Attributes:
         server: its URL, which may have a path, without a trailing slash.
-        origin: where this came from, for messages, e.g. ``context prod of /home/me/.kube/config``.
-        authorization: gives the Authorization header.
+        origin: the source of these settings, for messages, e.g. ``context prod of /home/me/.kube/config``.
+        authorization: returns the Authorization header.
         verify: whether the server's certificate is verified.
-        server_name: the name that the server's certificate must have, where it isn't the URL's host.
-        ca_file, ca_data: whom to trust, as a path or as PEM; by default, what the system trusts.
+        server_name: the name that the server's certificate must have, if it isn't the URL's host.
+        ca_file, ca_data: the CAs to trust, as a path or as PEM; by default, those of the system.
         cert_file, cert_data: our certificate.
         key_file, key_data: its key.
-        impersonate_user, impersonate_groups: as whom to act.
+        impersonate_user, impersonate_groups: the identity to impersonate.
         proxy: the URL of a proxy, or empty.
         no_proxy: hosts that bypass the proxy, separated by commas.
         proxy_headers: headers for the proxy.
@@ -58,7 +58,7 @@ class Login:
 
 
 def missing_client() -> Unconfigured:
-    """The error of a Python without the ``kubernetes`` client, or one of the libraries it comes with."""
+    """The error if the ``kubernetes`` client is missing, or one of the libraries that it installs."""
     return Unconfigured(
         f"the Python library kubernetes is missing in {sys.executable}: "
         f"{sys.executable} -m pip install kubernetes"
@@ -66,11 +66,11 @@ def missing_client() -> Unconfigured:
 
 
 def login_not_accepted(login: Login, action: str) -> Unauthorized:
-    """The error of a server that does not accept a login.
+    """The error if a server does not accept a login.
 
     Args:
-        login: that was tried.
-        action: what was being done, on which object.
+        login: the rejected one.
+        action: the operation and its object.
     """
     place = f" ({login.origin})" if login.origin else ""
     told = (
@@ -86,13 +86,13 @@ def bearer(token: str) -> Authorization:
 
 
 def basic(username: str, password: str) -> Authorization:
-    """HTTP basic authentication, which API servers behind some proxies still take."""
+    """HTTP basic authentication, which API servers behind some proxies still accept."""
     credentials = base64.b64encode(f"{username}:{password}".encode()).decode()
     return lambda _refused: f"Basic {credentials}"
 
 
 def bearer_from_file(path: str) -> Authorization:
-    """A token in a file that somebody else rotates.
+    """A token in a file that another process rotates.
 
     Raises:
         Unconfigured: the file can't be read, or is empty.

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes whose answer was lost: they are looked at before they are repeated."""
+"""Writes whose answer was lost: they are checked before they are repeated."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .retry import INTERNAL, Loss, RetryPolicy
 T = TypeVar("T")
 
 BOOKKEEPING = frozenset({"resourceVersion", "managedFields", "generation"})
-"""Fields of metadata that a write may name as a precondition, and that the server changes with it."""
+"""Fields of metadata that a write may have as a precondition, and that the server changes with the write."""
 
 IDENTITY = frozenset({"name", "namespace", "uid"})
-"""Fields of metadata that say which object a write is about."""
+"""Fields of metadata that identify the object of a write."""
 
 
 def resolve_lost_write(
@@ -32,17 +32,17 @@ def resolve_lost_write(
     policy: RetryPolicy,
     sleep: Callable[[float], None] = time.sleep,
 ) -> T:
-    """What a write whose answer was lost has made, or the answer to its repetition.
+    """The result of a write whose answer was lost, or the answer to its repetition.
 
     Args:
-        ask: makes the write.
-        look: tells what the write has made, or None where it has not taken effect.
-        lost: what came instead of the first answer.
+        ask: sends the write.
+        look: returns the result of the write, or None if it has not taken effect.
+        lost: the error in place of the first answer.
         policy: for how long it is repeated.
         sleep: waits so many seconds.
 
     Raises:
-        ClusterError: the server refuses the write, and has not made it; or no look was answered.
+        ClusterError: the server refuses the write, and has not executed it; or no check was answered.
     """
     started = time.monotonic()
     attempt = 0
@@ -64,7 +64,7 @@ def resolve_lost_write(
             return ask()
         except ClusterError as error:
             if not may_have_acted(error):
-                # It may say so because the lost one has arrived after all.
+                # It may refuse because the lost write has arrived after all.
                 found = find()
                 if found is None:
                     raise
@@ -75,10 +75,10 @@ def resolve_lost_write(
 def _look_until_answered(
     look: Callable[[], T | None], lost: ClusterError, policy: RetryPolicy, sleep: Callable[[float], None]
 ) -> T | None:
-    """What ``look`` returns; a server that has just started refuses what it grants a moment later.
+    """The result of ``look``; a server that has just started refuses what it grants a moment later.
 
     Raises:
-        ClusterError: ``lost``, as the write may have been made: no look was answered.
+        ClusterError: ``lost``, as the write may have taken effect: no check was answered.
     """
     waited = 0.0
     attempt = 0
@@ -97,9 +97,9 @@ def _look_until_answered(
 
 
 def contains_fields(live: Any, wanted: Any) -> bool:
-    """Whether an object has all that a write asked for; null means that a field is not there (RFC 7386).
+    """Whether an object has all fields of a write; null means that a field does not exist (RFC 7386).
 
-    What is empty may be left out: so does the server.
+    Empty values may be missing: the server omits them too.
     """
     if isinstance(wanted, Mapping):
         known = {} if live is None else live
@@ -117,21 +117,21 @@ def contains_fields(live: Any, wanted: Any) -> bool:
 
 
 def find_written_object(live: Object | None, wanted: Mapping[str, Any], manager: str) -> Object | None:
-    """The live object, if a write of this manager has made of it what it asked for.
+    """The live object, if a write of this manager has given it the wanted content.
 
     Args:
-        live: the object as it was read since, or None.
+        live: the object as read since the write, or None.
         wanted: the write's content: an intent or a merge patch.
-        manager: by which name it was written.
+        manager: the field manager of the write.
     """
     if live is None:
         return None
     managers = {entry.get("manager") for entry in live["metadata"].get("managedFields") or ()}
-    # Of an object without any field there is none.
+    # An object without any field has no manager.
     if managers and manager not in managers:
         return None
     asked = wanted.get("metadata") or {}
-    # Who asks for a change of one version is refused once there is another: to ask again does no harm.
+    # A change that requires one version is refused once there is another: a retry does no harm.
     if asked.get("resourceVersion") and asked["resourceVersion"] == live["metadata"].get("resourceVersion"):
         return None
     meta = {key: value for key, value in asked.items() if key not in BOOKKEEPING}
@@ -145,6 +145,6 @@ def find_written_object(live: Object | None, wanted: Mapping[str, Any], manager:
 
 
 def _holders(meta: Mapping[str, Any]) -> list[str]:
-    """Who holds which fields, in any order, and whenever they have got them; ``[]`` where that isn't said."""
+    """The managers of all fields, sorted, without their times; ``[]`` if the object has none."""
     entries = ({**entry, "time": None} for entry in meta.get("managedFields") or ())
     return sorted(json.dumps(entry, sort_keys=True) for entry in entries)

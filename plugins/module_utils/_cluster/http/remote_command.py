@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running a command in a container, over a WebSocket (KEP-4006)."""
+"""Runs a command in a container, over a WebSocket (KEP-4006)."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"]
 STDOUT, STDERR, STATUS = 1, 2, 3
-"""The channels, of which each message names one in its first byte."""
+"""The channels; the first byte of each message names one."""
 BREAK_OFF_SECONDS = 0.1
-"""How often a connection is broken off that was only being made when its time was up."""
+"""Seconds between attempts to break off a connection that was still being opened when its time ended."""
 
 
 def run_command(
@@ -51,17 +51,17 @@ def run_command(
 
     Args:
         transport: the connection whose server and login to use.
-        action: what is being done, for errors.
+        action: the operation, for errors.
         path: the path of the pod's ``exec`` subresource.
-        command: the program and its arguments; no shell is between.
+        command: the program and its arguments; no shell interprets them.
         container: the container, or None for the pod's default one.
-        seconds: how long all of it may take.
-        max_bytes: how much it may print.
+        seconds: the time limit of all of it.
+        max_bytes: the limit of its output.
 
     Raises:
-        ExecTimeout: it took longer.
-        ExecOutputTooLarge: it has printed more.
-        ApiError: the server says no.
+        ExecTimeout: the command took longer.
+        ExecOutputTooLarge: the command printed more.
+        ApiError: the server refuses it.
         ClusterError: the command could not be started, or the connection broke off before its end.
     """
     try:
@@ -119,12 +119,12 @@ def run_command(
 def closed_after(seconds: float, connection: websocket.WebSocket, expired: threading.Event) -> Iterator[None]:
     """Close a connection at the end of this block, or break it off after some seconds.
 
-    A timeout of the socket would begin again with each byte that comes.
+    A timeout of the socket would restart with each byte.
 
     Args:
         seconds: how long the block may take.
-        connection: which may have no socket yet.
-        expired: set before it is broken off.
+        connection: it may have no socket yet.
+        expired: set before the connection is broken off.
     """
     ended = threading.Event()
 
@@ -132,11 +132,11 @@ def closed_after(seconds: float, connection: websocket.WebSocket, expired: threa
         pause = seconds
         while not ended.wait(pause):
             expired.set()
-            # The library sets it as soon as it is connected, and takes it away when it has failed.
+            # The library sets the socket when it is connected, and removes it when the connection has failed.
             own: Any = connection.sock
             if own is not None:
                 with suppress(OSError):
-                    # That of a TLS socket would pull it away under the thread that reads.
+                    # The shutdown of a TLS socket would remove it while the other thread reads.
                     socket.socket.shutdown(own, socket.SHUT_RDWR)
             pause = BREAK_OFF_SECONDS
 
@@ -147,15 +147,15 @@ def closed_after(seconds: float, connection: websocket.WebSocket, expired: threa
     finally:
         ended.set()
         thread.join()
-        # It says no goodbye, for which it would wait: the server knows, or does not answer.
+        # A closing handshake would wait for the server, which knows already or does not answer.
         connection.shutdown()
 
 
 def exit_code_of(action: str, status: dict[str, Any]) -> int:
-    """The exit code that the closing Status tells.
+    """The exit code in the closing Status.
 
     Raises:
-        ClusterError: the command didn't run.
+        ClusterError: the command did not run.
     """
     if status.get("status") == "Success":
         return 0
@@ -166,7 +166,7 @@ def exit_code_of(action: str, status: dict[str, Any]) -> int:
 
 
 def tls_options(transport: Transport) -> dict[str, Any]:
-    """The login's TLS as the WebSocket library takes it."""
+    """The login's TLS settings for the WebSocket library."""
     login = transport.login
     if not login.server.startswith("https:"):
         return {}
@@ -177,7 +177,7 @@ def tls_options(transport: Transport) -> dict[str, Any]:
 
 
 def proxy_options(transport: Transport) -> dict[str, Any]:
-    """The login's proxy as the WebSocket library takes it; never one that it finds by itself."""
+    """The login's proxy for the WebSocket library, which must not find one by itself."""
     login = transport.login
     if not login.proxy or bypasses_proxy(login.server, login.no_proxy):
         return {"http_no_proxy": ["*"]}
@@ -186,7 +186,7 @@ def proxy_options(transport: Transport) -> dict[str, Any]:
         "http_proxy_host": parts.hostname,
         "http_proxy_port": parts.port,
         "proxy_type": parts.scheme if parts.scheme.startswith("socks") else "http",
-        # An empty list would make it look at the environment.
+        # With an empty list it would read the environment.
         "http_no_proxy": ["none.invalid"],
     }
     if parts.username:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When a request is worth another attempt, and after how long: pure decisions, no clock and no network."""
+"""Whether to repeat a request, and after how long: pure decisions, no clock and no network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import Enum
 
 
 class Loss(Enum):
-    """How a request came to have no answer."""
+    """The reason that a request has no answer."""
 
     NOT_SENT = "not sent"
     """The connection was never made, so the server can't have acted on it."""
@@ -19,23 +19,23 @@ class Loss(Enum):
 
 
 REFUSED_UNREAD = frozenset({429})
-"""Statuses that say the server did not act: priority and fairness (KEP-1040), storage not yet ready."""
+"""Statuses of a server that did not act: priority and fairness (KEP-1040), storage not yet ready."""
 INTERNAL = 500
 UNAVAILABLE = frozenset({INTERNAL, 502, 503, 504})
-"""Statuses of a server, or a proxy before it, that is on its way up or down; it may have acted."""
+"""Statuses of a server, or of a proxy before it, that is starting or stopping; it may have acted."""
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Bounds of one request's attempts.
+    """The limits of one request's attempts.
 
     Attributes:
         first_delay: seconds before the second attempt.
-        factor: by how much the delay grows each time.
-        longest_delay: seconds that it grows to.
-        limit: seconds since the first attempt after which no other one starts; more than a read may take.
-        internal_limit: the same for what fails within the server: mostly a webhook that stays away.
-        absent_limit: the same where nobody has ever answered: a person waits to hear of a wrong address.
+        factor: the growth of the delay per attempt.
+        longest_delay: the maximum delay, in seconds.
+        limit: seconds after the first attempt during which another may start; more than a read may take.
+        internal_limit: the same for failures inside the server: mostly a webhook that does not answer.
+        absent_limit: the same if the server has never answered: a user waits to learn of a wrong address.
     """
 
     first_delay: float = 0.1
@@ -58,12 +58,12 @@ class RetryPolicy:
         """Seconds to wait before the next attempt, or None if this outcome is final.
 
         Args:
-            outcome: how there was no answer, or the HTTP status of the answer.
-            attempt: how many attempts there were, from 1 on.
+            outcome: the reason that there was no answer, or the HTTP status of the answer.
+            attempt: the number of attempts so far, from 1 on.
             elapsed: seconds since the first attempt.
-            repeatable: whether doing it twice comes to the same (reads, server-side apply).
-            retry_after: what the server asked for (RFC 9110, 10.2.3), in seconds.
-            patient: whether somebody has answered before, or surely will.
+            repeatable: whether a second request has the same effect (reads, server-side apply).
+            retry_after: the delay that the server requested (RFC 9110, 10.2.3), in seconds.
+            patient: whether the server has answered before, or surely will.
         """
         safe = outcome is Loss.NOT_SENT or outcome in REFUSED_UNREAD
         unsure = outcome is Loss.NO_ANSWER or outcome in UNAVAILABLE

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whom a connection trusts, and our certificate: imported only where a server speaks TLS."""
+"""The CAs that a connection trusts, and our certificate: imported only if a server speaks TLS."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .login import Login
 class SharedContext(ssl.SSLContext):
     """A context for the connections of several threads.
 
-    urllib3 tells a context for each connection anew which protocols it is for. OpenSSL frees the list that it
-    had, also while another thread is copying it for its own connection: some few of many thousand then say
+    urllib3 sets a context's protocols again for each connection. OpenSSL then frees the previous list, even
+    if another thread is copying it for its own connection. A few of many thousand connections then send a
     hello with bytes that no server understands.
     """
 
@@ -27,7 +27,7 @@ class SharedContext(ssl.SSLContext):
     _protocols: list[str] | None = None
 
     def set_alpn_protocols(self, alpn_protocols: Iterable[str]) -> None:
-        """Take over the protocols (RFC 7301), unless it has them already."""
+        """Set the protocols (RFC 7301), unless the context already has them."""
         protocols = list(alpn_protocols)
         with self._lock:
             if protocols != self._protocols:
@@ -36,13 +36,13 @@ class SharedContext(ssl.SSLContext):
 
 
 def tls_context(login: Login) -> ssl.SSLContext:
-    """Whom we trust, and our certificate.
+    """The CAs that we trust, and our certificate.
 
     Raises:
         Unconfigured: a file can't be read, or is no certificate or key.
     """
-    # Chain and host name are verified, but not by VERIFY_X509_STRICT as Python's default context does from
-    # 3.13 on: it refuses the CAs of many clusters for formal reasons, which kubectl accepts.
+    # Chain and host name are verified, but not with VERIFY_X509_STRICT, as Python's default context does
+    # since 3.13: it refuses the CAs of many clusters for formal reasons, while kubectl accepts them.
     context = SharedContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     what = "the CA certificate " + (login.ca_file or "of " + login.origin)
@@ -63,7 +63,7 @@ def tls_context(login: Login) -> ssl.SSLContext:
 
 
 def load_client_certificate(context: ssl.SSLContext, login: Login) -> None:
-    """Load our certificate; OpenSSL reads it from files only, so data goes through files for a moment."""
+    """Load our certificate; OpenSSL reads only files, so data is written to files for a moment."""
     with tempfile.TemporaryDirectory(prefix="kyma-lifecycle-") as folder:
         cert, key = login.cert_file, login.key_file
         if login.cert_data:
@@ -74,7 +74,7 @@ def load_client_certificate(context: ssl.SSLContext, login: Login) -> None:
 
 
 def _private_file(folder: str, name: str, content: str) -> str:
-    """A new file that only its owner can read, by its path."""
+    """The path of a new file that only its owner can read."""
     path = f"{folder}/{name}"
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
         file.write(content)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP to one API server: one pool of connections, who we are, another attempt where it is safe, errors."""
+"""HTTP to one API server: a connection pool, our identity, retries that are safe, errors."""
 
 from __future__ import annotations
 
@@ -34,35 +34,35 @@ if TYPE_CHECKING:
     from ..stop_signal import StopSignal
 
 OnWarning = Callable[[str, str], None]
-"""Gets what was being done, and what the API server warned of (KEP-1693)."""
+"""Receives the operation, and the warning of the API server (KEP-1693)."""
 
 CONNECTIONS = 32
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 75.0
-"""Longer than the 60 seconds after which an API server itself gives up, so that its answer arrives."""
+"""More than the 60 seconds after which an API server itself gives up, so that its answer arrives."""
 AWAY_SECONDS = 1.0
-"""How long nobody must have got an answer for a server to have been away, rather than a connection broken."""
+"""Seconds without any answer after which a server counts as away, instead of one connection as broken."""
 STARTING_SECONDS = 10.0
-"""How long a server that was away may refuse what is allowed: it answers before it knows its own rules."""
+"""Seconds in which a restarted server may refuse what is allowed, until it knows its own rules."""
 STARTING_POLL_SECONDS = 0.2
 NOT_YET_KNOWN = frozenset({401, 403})
-"""What it answers until then; it has not acted."""
+"""The statuses of such a server until then; it has not acted."""
 SHORTEST_SECONDS = 1.0
-"""What is left of less time than this is not enough for a request."""
+"""The least remaining time, in seconds, in which a request is sent."""
 TIME_POLL_SECONDS = 0.2
-"""How often a request without time looks whether there is some."""
+"""How often a request without time checks whether there is some, in seconds."""
 DISCOVERY_ROOTS = ("/api", "/apis")
 """Paths that every API server serves."""
 NOT_SERVED = b"404 page not found"
-"""What an API server answers of a path that it doesn't know, where it is no Status."""
+"""The answer of an API server for an unknown path, if it is no Status."""
 USER_AGENT = "kyma-lifecycle"
 KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
-"""After how many silent seconds, how often, and how many times the system asks for a sign of the server."""
+"""Idle seconds before the first probe, seconds between probes, and the number of probes (TCP keepalive)."""
 WARNING = re.compile(r'\b299 \S+ "((?:[^"\\]|\\.)*)"')
 
 
 class Answer(NamedTuple):
-    """What the server answered to a request that succeeded."""
+    """The server's answer to a request that succeeded."""
 
     status: int
     data: bytes
@@ -71,7 +71,7 @@ class Answer(NamedTuple):
         """The decoded body.
 
         Raises:
-            ClusterError: it is none of an API server.
+            ClusterError: the body is not from an API server.
         """
         try:
             decoded = json.loads(self.data)
@@ -87,12 +87,12 @@ class Answer(NamedTuple):
 
 @dataclass
 class Presence:
-    """What is known of whether a server is there, to all who talk to it.
+    """The known reachability of a server, shared by all threads that send requests.
 
     Attributes:
         patient: whether it has answered before, or surely will.
-        away_since: since when nobody has got an answer; None where the last one who asked has.
-        back_since: when it answered again after it was away, the last time.
+        away_since: the time since which no request got an answer; None if the last one did.
+        back_since: the time of the first answer after the server was last away.
     """
 
     patient: bool
@@ -104,16 +104,16 @@ class Transport:
     """Requests to one API server, from any number of threads.
 
     Args:
-        login: which server, and as whom.
-        on_warning: gets what the server warns of.
-        retry: bounds of one request's attempts.
-        patient: wait for a server that has not answered this process yet: it is known to be there.
+        login: the server, and our identity.
+        on_warning: receives the server's warnings.
+        retry: the limits of one request's attempts.
+        patient: wait for a server that has not answered this process yet: it is known to exist.
         sleep: waits so many seconds.
-        terms: how long a request that begins now may take, where that is limited.
+        terms: how long a request that begins now may take, if that is limited.
 
     Attributes:
-        requests: how many HTTP requests were sent, by method, counting every attempt.
-        retry_policy: bounds of one request's attempts.
+        requests: the number of HTTP requests by method, including every attempt.
+        retry_policy: the limits of one request's attempts.
     """
 
     def __init__(
@@ -137,13 +137,13 @@ class Transport:
         self._pool: urllib3.PoolManager | None = None
 
     def with_terms(self, terms: WriteTerms) -> Transport:
-        """Requests to the same server as somebody else may make them, and for as long as he may.
+        """The same server, with the identity and the time limit of the terms.
 
-        The server is told how long, too: nobody is there to hang up where our process was stopped.
+        The server gets the limit, too: if our process is suspended, it can't close the connection.
         """
         login = self.login
         if terms.authorization:
-            # A certificate would win over the token.
+            # A certificate would take precedence over the token.
             login = replace(
                 login,
                 authorization=terms.authorization,
@@ -182,21 +182,21 @@ class Transport:
         """Send a request and read its answer.
 
         Args:
-            action: what is being done on which object, for errors, e.g. ``apply Pod a/b``.
+            action: the operation and its object, for errors, e.g. ``apply Pod a/b``.
             method: the HTTP method.
             path: the path below the server's URL, escaped.
-            query: the query's parameters; empty values are left out.
-            body: what to send as JSON, or None.
+            query: the query's parameters; empty values are omitted.
+            body: the content to send as JSON, or None.
             content_type: of the body.
             accept: the Accept header.
-            repeatable: whether doing it twice comes to the same; reads always are. Others are sent again only
-                where the server has surely not acted on them.
+            repeatable: whether a second request has the same effect; reads always do. Others are repeated
+                only if the server has surely not acted on them.
 
         Raises:
-            ApiError: the server says no.
-            Unreachable: no answer came, not at another attempt either.
-            ClusterError: there was no time left for it, and no more will come.
-            Unconfigured: the server's certificate is not to be trusted, or ours can't be read.
+            ApiError: the server refuses it.
+            Unreachable: there was no answer, also not to a retry.
+            ClusterError: no time was left for it, and there will be no more.
+            Unconfigured: the server's certificate is not trusted, or ours can't be read.
         """
         response = self._attempts(action, method, path, query, body, content_type, accept, repeatable, None)
         self._tell_warnings(action, response)
@@ -213,19 +213,19 @@ class Transport:
         accept: str = "application/json",
         stop: StopSignal | None = None,
     ) -> Iterator[Iterator[bytes]]:
-        """Open an answer that goes on, and read it line by line; it ends when nothing came for ``seconds``.
+        """Open a continuing answer, and read it line by line; it ends after ``seconds`` without data.
 
         Args:
-            action: what is being done on which object, for errors.
+            action: the operation and its object, for errors.
             path: the path below the server's URL, escaped.
-            query: the query's parameters; empty values are left out.
+            query: the query's parameters; empty values are omitted.
             seconds: how long the server may be silent.
             accept: the Accept header.
-            stop: ends it at once, also while it waits for the server.
+            stop: ends it at once, also during a wait for the server.
 
         Raises:
-            ApiError: the server says no.
-            Unreachable: no answer came, or it broke off.
+            ApiError: the server refuses it.
+            Unreachable: there was no answer, or it broke off.
         """
         import urllib3
 
@@ -252,7 +252,7 @@ class Transport:
 
     @property
     def is_starting(self) -> bool:
-        """Whether the server was away just now: it may not know yet who may do what, and what it serves."""
+        """Whether the server was away just now: it may not yet know permissions and served kinds."""
         return time.monotonic() - self._presence.back_since < STARTING_SECONDS
 
     def url(self, path: str, query: Iterable[tuple[str, str]] = ()) -> str:
@@ -261,7 +261,7 @@ class Transport:
         return self.login.server + path + ("?" + urlencode(parameters) if parameters else "")
 
     def identity(self, refused: str = "") -> list[tuple[str, str]]:
-        """The headers that say who we are and as whom we act, without an Authorization that was refused."""
+        """The headers with our identity and impersonation, without an Authorization that was refused."""
         headers = []
         authorization = self.login.authorization(refused)
         if authorization:
@@ -297,7 +297,7 @@ class Transport:
         repeatable = repeatable or method == "GET"
         headers = {"Accept": accept, "User-Agent": USER_AGENT}
         if stream_seconds is None and not is_loopback(self.login.server):
-            # Lists shrink to a twentieth; servers compress what is larger than 128 KiB.
+            # Lists shrink to a twentieth; servers compress answers of more than 128 KiB.
             headers["Accept-Encoding"] = "gzip"
         if payload is not None:
             headers["Content-Type"] = content_type
@@ -314,7 +314,7 @@ class Transport:
                 all_headers = urllib3.HTTPHeaderDict(headers)
                 for name, value in self.identity(refused):
                     all_headers.add(name, value)
-                # Only now, as a login may take its time.
+                # Only now, as the login may take time.
                 limit = stream_seconds or READ_SECONDS
                 bounds: list[tuple[str, str]] = []
                 if self._terms is not None:
@@ -344,12 +344,12 @@ class Transport:
                 failure = self._unreachable(error)
             except (errors.NewConnectionError, errors.ConnectTimeoutError, errors.ProxyError) as error:
                 outcome = Loss.NOT_SENT
-                # An attempt before this one may have been sent, and its answer lost.
+                # The server may have received an earlier attempt whose answer was lost.
                 failure = self._unreachable(error, sent=may_have_acted(failure))
             except errors.ReadTimeoutError as error:
                 outcome = Loss.NO_ANSWER
                 failure = self._unreachable(error)
-                # A stream's time is up when it is up.
+                # The time limit of a stream is not extended.
                 repeatable = repeatable and stream_seconds is None
             except errors.HTTPError as error:
                 outcome = Loss.NO_ANSWER
@@ -368,7 +368,7 @@ class Transport:
                 if outcome == 401:
                     failure = login_not_accepted(self.login, action)
                 if outcome == 401 and not refused:
-                    # The token may have run out or have been rotated; the server has not acted.
+                    # The token may have expired or been rotated; the server has not acted.
                     refused = all_headers.get("Authorization", "")
                     if refused and self.login.authorization(refused) != refused:
                         continue
@@ -388,11 +388,11 @@ class Transport:
             self._sleep(wait)
 
     def _await_time(self, terms: WriteTerms, started: float, failure: ClusterError) -> None:
-        """Wait for time, of which there is none: a server that is away keeps anybody from getting more, too.
+        """Wait for more time; a server that is away prevents every extension.
 
         Raises:
-            ClusterError: ``failure``, where nobody is getting any or it takes too long; or what the terms
-                raise where there will be none.
+            ClusterError: ``failure``, if no extension is pending or it takes too long; or the error of the
+                terms if there will be none.
         """
         while True:
             if not terms.is_extension_pending() or time.monotonic() - started > self.retry_policy.limit:
@@ -408,7 +408,7 @@ class Transport:
             self._presence.back_since = time.monotonic()
 
     def _gone_since(self, outcome: Loss | int) -> float:
-        """Since when nobody has got an answer: who comes later need not wait as long once more."""
+        """The time since which no request got an answer: later requests need not wait as long again."""
         now = time.monotonic()
         if not isinstance(outcome, Loss):
             return now
@@ -446,7 +446,7 @@ def open_pool(login: Login) -> urllib3.PoolManager:
     """The pool of connections for a login.
 
     Raises:
-        Unconfigured: a certificate or a key can't be used, or the HTTP library is missing, which comes
+        Unconfigured: a certificate or a key can't be used, or the HTTP library is missing, which is installed
             with the ``kubernetes`` client.
     """
     try:
@@ -464,7 +464,7 @@ def open_pool(login: Login) -> urllib3.PoolManager:
             options["server_hostname"] = login.server_name
             options["assert_hostname"] = login.server_name
         if not login.verify:
-            # Who turned it off need not be told at every request.
+            # The user has disabled verification, and needs no warning for every request.
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
             options["cert_reqs"] = "CERT_NONE"
             options["assert_hostname"] = False
@@ -482,13 +482,13 @@ def open_pool(login: Login) -> urllib3.PoolManager:
 
 
 def keepalive_options() -> list[tuple[int, int, int]]:
-    """Socket options by which the system looks after a silent connection, and ends it once nobody is there.
+    """Socket options with which the system probes a silent connection, and closes it if the server is gone.
 
-    A watch may be silent for minutes, and a firewall between forgets silent connections. Without the
-    intervals the system begins to look after two hours.
+    A watch may be silent for minutes, and a firewall drops silent connections. Without the
+    intervals the system sends the first probe after two hours.
     """
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
-    # Not every system has them.
+    # Not every system has these options.
     for name, value in KEEPALIVE.items():
         if hasattr(socket, name):
             options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
@@ -497,12 +497,12 @@ def keepalive_options() -> list[tuple[int, int, int]]:
 
 @contextmanager
 def interruptible(response: urllib3.BaseHTTPResponse, stop: StopSignal) -> Iterator[None]:
-    """Have a signal end the reading of a response in this block."""
+    """Let a signal end the reading of a response in this block."""
     try:
-        # One of our own: while we have it the number can't come to mean another connection.
+        # A duplicate: while we hold it, its number can't name another connection.
         own = socket.socket(fileno=os.dup(response.fileno()))
     except (OSError, ValueError):
-        # There is nothing left to wait for.
+        # The response has already ended.
         yield
         return
 
@@ -535,32 +535,32 @@ def bypasses_proxy(server: str, no_proxy: str) -> bool:
 
 
 def is_refused_rehearsal(status: int, query: Iterable[tuple[str, str]]) -> bool:
-    """Whether a dry run failed within the server: mostly for a webhook, which many objects may wait for."""
+    """Whether a dry run failed inside the server: mostly due to a webhook, which many objects may need."""
     return status == INTERNAL and ("dryRun", "All") in query
 
 
 def is_own_404(path: str, data: bytes) -> bool:
-    """Whether a 404 is of an API server itself, rather than of what sits before it or has taken its place.
+    """Whether a 404 is from an API server itself, not from a proxy or another server at its address.
 
     Args:
-        path: what was asked for.
+        path: the requested path.
         data: the answer's body.
     """
     if path in DISCOVERY_ROOTS:
         return False
     body = decoded_status(data)
-    # Of a path that it doesn't know, an extension API server tells those that it does (metav1.RootPaths).
+    # For an unknown path an extension API server lists the known ones (metav1.RootPaths).
     return body.get("kind") == "Status" or body.keys() == {"paths"} or data.strip() == NOT_SERVED
 
 
 def foreign_404(data: bytes) -> str:
-    """What has answered with a 404 that isn't an API server's own, for a person."""
+    """The sender of a 404 that isn't from an API server, for a message."""
     text = " ".join(data[:200].decode("utf-8", "replace").split())
     return "the server that answered is not an API server: HTTP 404" + (f", {text}" if text else "")
 
 
 def broke_off(error: BaseException) -> bool:
-    """Whether encryption failed only because the other end is gone, as where a server stops."""
+    """Whether TLS failed only because the other end closed the connection, as when a server stops."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, (ssl.SSLEOFError, ssl.SSLZeroReturnError, ConnectionError)):
@@ -571,13 +571,13 @@ def broke_off(error: BaseException) -> bool:
 
 
 def is_loopback(server: str) -> bool:
-    """Whether a URL's host is this machine, as far as can be told without resolving names."""
+    """Whether a URL's host is this machine, as far as is known without resolving names."""
     host = urlsplit(server).hostname or ""
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def decoded_status(data: bytes) -> dict[str, Any]:
-    """The Status in an answer; an answer that is none becomes one with the text as its message."""
+    """The Status in an answer; any other answer becomes a Status with the text as its message."""
     try:
         decoded = json.loads(data)
     except (ValueError, RecursionError):
@@ -588,12 +588,12 @@ def decoded_status(data: bytes) -> dict[str, Any]:
 
 
 def retry_after_seconds(retry_after: str | None) -> float | None:
-    """The Retry-After header where it is a number; API servers send no dates."""
+    """The Retry-After header if it is a number; API servers send no dates."""
     return float(retry_after) if retry_after and retry_after.isdigit() else None
 
 
 def plain_reason(error: BaseException) -> str:
-    """The innermost reason of a transport's error, as a person would say it."""
+    """The innermost reason of a transport's error, in plain words."""
     while True:
         inner = getattr(error, "reason", None) or error.__cause__ or error.__context__
         if not isinstance(inner, BaseException):

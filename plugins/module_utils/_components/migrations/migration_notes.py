@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person should know of migrations that are needed: what can't be undone, what was undone: pure."""
+"""Messages about migrations that are needed: irreversible writes, and earlier undo: pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..component_plan import MigrationPlan
 
 
 def with_irreversible_note(plan: MigrationPlan, migration: type[Migration]) -> MigrationPlan:
-    """The same, telling which of its writes can't be undone."""
+    """The same plan, with a note about the writes that can't be undone."""
     why, kinds = migration.irreversible, migration.irreversible_kinds
     lasting = [write.ref for write in plan.writes if why and (not kinds or write.ref.kind in kinds)]
     if not lasting:
@@ -27,10 +27,10 @@ def with_irreversible_note(plan: MigrationPlan, migration: type[Migration]) -> M
 
 
 def with_undo_notes(plans: Iterable[MigrationPlan], runs: Sequence[Object]) -> list[MigrationPlan]:
-    """The same, telling of those that are needed when and by whom they were undone.
+    """The same plans; those of needed migrations have a note when and by whom they were undone.
 
     Args:
-        plans: what is known of each migration.
+        plans: the data about each migration.
         runs: the records of all runs, the newest first.
     """
     return [_with_undo_note(plan, runs) if plan.verdict == "needed" else plan for plan in plans]

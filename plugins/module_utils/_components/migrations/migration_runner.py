@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The migrations of a deployment: what each gets to know, and running them for a plan or a run."""
+"""The migrations of a deployment: their inputs, and their execution for a plan or a run."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Cancellation:
-    """A cancellation that a migration asks for, shared by all that may ask."""
+    """A cancellation that migrations request, shared by all of them."""
 
     reasons: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class MigrationOptions:
-    """What a user says of migrations.
+    """The user's options for migrations.
 
     Attributes:
-        skip: ids of those that take no part.
-        variables: what their code may read.
+        skip: ids of migrations that take no part.
+        variables: the variables that their code may read.
         profile: the profile, or empty.
-        grace: seconds that what is in flight gets after a cancellation.
+        grace: seconds for running work to end after a cancellation.
     """
 
     skip: frozenset[str] = frozenset()
@@ -53,13 +53,13 @@ class MigrationOptions:
 
 @dataclass(frozen=True)
 class MigrationRunner:
-    """The migrations that take part in a deployment, and all that they share.
+    """The migrations that take part in a deployment, and their shared data.
 
     Attributes:
         migrations: without those that the user skips.
-        setting: what they share; its cluster is replaced by the one that is worked on.
-        cancellation: which of them have asked to end the whole deployment, and why.
-        problems: what the user asks for and can't be done, each in a sentence.
+        setting: the shared data; its cluster is replaced by the one of the work.
+        cancellation: the migrations that have requested to end the whole deployment, and why.
+        problems: the user's requests that can't be fulfilled, each a sentence.
     """
 
     migrations: tuple[type[Migration], ...]
@@ -87,10 +87,10 @@ class MigrationRunner:
 
     @classmethod
     def load(cls, task: Task, options: MigrationOptions) -> MigrationRunner:
-        """The migrations of a task that acts.
+        """The migrations of a task that writes.
 
         Raises:
-            LifecycleError: something is wrong with them, so that none of them may run.
+            LifecycleError: they have problems, so that none of them may run.
         """
         found = task.materials.migrations()
         runner = cls.from_task(task, found, options)
@@ -100,20 +100,20 @@ class MigrationRunner:
         return runner
 
     def bound_to_plan(self, record: Mapping[str, Any]) -> MigrationRunner:
-        """The same, held to what the plan of a run has said of them; see :mod:`~.predicted_verdicts`."""
+        """The same, bound to their verdicts in the plan of a run; see :mod:`~.predicted_verdicts`."""
         spec = record.get("spec") or {}
         predicted = spec.get("migrations") or {}
         if "code" in spec:
-            # Older records don't tell what was not planned from what they did not keep.
+            # Older records don't distinguish between unplanned and unrecorded migrations.
             predicted = with_unplanned(predicted, self.migrations)
         return replace(self, setting=replace(self.setting, predicted=predicted))
 
     def with_journal(self, journal: Journal | None) -> MigrationRunner:
-        """The same, and what they write is kept, so that it can be undone."""
+        """The same, with a journal of their writes, so that these can be undone."""
         return replace(self, setting=replace(self.setting, journal=journal))
 
     def with_intent_records(self, cluster: Cluster, record: Mapping[str, Any]) -> MigrationRunner:
-        """The same, and the record of their run says of each that it is at work before it writes anything."""
+        """The same; the record of their run names each one as running before its first write."""
         return replace(
             self,
             setting=replace(
@@ -125,28 +125,28 @@ class MigrationRunner:
         )
 
     def with_lease(self, holding: LeaseHolding) -> MigrationRunner:
-        """The same, and the lease is had before any of them runs, which may take longer than they may."""
+        """The same; each requires the lease before it runs, as that may take longer than the lease."""
         return replace(self, setting=replace(self.setting, before_run=partial(_hold, holding)))
 
     def entry_count(self, record: Mapping[str, Any]) -> int:
-        """How many components and migrations the record of a run may have to tell of."""
+        """The number of components and migrations that the record of a run may list."""
         return len(record["spec"].get("components") or ()) + len(self.migrations)
 
     def with_components(
         self, components: Mapping[str, Component], version: str, profile: str
     ) -> MigrationRunner:
-        """The same, and the migrations get to know these components, and of which version they are.
+        """The same, with components and their version as inputs of the migrations.
 
         Args:
             components: by name.
-            version: of the release, or of the module, that has them.
+            version: of the release, or of the module, that contains them.
             profile: the profile, or empty.
         """
         setting = replace(self.setting, components=components, release=version, profile=profile)
         return replace(self, setting=setting)
 
     def ordered_groups(self, component: str, phase: Phase) -> list[list[type[Migration]]]:
-        """The migrations of one component and phase, each after those that must be done before it."""
+        """The migrations of one component and phase, each after those that must run before it."""
         waiting = self._of(component, phase)
         turns: list[list[type[Migration]]] = []
         while waiting:
@@ -156,27 +156,27 @@ class MigrationRunner:
         return turns
 
     def check_migrations(self, migrations: Sequence[type[Migration]], cluster: Cluster) -> list[CheckResult]:
-        """The verdicts of some migrations, asked side by side.
+        """The verdicts of some migrations, checked in parallel.
 
         Args:
             migrations: some of those that take part.
-            cluster: what they look at; one that shares reads where several may look at the same.
+            cluster: the cluster that they read; one with shared reads if several may read the same.
         """
         return engine.check_migrations(
             migrations, replace(self.setting, cluster=cluster, progress=no_progress)
         )
 
     def migration(self, migration_id: str) -> type[Migration]:
-        """The migration of an id; one that takes part."""
+        """The migration with this id, which must take part."""
         return next(one for one in self.migrations if one.id() == migration_id)
 
     def rehearse(self, overlay: Cluster, migration_id: str) -> str:
-        """Run one migration on an overlay; answers with what went wrong, or nothing."""
+        """Run one migration on an overlay; returns its error, or an empty text."""
         outcomes = self.run_migrations([self.migration(migration_id)], overlay)
         return "; ".join(outcome["error"] for outcome in outcomes if outcome["fatal"])
 
     def run(self, component: str, phase: Phase) -> list[Mapping[str, Any]]:
-        """Run the migrations of one component and phase; what came of each, as it stands in results."""
+        """Run the migrations of one component and phase; returns their results, as in a task's result."""
         return self.run_migrations(self._of(component, phase))
 
     def run_migrations(
@@ -185,7 +185,7 @@ class MigrationRunner:
         """Run migrations of one component and phase; on an overlay they are only rehearsed."""
         setting = self.setting
         if overlay is not None:
-            # With nothing that is kept.
+            # With nothing that is recorded.
             setting = replace(
                 setting,
                 cluster=overlay,
@@ -206,7 +206,7 @@ class MigrationRunner:
         return self.cancellation.reasons
 
     def take_cancel_reasons(self) -> list[str]:
-        """The same, and nothing is cancelled any more: a rehearsal goes on, to learn of all that blocks."""
+        """The same, and reset the cancellation: a rehearsal continues, to find all blockers."""
         taken = list(self.cancellation.reasons)
         self.cancellation.reasons.clear()
         return taken
@@ -221,13 +221,13 @@ def _skip_problems(skipped: Iterable[str], found: MigrationSet) -> list[str]:
         f"{one} is to be skipped (skip_migrations), and there is no such migration;"
         f" there are {', '.join(known) or 'none at all'}"
         for one in sorted(skipped)
-        # What can't be loaded is told by itself, and its id is not known.
+        # A migration that can't be loaded is a problem itself, and its id is unknown.
         if one not in known and not found.problems
     ]
 
 
 def migration_plan(result: CheckResult) -> MigrationPlan:
-    """A verdict as it stands in a plan."""
+    """A verdict in the form of a plan."""
     return MigrationPlan(
         id=result.id,
         component=result.component,
@@ -249,16 +249,16 @@ def _hold(holding: LeaseHolding, _intent: MigrationOutcome) -> None:
 
 
 def _forget_intent(intent: MigrationOutcome) -> None:
-    """What is only rehearsed is not recorded."""
+    """Ignore the intent: a rehearsal is not recorded."""
 
 
 def select_migrations(
     runner: MigrationRunner, ids: Collection[str], component: str | None = None, phase: str | None = None
 ) -> list[type[Migration]]:
-    """The migrations of these ids, or all; of one component, and of one phase. Those of ``pre`` are first.
+    """The migrations with these ids, or all; of one component, and of one phase. Those of ``pre`` are first.
 
     Raises:
-        LifecycleError: there is none of an id.
+        LifecycleError: an id has no migration.
     """
     known = [one.id() for one in runner.migrations]
     missing = [one for one in ids if one not in known]

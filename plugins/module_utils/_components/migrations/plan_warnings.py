@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan warns of in its migrations: pure."""
+"""The warnings of a plan about its migrations: pure."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def migration_warnings(
     components: Iterable[str],
     release: str,
 ) -> list[str]:
-    """Warnings for a person, each in a sentence.
+    """Warnings for the user, each a sentence.
 
     Args:
         migrations: those that take part.
-        verdicts: what their checks said.
-        files: where those stand that are not the collection's own, by id.
-        components: the names of those that are in the cluster or to be deployed.
-        release: the version that is deployed.
+        verdicts: the results of their checks.
+        files: the files of migrations from outside the collection, by id.
+        components: the names of components that are in the cluster or to be deployed.
+        release: the version to deploy.
     """
     return [
         *_strays(migrations, files, {*components, GLOBAL}),
@@ -57,7 +57,7 @@ def _stray(migration: type[Migration], file: str, known: Iterable[str]) -> str:
 
 
 def _left_undone(migrations: Sequence[type[Migration]], verdicts: Sequence[MigrationPlan]) -> Iterator[str]:
-    """Those that can't do their work, and whose failure stops nothing."""
+    """Warnings for migrations that can't do their work, and whose failure stops nothing."""
     only_warn = {one.id() for one in migrations if one.on_failure == "warn"}
     for one in verdicts:
         if one.verdict == BLOCKED and one.id in only_warn:

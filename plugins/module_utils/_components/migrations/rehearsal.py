@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rehearsing migrations: what each of them says, and what it would write."""
+"""Rehearses migrations: their verdicts, and their predicted writes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .migration_runner import MigrationRunner, migration_plan
 
 
 class RehearsedPhase(NamedTuple):
-    """What the migrations of one component and phase have come to.
+    """The result of the migrations of one component and phase.
 
     Attributes:
         is_needed: whether any is needed.
-        blockers: what stands in their way.
+        blockers: their blockers.
     """
 
     is_needed: bool
@@ -36,12 +36,12 @@ class MigrationRehearsal:
 
     Args:
         cluster: the live one.
-        overlay: what is rehearsed on, over the live one.
-        runner: those that take part; None where what was found may not run.
-        changes: of the overlay.
+        overlay: the overlay of the rehearsal, over the live one.
+        runner: the migrations that take part; None if they may not run.
+        changes: those of the overlay.
 
     Attributes:
-        verdicts: what is known of each migration so far.
+        verdicts: the data about each migration so far.
     """
 
     def __init__(
@@ -54,13 +54,13 @@ class MigrationRehearsal:
         self._overlay = overlay
         self._runner = runner
         self._changes = changes
-        # What is rehearsed reads for itself: it may meet a conflict, and must see what there is then.
+        # A rehearsed migration reads for itself: it may meet a conflict, and must then see the present state.
         self._checked = overlay.reading_from(SharedReads(cluster))
         self.verdicts: list[MigrationPlan] = []
 
     @property
     def needed(self) -> list[MigrationPlan]:
-        """Those that are needed so far."""
+        """The migrations that are needed so far."""
         return [verdict for verdict in self.verdicts if verdict.verdict == "needed"]
 
     def rehearse(self, component: str, phase: Phase) -> RehearsedPhase:
@@ -77,7 +77,7 @@ class MigrationRehearsal:
         return RehearsedPhase(any(one.verdict == "needed" for one in verdicts), tuple(blockers))
 
     def verdicts_with_history(self, cluster: Cluster) -> tuple[MigrationPlan, ...]:
-        """The verdicts, those that are needed with what the records of runs tell of them.
+        """The verdicts; those of needed migrations with data from the records of runs.
 
         Raises:
             ClusterError: the records can't be read.
@@ -89,7 +89,7 @@ class MigrationRehearsal:
     ) -> MigrationPlan:
         verdict = migration_plan(result)
         problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal else []
-        # Taken at once, as nothing is rehearsed any more once the deployment is cancelled.
+        # Taken at once, as a cancelled deployment would end every later rehearsal.
         reasons = runner.take_cancel_reasons()
         if verdict.verdict == "needed" and not problems and not reasons:
             error = runner.rehearse(self._overlay, verdict.id)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What migrations have changed outside of the components, for whoever deletes these."""
+"""The changes by migrations outside of the components, for a deletion of these."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from .undo_retention import retention_rights
 from .undo_run import AskMigrations, UndoRun
 
 MIGRATIONS = "past migrations"
-"""What undoing migrations is called among components: a name that none can have, as these have no spaces."""
+"""The name of the undo of migrations among components: no component can have it, as it contains a space."""
 _UNDOABLE = (RESTORED, RECREATED, DELETED)
 
 
 class PastMigrations:
-    """What migrations have written outside of components that are deleted, and was not undone.
+    """Writes of migrations outside of deleted components that were not undone.
 
     Args:
-        task: that deletes.
+        task: the deleting task.
         cluster: live or an overlay.
-        named: the objects that components consist of.
-        components: whose migrations are meant; None for all.
-        shipped: answers with the migrations that there are now, some of which undo their own way.
-        force: whether to give up what could be undone.
+        named: the objects of the components.
+        components: the components of the migrations; None for all.
+        shipped: returns the present migrations, some of which have an undo method.
+        force: whether to give up writes that could be undone.
 
     Attributes:
-        is_undoable: whether the journal has to stay, as anything of it can be undone and nobody forces it.
+        is_undoable: whether the journal has to stay, as a part of it can be undone and force is not set.
     """
 
     def __init__(
@@ -72,12 +72,12 @@ class PastMigrations:
         self.is_undoable = False
 
     def rights(self) -> set[Right]:
-        """What undoing it takes."""
+        """The rights that the undo needs."""
         rights = undo_rights(self._entries, known_resources(self._cluster))
         return rights | retention_rights(self._cluster, self._entries)
 
     def undo(self, begin: Callable[[], None]) -> ComponentOutcome | None:
-        """Undo it, as long as all components are there; only describe it where nothing of it can be undone.
+        """Undo the writes while all components exist; only describe them if none can be undone.
 
         Args:
             begin: called before the first write.
@@ -108,7 +108,7 @@ class PastMigrations:
         )
 
     def describe(self) -> ComponentOutcome | None:
-        """What stays as migrations have left it, in words; None where nothing does."""
+        """A description of the remaining changes by migrations; None if there are none."""
         found = self._leftovers()
         self.is_undoable = any(one.state in _UNDOABLE for one in found) and not self._force
         told = [_describe_leftover(one) for one in found]
@@ -134,7 +134,7 @@ class PastMigrations:
         ]
 
     def _leftovers(self) -> list[UndoneObject]:
-        """What is still as migrations have left it, found out by rehearsing to undo it."""
+        """The remaining changes by migrations, found by a rehearsal of the undo."""
         if not self._entries:
             return []
         entries = with_secrets(self._cluster, self._entries)
@@ -143,7 +143,7 @@ class PastMigrations:
 
 
 def _describe_leftover(one: UndoneObject) -> str:
-    """That something stays as migrations have left it, in a sentence."""
+    """A sentence about one remaining change."""
     by = ", ".join(one.migrations)
     if one.state == DELETED:
         return f"{one.ref}: the migration {by} created it, and it stays"

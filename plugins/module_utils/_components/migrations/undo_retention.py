@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What undoing spares: definitions and namespaces that a migration has made, and that others use by now."""
+"""Retains definitions and namespaces that a migration has created, and that others now use, in an undo."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..._objects.prune.contained_objects import ContainedObjects
 
 
 def contents_describer(cluster: Cluster) -> Callable[[Object], str]:
-    """What tells of a live object what would go with it, in words; empty where nothing would.
+    """A function that describes the objects that would be deleted with a live object; empty if none.
 
     Args:
         cluster: live or an overlay.
@@ -25,7 +25,7 @@ def contents_describer(cluster: Cluster) -> Callable[[Object], str]:
 
 
 def retention_rights(cluster: Cluster, entries: Iterable[JournalEntry]) -> set[Right]:
-    """What looking for that takes, for whatever undoing these writes may delete.
+    """The rights to read these objects, for all objects that the undo of these writes may delete.
 
     Raises:
         ClusterError: the server does not answer.

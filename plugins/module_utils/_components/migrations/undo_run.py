@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task ``migration`` with ``state=undone``: take back what migrations have written, by their journal."""
+"""The task ``migration`` with ``state=undone``: undoes the writes of migrations, by their journal."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ from .migration_runner import MigrationRunner
 from .undo_retention import contents_describer, retention_rights
 
 AskMigrations = Callable[[Task], MigrationRunner]
-"""Answers with the migrations that are shipped, for the components that they belong to."""
+"""Returns the shipped migrations, for the components that they belong to."""
 
 
 @dataclass(frozen=True)
 class UndoRequest:
-    """Which migrations a user wants to have undone.
+    """The migrations that a user wants to undo.
 
     Attributes:
         ids: of migrations; empty means all.
-        component: whose migrations, or None for those of all components.
-        run: only what this run has written, or empty.
-        force: overwrite what was changed since.
+        component: the component of the migrations, or None for all components.
+        run: only the writes of this run, or empty.
+        force: overwrite later changes.
     """
 
     ids: tuple[str, ...] = ()
@@ -71,10 +71,10 @@ def undo_migrations(task: Task, request: UndoRequest, shipped: AskMigrations, ki
     """Undo migrations by id, of a component, or of a whole run; in check mode on an overlay.
 
     Args:
-        task: whose work it is.
+        task: the task.
         request: what to undo.
-        shipped: the migrations that are shipped; asked only where some of them may undo something themselves.
-        kinds: of the records that are kept of it.
+        shipped: the shipped migrations; called only if some of them may have an undo method.
+        kinds: the kinds of its records.
     """
     if task.check_mode:
         return _undo(task, request, shipped, kinds)
@@ -87,7 +87,7 @@ def undo_migrations(task: Task, request: UndoRequest, shipped: AskMigrations, ki
 
 
 def _writing_rights(cluster: Cluster, request: UndoRequest, kinds: RecordKinds) -> set[Right]:
-    """What the writes of undoing have to be allowed."""
+    """The rights that the writes of an undo need."""
     journal = _select_entries(read_journal(cluster, request.run), request)
     return write_rights(records_rights(kinds) | undo_rights(journal, known_resources(cluster)))
 
@@ -144,24 +144,24 @@ def _select_entries(entries: Sequence[JournalEntry], request: UndoRequest) -> li
 
 
 def _unknown(request: UndoRequest, journal: Sequence[JournalEntry]) -> list[str]:
-    """What was asked for and the journal knows nothing of."""
+    """The requested ids that the journal does not contain."""
     known = {one.migration for one in journal}
     return [one for one in request.ids if one not in known]
 
 
 class UndoRun:
-    """The work on what a journal tells.
+    """The undo of the writes in a journal.
 
     Args:
-        task: whose work it is.
-        journal: what is to be undone, and what was undone before of the same.
-        shipped: the migrations that are shipped.
-        force: overwrite what was changed since.
-        written: all that the cluster remembers of these migrations, where the journal is a part of that only.
+        task: the task.
+        journal: the writes to undo, and those of the same migrations that were undone before.
+        shipped: the shipped migrations.
+        force: overwrite later changes.
+        written: all recorded writes of these migrations, if the journal is only a part of them.
 
     Attributes:
-        ids: the migrations that the journal tells of, the newest first.
-        warnings: what a person should know.
+        ids: the migrations in the journal, the newest first.
+        warnings: messages for the user.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class UndoRun:
         self._runner = self._ask_migrations(shipped) if journal else None
 
     def work(self, overlay: DryRunCluster | None) -> Sequence[UndoneMigration]:
-        """Undo what is not undone yet; on an overlay nothing is kept."""
+        """Undo the remaining writes; on an overlay nothing is stored."""
         cluster = overlay or self._task.cluster
         at, by = timestamp(), current_user()
         still = with_secrets(self._task.cluster, [one for one in self._journal if not one.undone_at])
@@ -206,7 +206,7 @@ class UndoRun:
         return found
 
     def recorded_undo(self, migration: str) -> Mapping[str, Any]:
-        """What the records say of undoing it before."""
+        """The record of an earlier undo of the migration."""
         return recorded_undo_of(self._runs, self._written, migration)
 
     def _of(
@@ -238,7 +238,7 @@ class UndoRun:
         )
 
     def _own_undo(self, overlay: Cluster | None) -> Sequence[MigrationOutcome]:
-        """Call what shipped migrations have to undo by themselves, unless that was done."""
+        """Call the undo methods of shipped migrations, unless they have already succeeded."""
         if self._runner is None:
             return ()
         classes = {one.id(): one for one in self._runner.migrations}
@@ -255,7 +255,7 @@ class UndoRun:
         return engine.run_own_undo(wanted, setting)
 
     def _ask_migrations(self, shipped: AskMigrations) -> MigrationRunner | None:
-        """The migrations that are there; without them the journal is enough."""
+        """The existing migrations; without them the journal is enough."""
         found = self._task.materials.migrations()
         if found.problems:
             told = "; ".join(found.problems)

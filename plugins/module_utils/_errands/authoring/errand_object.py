@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the options of a task to the Errand that is wanted: pure. All that is wrong with it is found."""
+"""The wanted Errand, from the options of a task, with all its problems: pure."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _METADATA = ("annotations", "labels", "name", "namespace")
 
 @dataclass(frozen=True)
 class ErrandRequest:
-    """What the options of a task say of an errand.
+    """An errand as the options of a task describe it.
 
     Attributes:
-        name, namespace: where the definition does not say them.
+        name, namespace: where the definition does not have them.
         definition: an Errand or a QuarksJob.
-        template, output, reruns_on_change: in place of a definition; None for what is not said.
-        trigger: when it runs; empty for what the definition says.
+        template, output, reruns_on_change: in place of a definition; None for those that are not set.
+        trigger: when it runs; empty for the trigger of the definition.
     """
 
     name: str = ""
@@ -47,7 +47,7 @@ class ErrandRequest:
 
     @property
     def declares_nothing(self) -> bool:
-        """Whether it only asks for a run of an errand that is there, whoever has declared it."""
+        """Whether it only requests a run of an existing errand, no matter who has declared it."""
         given = (self.definition, self.template, self.output, self.reruns_on_change)
         return self.trigger == Strategy.NOW and all(one is None for one in given)
 
@@ -58,7 +58,7 @@ class WantedErrand:
 
     Attributes:
         obj: the object to apply.
-        warnings: what is ignored, and what differs from a QuarksJob.
+        warnings: ignored fields, and differences from a QuarksJob.
         problems: why it can't be applied, each in a sentence.
     """
 
@@ -68,24 +68,24 @@ class WantedErrand:
 
     @property
     def key(self) -> ErrandKey:
-        """What names it; empty where it has no name."""
+        """The key of the errand; empty if it has no name."""
         meta = self.obj["metadata"]
         return ErrandKey(text_of(meta.get("namespace")), text_of(meta.get("name")))
 
     @property
     def errand(self) -> Errand:
-        """Its model. Only without problems."""
+        """The model of the errand. Use it only if there are no problems."""
         return errand_from(self.obj)
 
     def with_strategy(self, strategy: Strategy) -> WantedErrand:
-        """The same, run at another time."""
+        """The same errand with another trigger."""
         obj = deep_copy(self.obj)
         obj["spec"]["trigger"] = {"strategy": str(strategy)}
         return replace(self, obj=obj)
 
 
 def wanted_errand(request: ErrandRequest) -> WantedErrand:
-    """The errand that the options of a task ask for, with all that is wrong with it."""
+    """The errand that the options of a task ask for, with all its problems."""
     warnings: list[str] = []
     problems: list[str] = []
     obj = _object(request, warnings, problems)
@@ -102,11 +102,11 @@ def wanted_errand(request: ErrandRequest) -> WantedErrand:
 
 
 def existing_errand(request: ErrandRequest, live: Object | None) -> WantedErrand:
-    """An errand that shall only be run, with all that is wrong with it.
+    """An existing errand that only runs, with all its problems.
 
     Args:
-        request: that declares nothing.
-        live: the errand as it stands in the cluster.
+        request: a request that declares nothing.
+        live: the errand in the cluster.
     """
     problems: list[str] = []
     obj: Object = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {}, "spec": {}}
@@ -148,7 +148,7 @@ def _object(request: ErrandRequest, warnings: list[str], problems: list[str]) ->
 
 
 def _without_status(definition: Mapping[str, Any]) -> Object:
-    """An Errand as its author wrote it, also where it was exported."""
+    """An Errand as its author wrote it, without the fields that an export adds."""
     obj = deep_copy({name: value for name, value in definition.items() if name != "status"})
     written = mapping_of(obj.get("metadata"))
     meta = {name: written[name] for name in _METADATA if written.get(name) is not None}
@@ -183,7 +183,7 @@ def _set_strategy(obj: Object, request: ErrandRequest) -> None:
     if request.trigger != Strategy.NOW:
         spec["trigger"] = {"strategy": request.trigger}
     elif not isinstance(trigger, dict) or trigger.get("strategy") == Strategy.NOW:
-        # An annotation asks for the run, so that each call runs it.
+        # An annotation requests the run, so that each call runs it.
         spec["trigger"] = {"strategy": str(Strategy.MANUAL)}
 
 

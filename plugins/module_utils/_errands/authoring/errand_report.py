@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people and playbooks read of an errand: pure."""
+"""The report on an errand for people and playbooks: pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..errand import ERRAND_LABEL, RUN_LABEL, Errand, ErrandKey, Run, label_valu
 
 
 def errand_report(errand: Errand) -> Object:
-    """What there is to know of an errand."""
+    """The report on an errand."""
     status = errand.status
     return {
         "namespace": errand.key.namespace,
@@ -34,7 +34,7 @@ def errand_report(errand: Errand) -> Object:
 
 
 def errand_run_report(errand: Errand, number: int) -> Object:
-    """What there is to know of one run of an errand."""
+    """The report on one run of an errand."""
     run = errand.status.run
     if run is None or run.number < number:
         return _report(run_report(number, None, RUNNING))

@@ -18,14 +18,15 @@ AUTHOR_MANAGER = "kyma-lifecycle/errand"
 
 
 def read_errand(cluster: Cluster, key: ErrandKey) -> Object | None:
-    """An errand as it stands in the cluster."""
+    """An errand as it is in the cluster."""
     return cluster.get(API_VERSION, KIND, key.name, key.namespace)
 
 
 def adjusted_to(wanted: WantedErrand, live: Object | None) -> WantedErrand:
-    """The errand to apply, given the one that is there.
+    """The errand to apply, given the existing one.
 
-    With a template that has run, ``once`` is ``done`` and ``now`` is ``manual``, as it was set after the run.
+    If its template has run, ``once`` is ``done`` and ``now`` is ``manual``, as the engine set them after the
+    run.
     """
     strategy = wanted.errand.spec.strategy
     if live is None or strategy not in _AFTERWARDS:
@@ -38,10 +39,10 @@ def adjusted_to(wanted: WantedErrand, live: Object | None) -> WantedErrand:
 
 
 def apply_errand(cluster: Cluster, obj: Object, *, force: bool, dry_run: bool = False) -> Object:
-    """Apply an errand server-side. What the engine has set of it is overwritten.
+    """Apply an errand server-side. It overwrites the fields that the engine has set.
 
     Raises:
-        Conflict: another manager has fields of it.
+        Conflict: another field manager owns some of its fields.
         ClusterError: the server does not answer, or refuses it.
     """
     try:
@@ -57,7 +58,7 @@ def _is_engines(message: str) -> bool:
 
 
 def conflict_problem(conflict: Conflict) -> str:
-    """Which fields another manager has, and what to do."""
+    """Which fields another manager owns, and what to do."""
     fields = "; ".join(
         f"{one_line(cause.field.lstrip('.'), 200)}: {one_line(cause.message, 200)}"
         for cause in conflict.causes

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects that one errand depends on, read again and again while somebody waits for its run."""
+"""Repeatedly reads the objects that one errand depends on, for a caller that waits for its run."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..errand_index import CONFIG_MAP, ERRAND, JOB, POD, SECRET, ErrandIndex, Su
 
 
 class OneErrandReader:
-    """Fills an index with what one errand depends on: nothing of other namespaces, and no other's pods.
+    """Fills an index with the objects that one errand depends on: its namespace, and no foreign pods.
 
-    The other errands of its namespace count, too: they may use the versions that it writes.
+    The other errands of its namespace count, too, because they may use the versions that it writes.
 
     Args:
         cluster: the live one.
-        key: names the errand.
+        key: of the errand.
 
     Attributes:
         index: to decide from.
@@ -35,7 +35,7 @@ class OneErrandReader:
         self._known: dict[tuple[str, str], dict[str, Object]] = {}
 
     def refresh(self) -> Errand | None:
-        """Read all anew; the errand, or None where it is gone.
+        """Read all objects again; return the errand, or None if it is gone.
 
         Raises:
             ClusterError: the server does not answer, or refuses a list.
@@ -44,7 +44,7 @@ class OneErrandReader:
         self._read([Subject(ERRAND), Subject(JOB, selector), Subject(POD, selector)])
         errand = self.index.errand(self._key)
         if errand and needs_configuration(errand):
-            # Only their versions are asked for; whole objects are read one by one.
+            # The list has only their versions; whole objects are read one by one.
             kinds = {one.kind for one in pod_references(errand.spec.pod_template)}
             self._read(Subject(kind, metadata_only=True) for kind in (CONFIG_MAP, SECRET) if kind[1] in kinds)
         return errand

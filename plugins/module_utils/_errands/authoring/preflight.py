@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the API server would refuse of an errand and of its Job, found before anything is written."""
+"""What the API server would refuse of an errand and of its Job, before anything is written."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _NO_RUN = 0
 
 @dataclass(frozen=True)
 class Preflight:
-    """What the API server says of an errand.
+    """The answers of the API server on an errand.
 
     Attributes:
         problems: why it can't be applied or run, each in a sentence.
-        warnings: what its Job ignores of the template, and what could not be validated.
-        applied: the errand as it would be; None where that can't be known.
+        warnings: what its Job ignores of the template, and what the server could not validate.
+        applied: the errand as it would be; None if that is unknown.
     """
 
     problems: tuple[str, ...] = ()
@@ -56,10 +56,10 @@ def preflight(
 
     Args:
         cluster: writes by the author's field manager.
-        wanted: without problems.
-        is_applied: whether it will be applied, by a definition that the server has already.
+        wanted: the errand, without problems.
+        is_applied: whether it will be applied, with a definition that the server already has.
         force: whether to overwrite fields of other managers.
-        runs_here: whether the caller will run the errand, and so needs the rights for that.
+        runs_here: whether the caller will run the errand, so needs the rights for that.
         holder_image: of holding containers.
         check_mode: whether a namespace may be missing, as an earlier task would have created it.
 
@@ -111,13 +111,13 @@ def _rehearse_job(
     built = job_of_next_run(ErrandView(errand, datetime.now(UTC)))
     found.warnings += built.warnings
     job = job_with_output(built.job, errand, holder_image)
-    # The errand may not exist yet, and then has no uid.
+    # The errand may not exist yet, and then it has no uid.
     job["metadata"].pop("ownerReferences")
     job["metadata"]["name"] = job_name(errand.key.name, _NO_RUN)
     try:
         cluster.create(job, dry_run=True)
     except AlreadyExists:
-        # The server has validated it before it found that.
+        # The server validated it before it found that.
         pass
     except NotFound:
         found.add_missing_namespace(errand)
@@ -132,14 +132,14 @@ def _note_forbidden(
 ) -> None:
     text = one_line(refusal.api_message)
     if not missing_rights(cluster, {Right("create", "batch", "jobs", errand.key.namespace)}):
-        # An admission, such as a quota, which may let it in later.
+        # An admission plugin, such as a quota, may accept it later.
         found.problems.append(f"the API server refuses its Job: {text}")
     elif not runs_here:
         found.warnings.append(f"the API server has not validated its Job, as you may not create Jobs: {text}")
 
 
 def run_rights(errand: Errand) -> set[Right]:
-    """What it takes to run an errand in its namespace."""
+    """The rights that a run of an errand needs in its namespace."""
     references = {one.kind for one in pod_references(errand.spec.pod_template)}
     needed = {
         (GROUP, PLURAL): ("get", "list", "patch"),

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Asking for a run of an errand, and waiting for its end."""
+"""Requests a run of an errand, and waits for its end."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..._cluster.cluster import Cluster, Object, ref_of
 from ..._cluster.errors import ClusterError
 from ..._cluster.timestamp import timestamp
 from ..._errors import LifecycleError
+from ..._jobs.run_history import SUCCEEDED
 from ..._objects.health.diagnosis import diagnose
 from ..._objects.health.status import assess_health
 from ..._objects.health.wait import UnhealthyObject
@@ -40,7 +41,7 @@ SLICE_SECONDS = 0.2
 
 
 def request_run(cluster: Cluster, key: ErrandKey) -> Object:
-    """Ask for a run of an errand by its annotation; the errand as it then is.
+    """Request a run of an errand with its annotation; return the errand after that.
 
     Raises:
         ClusterError: the server does not answer, or refuses it.
@@ -52,13 +53,13 @@ def request_run(cluster: Cluster, key: ErrandKey) -> Object:
 
 
 def run_to_follow(errand: Errand, *, is_requested: bool) -> int:
-    """The number of the run that answers what an author wants; 0 where nothing runs for it.
+    """The number of the run that answers the request or the trigger; 0 if nothing runs for it.
 
-    A run is noted under the version of the errand that was seen. So the first run that is noted after a
-    request, or after a change, is one that has seen it.
+    A run is recorded with the version of the errand that the engine saw. So the first run that is recorded
+    after a request, or after a change, has seen it.
 
     Args:
-        errand: as it is since the request, or since it was applied.
+        errand: as it is after the request, or after it was applied.
         is_requested: whether a run was requested.
     """
     last = errand.status.run
@@ -73,8 +74,8 @@ class WaitOptions:
     """How to wait for a run.
 
     Attributes:
-        seconds: how long.
-        reconciles: whether to get the errand on; else an engine has to.
+        seconds: how long to wait.
+        reconciles: whether to reconcile the errand here; otherwise an engine must.
         holder_image: of holding containers.
     """
 
@@ -84,17 +85,17 @@ class WaitOptions:
 
 
 class RunWait:
-    """Gets one errand on, and waits for the end of a run.
+    """Reconciles one errand, and waits for the end of a run.
 
     Args:
         cluster: the live one.
-        key: names the errand.
+        key: of the errand.
         options: how to wait.
-        progress: gets each change of what it waits for.
+        progress: called with each change of what it waits for.
         cancelled: whether a person has asked to stop.
 
     Attributes:
-        errand: as it was at the last look; None before, and where it is gone.
+        errand: as it was last read; None before that, and if it is gone.
     """
 
     errand: Errand | None = None
@@ -122,10 +123,10 @@ class RunWait:
         self._recheck: float | None = None
 
     def step(self) -> Errand | None:
-        """Look once, and do what can be done now; the errand, or None where it is gone.
+        """Read and reconcile the errand once; return it, or None if it is gone.
 
         Raises:
-            LifecycleError: the server does not answer, or refuses what has to be done.
+            LifecycleError: the server does not answer, or refuses a write.
         """
         if not self._options.reconciles:
             obj = self._cluster.get(API_VERSION, KIND, self._key.name, self._key.namespace)
@@ -139,10 +140,10 @@ class RunWait:
         return self.errand
 
     def until_ended(self, number: int) -> tuple[Errand, Mapping[str, Any]]:
-        """Wait until a run has ended; the errand, and the run as :func:`errand_run_report` shows it.
+        """Wait until a run has ended; return the errand, and the run as :func:`errand_run_report` shows it.
 
         Raises:
-            LifecycleError: it did not end in time, can't start, or somebody has asked to stop.
+            LifecycleError: the run did not end in time, can't start, or a person has asked to stop.
         """
         self._begun = begun = time.monotonic()
         problem, looks, errand = "", 0, None
@@ -157,7 +158,7 @@ class RunWait:
                     self._tidy()
                     return self.errand or errand, ended
             except ClusterError as error:
-                # Such as a quota, which may let a Job in later.
+                # Such as a quota, which may accept a Job later.
                 problem = str(error)
                 self._report("retrying", problem)
             waited = time.monotonic() - begun
@@ -166,7 +167,7 @@ class RunWait:
             looks += 1
 
     def _refuse_end(self, number: int, errand: Errand | None, problem: str, waited: float) -> None:
-        """Raise where waiting is of no use any more."""
+        """Raise an error if it is of no use to wait any longer."""
         if self._cancelled():
             raise LifecycleError(f"{self._key}: waiting was cancelled. {self._goes_on(number, errand)}")
         status = errand.status if errand else None
@@ -197,9 +198,9 @@ class RunWait:
         )
 
     def _tidy(self) -> None:
-        """Delete a succeeded run's Job as soon as its pod has come to its end."""
+        """Delete a succeeded run's Job as soon as its pod has ended."""
         end = time.monotonic() + TIDY_SECONDS
-        # Who comes next does it otherwise.
+        # Otherwise, the next engine or task deletes it.
         with suppress(LifecycleError):
             while self._options.reconciles and self._recheck and time.monotonic() < end:
                 self._pause(min(self._recheck, 1.0))
@@ -212,7 +213,7 @@ class RunWait:
         self._report(str(status.phase).lower(), detail, self._cause(errand))
 
     def _cause(self, errand: Errand) -> str:
-        """Why the Job of a run that is under way is not complete; read only once that takes long."""
+        """Why the Job of an open run is not complete; read only when that takes long."""
         run, now = errand.status.run, time.monotonic()
         if run is None or not run.is_open or not run.job or now < self._explain_at:
             return self._explained
@@ -229,7 +230,8 @@ class RunWait:
             self._reported = (state, detail, cause)
             spent = time.monotonic() - self._begun
             step = Step(limit=self._options.seconds, spent=spent, reason=cause or detail)
-            self._progress(str(self._key), state, detail, step)
+            # The task itself says why a run failed.
+            self._progress(str(self._key), state, detail, None if state == SUCCEEDED else step)
 
     def _pause(self, seconds: float) -> None:
         end = time.monotonic() + seconds

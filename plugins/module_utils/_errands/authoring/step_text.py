@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The steps of a decision in words: pure."""
+"""The steps of a decision in words, for people: pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..steps import (
 
 
 def changes_anything(steps: Sequence[Step]) -> bool:
-    """Whether steps change what others see. Signals to holding containers may be repeated at each look."""
+    """Whether steps change what others see. Renewals for holding containers may repeat each time."""
     return any(not isinstance(step, SIGNALS) for step in steps)
 
 

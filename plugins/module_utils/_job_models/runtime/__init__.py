@@ -1,4 +1,4 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Kubernetes objects of jobs: building them, recognizing jobs in them, and finding drift."""
+"""The Kubernetes objects of jobs: builds them, recognizes jobs in them, and finds drift."""

@@ -18,11 +18,11 @@ _CONTEXT = Context(prec=50)
 
 
 def canonical_quantity(quantity: Any, *, is_resource: bool = False) -> Any:
-    """The quantity as the API server returns it; what is no quantity is returned unchanged.
+    """The quantity as the API server returns it; other text is returned unchanged.
 
     Args:
         quantity: a text, or a number as YAML reads a quantity without a unit.
-        is_resource: whether it is the amount of a resource, of which the API server keeps three decimals.
+        is_resource: whether it is the amount of a resource, which the API server stores with three decimals.
     """
     if not isinstance(quantity, (str, int, float)):
         return quantity

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the author of a runtime object has meant, without what the server and its controllers add. Pure.
+"""The author's intent in a runtime object, without what the server and its controllers add. Pure.
 
-An object as it was sent and the one that the API server has made of it have one normal form.
-`server_defaults` has the defaults that depend on nothing else; the rules here are for those that do.
+An object as it was sent and as the API server stores it have one normal form. `server_defaults` has the
+defaults that depend on nothing else; the rules here are for those that do.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _reduce_pod_template(template: Object, kind: str) -> None:
     if kind == "Deployment":
         remove_fields(fields_at(template, "metadata", "annotations"), RESTARTED_AT)
     pod = fields_at(template, "spec")
-    # The API server returns the field's old name beside the new one.
+    # The API server returns the field's old name in addition to the new one.
     account = pod.pop("serviceAccount", "")
     if account and not pod.get("serviceAccountName"):
         pod["serviceAccountName"] = account

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """JSON merge patches (RFC 7386) between runtime objects: pure.
 
-The patch of a job's ``extra`` goes one step further: a mapping in place of a list of named items, such as
+The patch of a job's ``extra`` goes one step further. A mapping in place of a list of named items, such as
 containers, patches the items by name. Otherwise the image in a list of containers would hide the job's own.
 """
 
@@ -21,8 +21,8 @@ from ..._loose_json import mapping_of, text_of
 def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> Object:
     """The smallest merge patch that turns ``old`` into ``new``; empty if they are equal.
 
-    A null field is an absent field, as for the API server: a merge patch can't say it otherwise. A list is
-    replaced as a whole, so nulls inside it stay.
+    A null field is an absent field, as for the API server, because a merge patch can't express it otherwise.
+    A list is replaced as a whole, so nulls inside it stay.
     """
     return deep_copy(merge_patch_between(old, _without_nulls(new)))
 
@@ -72,7 +72,7 @@ def _patch_of_value(old: Any, new: Any) -> Any:
 
 
 def _patch_of_items(old: Sequence[Any], new: Sequence[Any]) -> Object | None:
-    """By name, the patches of items; None if names don't tell the items apart, or if none is left."""
+    """By name, the patches of items; None if names don't distinguish the items, or if none is left."""
     before, after = items_by_name(old), items_by_name(new)
     if before is None or after is None or not before or not after:
         return None

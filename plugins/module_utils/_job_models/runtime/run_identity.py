@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run of a job does, as a hash: equal for jobs whose runs do the same. Pure."""
+"""A hash of what a run of a job does: equal for jobs whose runs do the same. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TIMEOUT = "activeDeadlineSeconds"
 def run_identity(job: CoreJob, release: int = CURRENT_DEFAULTS) -> str:
     """A hash of what a run of a job does: 32 hexadecimal digits.
 
-    It covers the pods and the timeout, in the normal form of their objects. How the fields say a thing does
+    It covers the pods and the timeout, in the normal form of their objects. The notation of the fields does
     not count: a default that is written down, ``0.5Gi`` for ``512Mi``, and ``env: {}`` change nothing. Fields
     without an effect on a run, such as ``emails``, ``retry`` and ``suspend``, change nothing either.
 

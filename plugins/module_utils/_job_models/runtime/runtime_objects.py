@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Kubernetes objects that run a job: from the core model to the runtime model. Pure."""
+"""The Kubernetes objects that run a job, built from the core model. Pure."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _cron_job_spec(job: CoreJob) -> Object:
 
 
 def _deployment_spec(job: CoreJob) -> Object:
-    # What a user can change stays out of the selector, because a selector is immutable.
+    # Values that a user can change stay out of the selector, because a selector is immutable.
     return {
         "replicas": 0 if job.suspend else job.replicas,
         "selector": {"matchLabels": _job_label(job)},

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The API server's defaults, as tables: by field, the values that mean the same as no value.
+"""The API server's defaults, as tables: by field, the values that are equal to no value.
 
 A table has the shape of an object; the items of a list have the table of the list. ``false``, ``0`` and
 ``""`` are in a table where the API server never returns such a value.

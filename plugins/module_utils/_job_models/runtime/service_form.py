@@ -16,8 +16,8 @@ _HEADLESS = "None"
 def remove_assigned_fields(service: Object) -> None:
     """Remove what the API server has assigned, and target ports that equal the port.
 
-    A value that the author chose stays: every value of an object that does not exist yet, and of a live
-    object those that a field manager has set.
+    A value that the author chose stays. Of a new object, that is every value. Of a live object, it is those
+    that a field manager has set.
     """
     metadata, spec = fields_at(service, "metadata"), fields_at(service, "spec")
     is_live = "uid" in metadata

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The object that holds the definition of a job: reading it in any storage version, building the current one.
+"""The object that holds the definition of a job: reads any storage version, builds the current one.
 
-An old version is migrated in memory when it is read; the object itself changes when it is next written.
-Unknown fields survive both, unless a newer version has given their name a meaning.
+A read migrates an old version in memory; the object itself changes at the next write. Unknown fields survive
+both, unless a newer version has given their name a meaning.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class UnreadableDefinition(LifecycleError):
 
 @dataclass(frozen=True)
 class StoredDefinition:
-    """The definition of a job as it stands in the cluster.
+    """The definition of a job as it is in the cluster.
 
     Attributes:
-        key, type: what names the job, and how it runs.
-        job: what its user means.
+        key, type: the key and the type of the job.
+        job: the job as its user means it.
         storage_version: of the object.
         status: what is known of the runtime objects.
         replaces: the type of the definition that this one replaces; None if it replaces none.
@@ -76,12 +76,12 @@ class StoredDefinition:
 
     @property
     def is_writable(self) -> bool:
-        """Whether we know the storage version well enough to write it."""
+        """Whether this collection knows the storage version well enough to write it."""
         return self.storage_version <= CURRENT_VERSION
 
 
 def read_definition(obj: Object, defaults: int | None = None) -> StoredDefinition:
-    """The definition that an object holds, in any storage version. Of a newer one, what we know of it.
+    """The definition in an object of any storage version. For a newer version, the part that we know.
 
     Args:
         obj: of one of :data:`DEFINITION_KINDS`, with anything in it.
@@ -112,7 +112,7 @@ def _read(obj: Object, defaults: int | None) -> StoredDefinition:
     replaces = next((one for one in JobType if one == current.replaces), None)
     if current.replaces is not None and replaces is None:
         more.append(f"spec.replaces is {_shown(current.replaces)}, not one of {', '.join(JobType)}")
-    # What a newer version means by a field is unknown, so it can't be wrong.
+    # The meaning of a field in a newer version is unknown, so it can't be wrong.
     if version <= CURRENT_VERSION and (problems or more):
         raise UnreadableDefinition("; ".join([*problems, *more]))
     status = status_from(given.get("status"))
@@ -126,8 +126,8 @@ def definition_object(
     """The whole object that holds the definition of a job in the current version, to create or to replace.
 
     Args:
-        job: of which the fields are stored that its user set.
-        existing: the object as it is now, in any version that we can write. Its metadata, its status and all
+        job: the job; the fields that its user set are stored.
+        existing: the current object, in any version that we can write. Its metadata, its status and all
             unknown fields stay. Of a definition of another type, labels, annotations and unknown fields stay.
         replaces: the type of the definition that this one replaces, if any.
 
@@ -153,7 +153,7 @@ def definition_object(
         "apiVersion": api_version,
         "kind": kind,
         "metadata": {**meta, "name": job.key.name, "namespace": job.key.namespace, "labels": labels},
-        # A name that was unknown to an old version may be known to the current one, which decides then.
+        # A name that an old version did not know may be known to the current one, which then decides.
         "spec": with_model(_storage_of(job, replaces), without_known(StorageV3, spec)),
     }
 
@@ -181,7 +181,7 @@ def _migrated(stored: StorageV1 | StorageV2 | StorageV3) -> StorageV3:
 
 
 def _fields_of(stored: StorageV3) -> tuple[dict[str, Any], list[str]]:
-    """The fields of a job that a definition sets, and what is wrong with them."""
+    """The fields of a job that a definition sets, and their problems."""
     fields, problems = dict(vars(stored)), []
     fields |= fields.pop("resources") or {}
     pointers = fields.pop("extra_nulls")

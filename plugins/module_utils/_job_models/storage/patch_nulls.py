@@ -16,7 +16,7 @@ from ..._cluster.deep_copy import deep_copy
 
 
 def split_nulls(value: Any) -> tuple[Any, list[str]]:
-    """A copy of a value without its nulls, and where they were, in the order to put them back."""
+    """A copy of a value without its nulls, and their places, in the order to put them back."""
     return _without_nulls(value), list(_nulls_in(value, ""))
 
 

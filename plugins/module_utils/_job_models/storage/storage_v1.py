@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Version 1 of the storage: one shell line with its redirections. Read only; nothing writes it any more."""
+"""Version 1 of the storage: one shell line with its redirections. It is only read, never written."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class StorageV1:
 
 
 def _split(line: str) -> tuple[str, LogFiles]:
-    """The command and its log files. A line that empties the files first stays whole, as we only append."""
+    """The command and its log files. A line that first empties the files stays whole, as we only append."""
     command, logs = split_shell_line(line)
     redirections = line.removeprefix(command) if line.startswith(command) else line.removesuffix(command)
     return (line, LogFiles()) if ">" in redirections.replace(">>", "") else (command, logs)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Version 2 of the storage: the command and its log files apart. Read only; nothing writes it any more."""
+"""Version 2 of the storage: the command and its log files apart. It is only read, never written."""
 
 from __future__ import annotations
 

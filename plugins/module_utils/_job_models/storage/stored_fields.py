@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a storage model stands in a ``spec``: reading, removing and writing its known fields. Pure.
+"""The fields of a storage model in a ``spec``: reads, removes and writes the known ones. Pure.
 
-All that a model does not know is left as it is, also inside the mappings that it knows.
+All fields that a model does not know stay unchanged, also inside the mappings that it knows.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _optional_field = partial(field, default=None)
 
 
 class Unfit(ValueError):
-    """A value does not have the shape of its field. The message says what was found and what is needed."""
+    """A value does not have the shape of its field. The message has the actual and the required shape."""
 
 
 class Shape:
-    """A value that is known as a whole. Subclasses say which values fit."""
+    """A value that is known as a whole. Subclasses define which values fit."""
 
     def read(self, value: Any) -> Any:
         """The value for the model; None if the field counts as not set.
@@ -42,7 +42,7 @@ class Shape:
 
 
 class Text(Shape):
-    """A text. A number is taken for one, as YAML reads ``cpu: 1`` as a number."""
+    """A text. A number counts as one, as YAML reads ``cpu: 1`` as a number."""
 
     def read(self, value: Any) -> str:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
@@ -107,11 +107,11 @@ class Group(Shape):
         return found or None
 
     def unknown(self, value: Any) -> Object:
-        """What is left of a value without the known names."""
+        """The rest of a value without the known names."""
         return {name: one for name, one in mapping_of(value).items() if name not in self.names}
 
     def written(self, value: Mapping[str, str], unknown: object) -> Object:
-        """A value as the ``spec`` has it, with what is unknown of the one there."""
+        """A value as the ``spec`` has it, with the unknown fields of the existing value."""
         # Without a known name, it would not be set.
         return {**mapping_of(unknown), **(value or {self.names[0]: ""})}
 
@@ -141,7 +141,7 @@ def stored(name: str, shape: Shape) -> Any:
 
 
 def read_model(model: type[Model], spec: object) -> tuple[Model, list[str]]:
-    """What a ``spec`` sets, and what is wrong with it. Fields that are wrong count as not set."""
+    """The fields that a ``spec`` sets, and their problems. Fields with problems count as not set."""
     values: dict[str, Any] = {}
     if not isinstance(spec, Mapping):
         return model(), [f"spec is {_shown(spec)}, not a mapping"]
@@ -157,7 +157,7 @@ def read_model(model: type[Model], spec: object) -> tuple[Model, list[str]]:
 
 
 def without_known(model: type[Any], spec: Mapping[str, Any]) -> Object:
-    """A ``spec`` without all that a storage model knows. Shares nothing with its argument."""
+    """A ``spec`` without all fields that a storage model knows. It shares nothing with its argument."""
     left: Object = deep_copy(dict(spec))
     for _attribute, name, shape in _known(model):
         value = left.pop(name, None)
@@ -167,7 +167,7 @@ def without_known(model: type[Any], spec: Mapping[str, Any]) -> Object:
 
 
 def with_model(model: Any, unknown: Mapping[str, Any]) -> Object:
-    """A ``spec`` with what a storage model sets, added to what :func:`without_known` has left."""
+    """A ``spec`` with the fields that a storage model sets, added to the result of :func:`without_known`."""
     spec: Object = dict(unknown)
     for attribute, name, shape in _known(type(model)):
         value = getattr(model, attribute)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the status of a definition tells of the job's runtime objects and of its last run: pure."""
+"""The status of a definition: the job's runtime objects and its last run. Pure."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class KnownObject:
 
     Attributes:
         kind, name, uid: of the object.
-        resource_version: that it had after our write.
-        digest: of the object that was meant, see :func:`..json_digest.json_digest`.
+        resource_version: of the object after our write.
+        digest: of the intended object, see :func:`..json_digest.json_digest`.
     """
 
     kind: str
@@ -38,12 +38,12 @@ class KnownObject:
 
 @dataclass(frozen=True)
 class StoredStatus:
-    """What is known of a definition's job.
+    """The known state of a definition's job.
 
     Attributes:
         objects: the runtime objects as we last wrote them.
-        run: the number of the last run of a one-off job, even if its Job is gone by now; 0 if it never ran.
-        defaults: the release of defaults that the runtime objects were built with; 0 if there were none yet.
+        run: the number of the last run of a one-off job, even if its Job is gone; 0 if it never ran.
+        defaults: the release of defaults that the runtime objects were built with; 0 if none was built yet.
         history: the runs that have ended, the newest first.
         message, reason: why the job is not ready; empty if it is.
         conditions: as the status has them.
@@ -65,12 +65,12 @@ class StoredStatus:
         return any(one.get("run") == self.run and one.get("succeeded") is False for one in self.history)
 
     def known(self, kind: str) -> KnownObject | None:
-        """What is known of the object of a kind."""
+        """The known state of the object of a kind."""
         return next((one for one in self.objects if one.kind == kind), None)
 
 
 def status_from(fields: object) -> StoredStatus:
-    """The status that an object has. What does not fit counts as empty."""
+    """The status of an object. Fields that do not fit count as empty."""
     given = mapping_of(fields)
     return StoredStatus(
         objects=tuple(

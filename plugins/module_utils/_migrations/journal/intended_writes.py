@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a write is meant to make of an object as it was seen: pure."""
+"""The intended result of a write to an object that was read before: pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..._cluster.kinds import Kind, built_in_kinds
 
 
 def with_name(obj: Object) -> Object:
-    """The object with a name of its own, so that it can be found again even if no answer comes."""
+    """The object with a generated name if it has none, so that it can be found even without an answer."""
     meta = obj["metadata"]
     if meta.get("name"):
         return obj
@@ -30,9 +30,9 @@ def with_name(obj: Object) -> Object:
 
 
 def with_preconditions(content: Mapping[str, Any], before: Object | None) -> dict[str, Any]:
-    """An intent or a merge patch that only holds for an object as it was seen, as far as that is known.
+    """An intent or a merge patch with the uid and resourceVersion of the object that was read, if known.
 
-    With a resourceVersion alone a server would make an object that is gone by now anew.
+    With a resourceVersion alone, the server would recreate an object that is gone in the meantime.
     """
     meta = content.get("metadata") or {}
     if before is None:
@@ -45,9 +45,9 @@ def with_preconditions(content: Mapping[str, Any], before: Object | None) -> dic
 def as_merge_patch(
     operations: Sequence[Mapping[str, Any]], before: Object | None
 ) -> Mapping[str, Any] | None:
-    """A JSON patch as the merge patch that comes to the same for an object as it was seen.
+    """The merge patch with the same effect as a JSON patch on the object that was read.
 
-    That can be repeated where its answer is lost. None where there is none: the server says why.
+    It can be repeated if its answer is lost. None if there is none: the server then says why.
     """
     if before is None:
         return None
@@ -63,14 +63,14 @@ def resource_version_of(obj: Object | None) -> str:
 
 
 def expected_after_apply(before: Object, intent: Mapping[str, Any]) -> Object:
-    """What an apply is meant to make of an object, near enough for one whose answer never came."""
+    """The approximate result of an apply, for an apply whose answer never arrived."""
 
     kind: Kind | None = built_in_kinds().get((before["apiVersion"], before["kind"]))
     return merge_intent(before, dict(intent), shapes_of(kind) if kind else lambda _names: None)
 
 
 def expected_after_patch(before: Object, patch: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Object:
-    """What a merge patch or a JSON patch makes of an object."""
+    """The object after a merge patch or a JSON patch."""
     try:
         patched: Object = (
             apply_merge_patch(before, patch)
@@ -78,11 +78,11 @@ def expected_after_patch(before: Object, patch: Mapping[str, Any] | Sequence[Map
             else apply_json_patch(before, patch)
         )
     except PatchRefused:
-        # The server says so in its own words.
+        # The server reports this with its own message.
         return before
     return patched
 
 
 def is_same_version(before: Object, after: Object | None) -> bool:
-    """Whether a write has changed nothing."""
+    """Whether a write has changed nothing, by the resourceVersion."""
     return after is not None and resource_version_of(before) == resource_version_of(after)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is remembered of the writes of migrations: what each object was before, and what it became."""
+"""Journal entries of migrations: each written object before and after the write."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ STATUS = "status"
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """One write, as it is remembered.
+    """One write in the journal.
 
     Attributes:
-        migration: who wrote: the id of a migration.
+        migration: id of the migration that wrote.
         verb: ``apply``, ``create``, ``patch``, ``delete`` or ``exec``.
         api_version: the version in which it was written.
-        ref: what names the object.
-        before: the object before the write; None where there was none.
-        after: what it became; None where it went. Where the write isn't settled, what it was meant to be.
-        settled: whether the write is known to have taken effect. Where it isn't, it may have or not.
-        sequence: microseconds since 1970, and different for each write of a process: later is larger. It is
-            by the clock of whoever wrote, so it orders no writes of several; see :func:`newest_first`.
-        at: when, RFC 3339.
-        by: who, as in ``alice@bastion``.
-        run: the run that it was a part of, or empty.
-        subresource: of the object, which was written, or empty.
+        ref: the reference of the object.
+        before: the object before the write; None if it did not exist.
+        after: the object after the write; None if it was deleted. The intended one if not settled.
+        is_settled: whether the write is known to have taken effect. If not, its effect is unknown.
+        sequence: microseconds since 1970, unique for each write of a process: later is larger. It is by the
+            clock of the writing host, so it does not order writes of several; see :func:`newest_first`.
+        at: the time of the write, RFC 3339.
+        by: the user, as in ``alice@bastion``.
+        run: the name of its run, or empty.
+        subresource: the written subresource of the object, or empty.
         irreversible: why it can't be undone, or empty.
         undone_at, undone_by: when and by whom it was undone, or empty.
-        name, uid, resource_version: of its record, or empty where it has none.
-        created: when its record was made, by the API server's clock (RFC 3339), or empty where it has none.
+        name, uid, resource_version: of its record, or empty if it has none.
+        created: when its record was created, by the API server's clock (RFC 3339), or empty if it has none.
     """
 
     migration: str
@@ -63,30 +63,30 @@ class JournalEntry:
 
 
 class Journal(ABC):
-    """Where entries are kept. All methods may be called from several threads at once."""
+    """A store of entries. All methods may be called from several threads at once."""
 
     @abstractmethod
     def record_intent(self, entry: JournalEntry) -> JournalEntry:
-        """Keep what is about to be written; answers with the entry as it is kept.
+        """Record a write before it is sent. Returns the entry as recorded.
 
         Raises:
-            ClusterError: it can't be kept, so that the write must not be made.
+            ClusterError: it can't be recorded, so the write must not be sent.
         """
 
     @abstractmethod
     def record_result(self, entry: JournalEntry) -> None:
-        """Keep what a write has made of the object."""
+        """Record the object after the write."""
 
     @abstractmethod
     def discard_intent(self, entry: JournalEntry) -> None:
-        """Forget a write that has changed nothing."""
+        """Delete the entry of a write that has changed nothing."""
 
 
 class JournalInMemory(Journal):
     """A journal that lives as long as its process: for tests.
 
     Attributes:
-        entries: those that are kept, the oldest first.
+        entries: all recorded entries, the oldest first.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class JournalInMemory(Journal):
 
     @property
     def entries(self) -> list[JournalEntry]:
-        """What is kept, the oldest first."""
+        """All recorded entries, the oldest first."""
         with self._lock:
             return list(self._kept.values())
 
@@ -116,7 +116,7 @@ class JournalInMemory(Journal):
 
 
 class _Sequence:
-    """Numbers for writes: microseconds since 1970, or one more than the last where that is larger."""
+    """Numbers for writes: microseconds since 1970, or the last number plus one if that is larger."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -132,7 +132,7 @@ _SEQUENCE = _Sequence()
 
 
 def with_sequence(entry: JournalEntry) -> JournalEntry:
-    """The entry with its number and its moment."""
+    """The entry with its sequence number and its time."""
     now = timestamp()
     return replace(entry, sequence=_SEQUENCE.next(), at=now)
 
@@ -140,7 +140,7 @@ def with_sequence(entry: JournalEntry) -> JournalEntry:
 def newest_first(entries: Iterable[JournalEntry]) -> list[JournalEntry]:
     """The entries, the newest first.
 
-    By the API server's clock, as those of the hosts that wrote may differ by any time. It counts in whole
-    seconds; within one, mostly a single process has written.
+    The order is by the API server's clock, because the clocks of hosts may differ by any time. Its unit is a
+    second. Within one second, usually a single process has written.
     """
     return sorted(entries, key=lambda one: (one.created, one.sequence), reverse=True)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster whose writes are journaled: what each object was before, and what it became."""
+"""A cluster whose writes are journaled, with each object before and after the write."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from .intended_writes import (
 from .journal_entry import STATUS, Journal, JournalEntry, with_sequence
 
 TRIES = 10
-"""How often a write is tried where others write the same object between the look at it and the write."""
+"""How often a write is tried if others change the object between the read and the write."""
 
 _NEVER_RESTORED = ("managedFields", "selfLink")
-"""Of an object's metadata, what says who wrote it, and what old servers kept."""
+"""Metadata that undo does not restore: field managers, and a field of old servers."""
 
 _REFUSALS = (ApiError, KindNotServed, LeaseLost, Unreachable)
-"""Errors that tell whether a write may have been made; others may follow on an attempt that was lost."""
+"""Errors that say whether a write may have taken effect. Other errors may follow a lost attempt."""
 
 _OF_THE_OBJECT = ("", STATUS)
-"""Subresources whose answer is the object; that of another one, such as scale, is another object."""
+"""Subresources whose answer is the object. The answer of others, such as scale, is another object."""
 
 
 @dataclass(frozen=True)
 class Writer:
-    """Who writes through a journal.
+    """The migration that writes through a journal.
 
     Attributes:
         migration: the migration's id.
         irreversible: why what it writes can't be undone, or empty.
-        irreversible_kinds: the kinds that this is about; all where there are none.
+        irreversible_kinds: the kinds that this applies to; if empty, all.
     """
 
     migration: str
@@ -54,17 +54,17 @@ class Writer:
     irreversible_kinds: Sequence[str] = ()
 
     def irreversible_of(self, kind: str) -> str:
-        """Why what is written to an object of a kind can't be undone, or empty."""
+        """Why a write to an object of a kind can't be undone, or empty."""
         concerned = not self.irreversible_kinds or kind in self.irreversible_kinds
         return self.irreversible if concerned else ""
 
 
 class JournalingCluster(ClusterWrapper):
-    """Another cluster, and a journal that gets each write before it takes effect, and its outcome after it.
+    """A cluster that records each write in a journal before it takes effect, and its result after it.
 
-    Each object is read before it is written. That nobody else writes it in between is seen to by a
-    precondition on its uid and resourceVersion, and by another look where somebody does, some times. What the
-    server is asked to dry-run is not journaled.
+    It reads each object before it writes it. Each write has the uid and resourceVersion as preconditions, so
+    it fails if others have written in between. It then reads and tries again, up to a limit. Dry runs on the
+    server are not journaled.
     """
 
     def __init__(self, inner: Cluster, journal: Journal, writer: Writer) -> None:
@@ -165,7 +165,7 @@ class JournalingCluster(ClusterWrapper):
         )
 
     def exec(self, name: str, namespace: str, command: Sequence[str], **how: Any) -> ExecResult:
-        """See Cluster. Of a command only the pod is journaled: its words may be secrets."""
+        """See Cluster. Only the pod is journaled, because the command may have secrets."""
         entry = self._entry("exec", "v1", "Pod", {"name": name, "namespace": namespace})
         entry = self._journal.record_intent(with_sequence(entry))
         answer = self._inner.exec(name, namespace, command, **how)
@@ -193,7 +193,7 @@ class JournalingCluster(ClusterWrapper):
             live = self._read(entry)
             if live is None or resource_version_of(live) == resource_version_of(answer):
                 return live or before
-            # A controller was quicker than this look, and what it has written must not be taken for ours.
+            # A controller has written before this read. Its changes must not count as the migration's.
             return _unversioned(foretell(before))
 
         return self._written(entry, foretell, write, became, rehearse)
@@ -209,19 +209,19 @@ class JournalingCluster(ClusterWrapper):
         for attempt in range(1, TRIES + 1):
             before = self._read(entry)
             if before is None and rehearse:
-                # There is nothing to change, which the server says in its own words.
+                # There is nothing to change. The server reports that with its own message.
                 answer = rehearse()
                 if not answer:
                     return answer
-                # Somebody has made it meanwhile.
+                # Another client has created it meanwhile.
                 continue
             if before is not None and entry.verb == "create":
-                # It can't be created: as above.
+                # It can't be created: the server reports that too.
                 return write(None)
             kept = self._journal.record_intent(
                 replace(with_sequence(entry), before=_kept(before), after=_kept(foretell(before)))
             )
-            # Where others never stop, the migration must not fail for it: the look was just now.
+            # The last try has no preconditions: writes of others must not fail the migration for ever.
             bound = attempt < TRIES
             try:
                 answer = write(before if bound else _unversioned(before))
@@ -232,10 +232,10 @@ class JournalingCluster(ClusterWrapper):
                 if isinstance(refusal, Conflict) and bound and self._has_moved(entry, before):
                     continue
                 raise
-            # An unbound write answers with what others have written since the look, too.
+            # Without preconditions the answer also has what others have written since the read.
             known = bound or before is None
             after = became(before, answer) if known else _unversioned(foretell(before))
-            # A deletion says so where somebody else was quicker.
+            # A deletion returns False if another client has deleted the object before.
             changed = answer if entry.verb == "delete" else not (before and is_same_version(before, after))
             if changed:
                 self._settle(replace(kept, after=_kept(after), is_settled=True))
@@ -253,7 +253,7 @@ class JournalingCluster(ClusterWrapper):
         return resource_version_of(now) != resource_version_of(before)
 
     def _settle(self, entry: JournalEntry) -> None:
-        # The intent is kept, and is enough: a migration must not fail after what it did has succeeded.
+        # The intent is recorded, which is enough: a migration must not fail after its write has succeeded.
         with suppress(ClusterError):
             self._journal.record_result(entry)
 
@@ -263,12 +263,12 @@ class JournalingCluster(ClusterWrapper):
 
 
 def _without(obj: Object, *names: str) -> Object:
-    """The object without some of its metadata: a shallow copy."""
+    """A shallow copy of the object without some of its metadata."""
     return {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key not in names}}
 
 
 def _unversioned(obj: Object | None) -> Object | None:
-    """The object as a write was meant to make it, which no version of it need have been."""
+    """The object without resourceVersion, because it may never have existed in this state."""
     return _without(obj, "resourceVersion") if obj is not None else None
 
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Making an object anew that was deleted: what of it can come back, and what can't."""
+"""Recreate a deleted object: which of its fields can be restored, and which can't."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ JOB_LABELS = (
     "controller-uid",
     "job-name",
 )
-"""What the server puts on a Job's pods by itself, by the Job's uid."""
+"""Labels that the server adds to a Job's pods, by the Job's uid."""
 BINDING = (
     "pv.kubernetes.io/bind-completed",
     "pv.kubernetes.io/bound-by-controller",
     "volume.kubernetes.io/selected-node",
 )
-"""Annotations by which a claim belongs to a volume that may be gone."""
+"""Annotations that bind a claim to a volume that may be gone."""
 
 
 def object_to_recreate(
     api_version: str, ref: Ref, content: Mapping[str, Any]
 ) -> tuple[Object, tuple[str, ...]]:
-    """An object to create, and what is lost of it, in words.
+    """An object to create, and the lost parts of it, as texts.
 
     Args:
-        api_version: to write it in.
-        ref: what names it.
-        content: what it was, without what named it.
+        api_version: the version to write it in.
+        ref: its reference.
+        content: its earlier content, without apiVersion, kind and name.
     """
     obj: Object = {"apiVersion": api_version, "kind": ref.kind, **deep_copy(dict(content))}
     place = {"namespace": ref.namespace} if ref.namespace else {}
@@ -49,7 +49,7 @@ def object_to_recreate(
 
 
 def without_vanished_owners(cluster: Cluster, obj: Object) -> tuple[Object, tuple[str, ...]]:
-    """The object without references to owners that aren't there any more, and these in words.
+    """The object without references to owners that no longer exist, and these owners as texts.
 
     Raises:
         ClusterError: the cluster doesn't answer.

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Taking one journaled write back from an object, field by field: pure.
+"""Reverts one journaled write to an object, field by field: pure.
 
-A field is what server-side apply takes for one (KEP-555): an item of a keyed list is one of its own.
+A field is the same as in server-side apply (KEP-555): an item of a keyed list is a field too.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from ..._cluster.fields.managed_fields import SERVER_METADATA
 from .journal_entry import STATUS, JournalEntry
 
 _NOT_WRITTEN = frozenset({*SERVER_METADATA, "selfLink"})
-"""Of an object's metadata, what nobody writes; ``selfLink`` is what old servers kept."""
+"""Metadata that clients do not write; ``selfLink`` is from old servers."""
 
 CONTROLLERS_OWN = (
     ("f:metadata", "f:annotations"),
     ("f:metadata", "f:finalizers"),
     ("f:metadata", "f:ownerReferences"),
 )
-"""Where controllers add to any object: what they add keeps nobody from deleting what a migration has made."""
+"""Fields that controllers add to any object. They do not prevent the deletion of a created object."""
 
 _ABSENT = object()
 
 
 @dataclass(frozen=True)
 class WritableState:
-    """An object as it is, or as it is to be.
+    """The writable state of an object, current or wanted.
 
     Attributes:
-        content: what can be written of it; None where there is no such object.
-        uid: which object of this name it is.
-        recreated: whether it has to be created, as it went.
-        makers: by which field manager it was made, as far as its ``managedFields`` tell.
+        content: its writable fields; None if the object does not exist.
+        uid: its uid, to recognize a recreated object.
+        recreated: whether it has to be created again, because it was deleted.
+        makers: the field managers that may have created it, as far as its ``managedFields`` say.
     """
 
     content: Object | None
@@ -52,15 +52,15 @@ class WritableState:
 
 @dataclass(frozen=True)
 class RevertResult:
-    """What comes of taking one write back.
+    """The result of reverting one write.
 
     Attributes:
         state: the object after it.
-        fields: paths of what went back.
-        retained: paths of what has changed since the write, and stays.
-        already_reverted: paths of what is as it was before the write anyhow.
-        whole: whether the object as a whole is as it was before the write anyhow.
-        reason: why nothing of it could be taken back, or empty.
+        fields: paths of the reverted fields.
+        retained: paths of fields that have changed since the write, and stay unchanged.
+        already_reverted: paths of fields that already have their value from before the write.
+        whole: whether the whole object already is as before the write.
+        reason: why nothing of it could be reverted, or empty.
     """
 
     state: WritableState
@@ -72,19 +72,19 @@ class RevertResult:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing of the write is left."""
+        """Whether the write is reverted completely."""
         return not (self.retained or self.reason)
 
 
 def writable_state(obj: Object | None, *, status: bool = False) -> WritableState:
-    """An object as a state; its status belongs to it only if that was written."""
+    """The state of an object. It includes the status only if the status was written."""
     if obj is None:
         return WritableState(None)
     return WritableState(writable_content(obj, status=status), _uid(obj), makers=_makers(obj))
 
 
 def writable_content(obj: Object, *, status: bool = False) -> Object:
-    """What can be written of an object: without what names it and what the server keeps itself."""
+    """The writable fields of an object: without its name, and without fields that the server sets."""
     left_out = ("apiVersion", "kind", "metadata", *(() if status else (STATUS,)))
     meta = {key: value for key, value in obj["metadata"].items() if key not in _NOT_WRITTEN}
     content = {key: value for key, value in obj.items() if key not in left_out}
@@ -94,13 +94,13 @@ def writable_content(obj: Object, *, status: bool = False) -> Object:
 def revert_write(
     entry: JournalEntry, now: WritableState, shapes: Shapes, *, force: bool = False
 ) -> RevertResult:
-    """Take one write back.
+    """Revert one write.
 
     Args:
         entry: the write.
-        now: the object as it is.
+        now: the current object.
         shapes: how values of its kind merge.
-        force: overwrite what has changed since, too.
+        force: also overwrite fields that have changed since.
     """
     if entry.before is None:
         return _without_creation(entry, now, shapes, force=force)
@@ -127,7 +127,7 @@ def _without_creation(
     if entry.is_settled and now.uid != _uid(entry.after):
         return RevertResult(now, reason="it was recreated since")
     if not (entry.is_settled or now.recreated or manager_of(entry.migration) in now.makers):
-        # The write may never have been made, and somebody else may have made the object by now.
+        # Perhaps the write had no effect, and another client has created the object.
         return RevertResult(now, reason="its managedFields don't say that the migration created it")
     made = writable_content(entry.after)
     changed = () if force else _differences(made, now.content, shapes, additions=entry.is_settled)
@@ -146,7 +146,7 @@ def _without_deletion(
         return RevertResult(WritableState(was, _uid(entry.before), recreated=True), ("the object",))
     differing = _differences(was, now.content, shapes)
     if now.uid == _uid(entry.before) or not differing:
-        # It never went, or it was undone before, and nobody could note it any more.
+        # It was never deleted, or an earlier undo was not recorded.
         return RevertResult(now, whole=not differing)
     if not force:
         return RevertResult(now, retained=differing, reason="it was recreated since")
@@ -159,19 +159,18 @@ def _uid(obj: Object) -> str:
 
 
 def _makers(obj: Object) -> frozenset[str]:
-    """Who made it, unless he has written it again: ``managedFields`` say when each manager wrote last."""
+    """Field managers that may have created it. ``managedFields`` only have each manager's last write."""
     meta = obj["metadata"]
     made = meta.get("creationTimestamp", "")
     managers = [one for one in meta.get("managedFields") or () if not one.get("subresource")]
-    # The server notes who writes just before it makes the object.
+    # The server sets the time of a manager just before it creates the object.
     return frozenset(one.get("manager", "") for one in managers if one.get("time", "") <= made)
 
 
 def _differences(made: Object, now: Object, shapes: Shapes, *, additions: bool = True) -> tuple[str, ...]:
-    """What differs from what was made, but for what controllers add to any object.
+    """Paths that differ from the created object, without fields that controllers add to any object.
 
-    Without ``additions`` nothing counts that was added: where no answer came, the server's defaults aren't
-    known.
+    Without ``additions`` no added field counts: if no answer arrived, the server's defaults aren't known.
     """
     then, live = values_of(made, shapes), values_of(now, shapes)
     return tuple(
@@ -179,14 +178,14 @@ def _differences(made: Object, now: Object, shapes: Shapes, *, additions: bool =
         for field in ({**then, **live} if additions else then)
         if then.get(field, _ABSENT) != live.get(field, _ABSENT)
         and (field in then or not any(field[: len(own)] == own for own in CONTROLLERS_OWN))
-        # That a map or list is no longer empty is told by what is in it.
+        # If a map or list is no longer empty, its fields are listed instead.
         and not (field in then and then[field] in ({}, []))
     )
 
 
 @dataclass(frozen=True)
 class RevertedFields:
-    """An object after some of it went back; see :class:`RevertResult`."""
+    """An object after some fields were reverted; see :class:`RevertResult`."""
 
     content: Object
     fields: tuple[str, ...]
@@ -197,7 +196,7 @@ class RevertedFields:
 def revert_fields(
     before: Object, after: Object, now: Object, shapes: Shapes, *, force: bool
 ) -> RevertedFields:
-    """What changed from before to after goes back where it now is as it was after."""
+    """Revert each field that differs between before and after, if its current value is that of after."""
     then, wrote, live = (values_of(obj, shapes) for obj in (before, after, now))
     back: dict[Field, Any] = {}
     retained: list[Field] = []
@@ -210,7 +209,7 @@ def revert_fields(
         if found == was:
             already_reverted.append(field)
         elif found is _ABSENT and (_is_empty(was) or _is_empty(became)) and _is_filled(field, live, wrote):
-            # What is in it is told by itself; it is only to stay when nothing is left in it.
+            # Its fields are reverted one by one. The empty map itself only stays if no field is left.
             emptied += [field] if _is_empty(was) else []
         elif found == became or force:
             back[field] = was
@@ -224,7 +223,7 @@ def revert_fields(
         if not _is_lost(field, {**live, **back}) and _at(content, field) is _ABSENT:
             _put(content, field, then[field])
     changed = values_of(content, shapes)
-    # A map that stays, as others have put something into it, did not go back.
+    # A map that stays, because others have added fields to it, was not reverted.
     fields = [field for field in back if changed.get(field, _ABSENT) != live.get(field, _ABSENT)]
     return RevertedFields(content, _texts(fields), _texts(retained), _texts(already_reverted))
 
@@ -234,12 +233,12 @@ def _is_empty(value: Any) -> bool:
 
 
 def _is_filled(field: Field, *objects: Mapping[Field, Any]) -> bool:
-    """Whether an object has something in this map or list."""
+    """Whether one of the objects has fields in this map or list."""
     return any(other[: len(field)] == field and other != field for values in objects for other in values)
 
 
 def _leave_lost_items(back: dict[Field, Any], live: Mapping[Field, Any], retained: list[Field]) -> None:
-    """What was in an item of a list that is gone since can't come back without it."""
+    """Do not revert fields in an item of a list that is gone: they need the item."""
     for field in [field for field, value in back.items() if value is not _ABSENT]:
         if _is_lost(field, {**live, **back}):
             del back[field]
@@ -252,7 +251,7 @@ def _is_lost(field: Field, present: Mapping[Field, Any]) -> bool:
 
 
 def _keep_items_whole(back: dict[Field, Any], live: Mapping[Field, Any], retained: list[Field]) -> None:
-    """An item of a list goes with all that is in it, or, where others have changed it, not at all."""
+    """Remove an item of a list completely, or not at all if others have changed it."""
     for item in [field for field, value in back.items() if value is _ABSENT and live.get(field) is ITEM]:
         inside = [field for field in live if field[: len(item)] == item and field != item]
         if any(back.get(field, item) is not _ABSENT for field in inside):
@@ -262,11 +261,11 @@ def _keep_items_whole(back: dict[Field, Any], live: Mapping[Field, Any], retaine
 
 
 def _with(obj: Object, values: Mapping[Field, Any], order: Mapping[Field, Any]) -> Object:
-    """The object with other values; what is absent goes, and so does what is left empty by that."""
+    """The object with other values. Absent fields are removed, and so are maps that become empty by that."""
     changed: Object = deep_copy(obj)
     absent = {field for field, value in values.items() if value is _ABSENT}
     for field in sorted(absent, key=len, reverse=True):
-        # What is in an item goes with it, and without its keys it could not be found.
+        # Fields in an item are removed with it. Without its keys the item could not be found.
         if not any(
             field[:length] in absent and _is_item(field[length - 1]) for length in range(1, len(field))
         ):
@@ -316,7 +315,7 @@ def _set(node: Any, element: str, value: Any) -> Any:
     if isinstance(node, dict):
         node[element[2:]] = value
         return value
-    # An item that no one item stands for: those of one key that a plain write has brought.
+    # Several items with one key, which a plain write has added.
     items = value if isinstance(value, list) else [{**json.loads(element[2:]), **value}]
     node.extend(items)
     return items[0]
@@ -341,7 +340,7 @@ def _at(node: Any, field: Field) -> Any:
 
 
 def _sort(obj: Object, path: Field, order: list[str]) -> None:
-    """Let the items of a list stand in an order again; what is not in it comes last."""
+    """Restore the order of the items of a list. Unknown items are last."""
     items = _at(obj, path)
     if isinstance(items, list) and order and _is_item(order[0]):
         keys = tuple(json.loads(order[0][2:]))
@@ -350,7 +349,7 @@ def _sort(obj: Object, path: Field, order: list[str]) -> None:
 
 
 def _texts(fields: list[Field]) -> tuple[str, ...]:
-    """Paths for people; an item of a list stands for all that is in it."""
+    """Paths for people. An item of a list includes all its fields."""
     items = [field for field in fields if _is_item(field[-1])]
     shown = [f for f in fields if not any(f[: len(item)] == item and f != item for item in items)]
     return tuple(map(_text, shown))
@@ -361,5 +360,5 @@ def _text(field: Field) -> str:
 
 
 def top_of(path: str) -> str:
-    """The name of the top-level field that a path begins with."""
+    """The top-level field of a path."""
     return path.partition(".")[0].partition("[")[0]

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which version a kind is served by now, and how values of its objects merge."""
+"""The version in which a kind is served now, and how values of its objects merge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ServedKind:
     """How a kind is served.
 
     Attributes:
-        api_version: the version to read and write it in.
+        api_version: the version to read and write.
         shapes: how values of its objects merge.
     """
 
@@ -28,7 +28,7 @@ class ServedKind:
 
 
 def find_served_kind(cluster: Cluster, api_version: str, kind: str) -> ServedKind | None:
-    """How a kind is served by now: in the same version, or in another one; None where it isn't at all.
+    """How a kind is served now: in the same version, or in another one; None if in none.
 
     Raises:
         ClusterError: the cluster doesn't answer, or can't say which versions it serves.
@@ -41,7 +41,7 @@ def find_served_kind(cluster: Cluster, api_version: str, kind: str) -> ServedKin
 
 
 def _custom(cluster: Cluster, resource: Resource) -> Kind | None:
-    """A kind as its definition has it; None where nobody may say."""
+    """A kind from its definition; None if the definition may not be read."""
     name = f"{resource.plural}.{group_of(resource.api_version)}"
     try:
         crd = cluster.get(f"{CRD_KIND[0]}/v1", CRD_KIND[1], name)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Undoing what migrations have written, by their journal: newest first, an object at a time."""
+"""Undo the writes of migrations from their journal: newest first, one object at a time."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from .undo_report import (
 )
 
 TRIES = 5
-"""How often an object is looked at anew where somebody else writes it at the same time."""
+"""How often an object is read again if other clients write it at the same time."""
 SECONDS_TO_GO = 30.0
-"""How long an object that is in the way of its own restoration may take to go."""
+"""Seconds to wait for the deletion of an object that must be recreated."""
 POLL_SECONDS = 0.2
 
 
@@ -48,20 +48,20 @@ def undo_writes(
     cancelled: Callable[[], bool] = lambda: False,
     inhabited: Callable[[Object], str] = lambda _live: "",
 ) -> UndoReport:
-    """Undo what was written: what a migration changed goes back where it still is as it was written.
+    """Undo writes: each field that still has the migration's value gets its earlier value.
 
-    Writes have the object's uid and resourceVersion as preconditions. What was changed since is reported and
-    stays. What goes wrong with one object is reported too, and the others are restored nevertheless.
+    Writes have the object's uid and resourceVersion as preconditions. Fields that were changed since are
+    reported and stay. An error of one object is reported too, and the others are restored nevertheless.
 
     Args:
-        cluster: any: the live one, an overlay to rehearse on, one in memory.
-        entries: of the journal; those that were undone before are left out.
-        force: overwrite what was changed since.
+        cluster: any cluster: the live one, an overlay for a rehearsal, one in memory.
+        entries: entries of the journal; those that are already undone are skipped.
+        force: also overwrite what was changed since.
         sleep: waits that many seconds.
         tell: called with each object once it is done.
-        cancelled: whether to stop; asked before each object.
-        inhabited: why an object that is to be deleted stays unless that is forced, or empty: what would go
-            with it.
+        cancelled: whether to stop; called before each object.
+        inhabited: returns why an object must not be deleted without ``force`` (what would be deleted with
+            it), or empty.
     """
     done: list[UndoneObject] = []
     for ref, written in _by_object(entries):
@@ -74,7 +74,7 @@ def undo_writes(
 
 
 def _by_object(entries: Iterable[JournalEntry]) -> Iterator[tuple[Ref, list[JournalEntry]]]:
-    """The entries that are not undone yet by object, each newest first, as are the objects."""
+    """The entries that are not undone yet, by object. Objects and their entries are newest first."""
     newest = newest_first(one for one in entries if not one.undone_at)
     for ref in dict.fromkeys(one.ref for one in newest):
         yield ref, [one for one in newest if one.ref == ref]
@@ -82,7 +82,7 @@ def _by_object(entries: Iterable[JournalEntry]) -> Iterator[tuple[Ref, list[Jour
 
 @dataclass
 class _Findings:
-    """What is found out about the entries of one object."""
+    """Findings about the entries of one object."""
 
     taken: list[JournalEntry] = field(default_factory=list)
     fields: list[str] = field(default_factory=list)
@@ -118,7 +118,7 @@ class _Restoration:
         self._lost: tuple[str, ...] = ()
 
     def through(self) -> UndoneObject:
-        """Restore it as far as it can be."""
+        """Restore it as far as possible."""
         try:
             served = find_served_kind(self._cluster, self._entries[0].api_version, self._ref.kind)
             if served is None:
@@ -127,7 +127,7 @@ class _Restoration:
                 try:
                     return self._try(served)
                 except (Conflict, NotFound):
-                    # Somebody else has written it in between: what is restored is to be decided anew.
+                    # Another client has written it in between: decide again what to restore.
                     if attempt == TRIES:
                         raise
             raise AssertionError("the last try returns or raises")
@@ -137,7 +137,7 @@ class _Restoration:
             return self._result(FAILED, reason=str(error))
 
     def left(self, why: str) -> UndoneObject:
-        """Leave it for another time."""
+        """Do not restore it, and report the reason."""
         return self._result(FAILED, reason=why)
 
     def _without_kind(self) -> UndoneObject:
@@ -172,7 +172,7 @@ class _Restoration:
         return any(entry.subresource == STATUS for entry in self._entries)
 
     def _decide(self, live: WritableState, served: ServedKind) -> tuple[WritableState, _Findings]:
-        """Take the entries back, newest first; what the object comes to be, and what was found out."""
+        """Revert the entries, newest first. Returns the wanted object, and the findings."""
         found = _Findings()
         state = live
         taken: list[tuple[JournalEntry, RevertResult]] = []
@@ -237,7 +237,7 @@ class _Restoration:
                 return self._in_portions(served, before, found)
         if why := self._inhabited(live):
             return self._staying(found, why)
-        # It was replaced, and what was before can't be had by a change.
+        # It was replaced, and an update can't restore the earlier object.
         self._delete(served, live)
         self._wait_until_gone(served)
         self._create(served, content)
@@ -245,8 +245,8 @@ class _Restoration:
 
     def _write(self, served: ServedKind, live: Object, before: Object, after: Object) -> None:
         ref, meta = self._ref, live["metadata"]
-        # Without any labels and annotations the content has no metadata, and the binding would replace what
-        # removes them: as two maps, they differ by their fields.
+        # Content without labels and annotations has no metadata, and the binding would replace the patch that
+        # removes them. With an empty map on both sides, the patch names each field.
         patch = merge_patch_between({"metadata": {}, **before}, {"metadata": {}, **after})
         binding = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
         parts = {STATUS: {STATUS: patch.pop(STATUS)}} if STATUS in patch and self._writes_status() else {}
@@ -265,7 +265,7 @@ class _Restoration:
             binding["resourceVersion"] = answer["metadata"]["resourceVersion"]
 
     def _in_portions(self, served: ServedKind, before: WritableState, found: _Findings) -> UndoneObject:
-        """Write top-level fields one by one, as the server refuses all of them together."""
+        """Write top-level fields one by one, because the server refuses all of them together."""
         ref, refused = self._ref, dict[str, Invalid]()
         wanted = self._decide(before, served)[0].content or {}
         for name in dict.fromkeys((*(before.content or {}), *wanted)):
@@ -319,9 +319,9 @@ class _Restoration:
 def net_reverts(
     taken: Sequence[tuple[JournalEntry, RevertResult]],
 ) -> Iterator[tuple[JournalEntry, RevertResult]]:
-    """Writes that were taken back, newest first, without what is as it was before an earlier one of them.
+    """Reverted writes, newest first, without fields that already are as before an earlier one of them.
 
-    So that what was undone before, and nobody could note it any more, is not taken for somebody's change.
+    So the effect of an earlier undo that could not be recorded does not count as a change by others.
     """
     already_reverted: set[str] = set()
     whole = False

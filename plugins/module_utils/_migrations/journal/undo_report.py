@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What comes of undoing what migrations have written: plain values, and no value of any field."""
+"""Results of an undo of migrations: plain values, and no value of any field."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ FAILED = "failed"
 
 @dataclass(frozen=True)
 class UndoneObject:
-    """What came of undoing what was written to one object.
+    """The result of an undo for one object.
 
     Attributes:
-        ref: what names it.
-        migrations: ids of those that wrote it.
-        state: ``restored``, ``recreated`` or ``deleted``, which are changes; ``as_before`` where there was
-            nothing to do; ``changed_since`` where all of it was changed by others since; ``irreversible``
-            where the migration says so; ``refused`` where the API server says so; ``failed`` where it could
-            not be tried to the end, so that it may be tried again.
-        fields: paths of what went back.
-        retained: paths of what was changed since the migration, and stays.
-        lost: what does not come back with an object that was made anew, in words.
+        ref: its reference.
+        migrations: ids of the migrations that wrote it.
+        state: ``restored``, ``recreated`` or ``deleted``, which are changes; ``as_before`` if there was
+            nothing to do; ``changed_since`` if others have changed all of it since; ``irreversible`` if the
+            migration says so; ``refused`` if the API server says so; ``failed`` if it could not be tried
+            completely, so that it may be tried again.
+        fields: paths of the restored fields.
+        retained: paths of fields that were changed since the migration, and stay unchanged.
+        lost: the parts that a recreated object does not get back, as texts.
         reason: why something of it is not as before, or empty.
-        entries: those that are taken back for good.
+        entries: entries that are undone.
     """
 
     ref: Ref
@@ -50,16 +50,16 @@ class UndoneObject:
 
     @property
     def is_changed(self) -> bool:
-        """Whether it was written."""
+        """Whether the undo wrote it."""
         return self.state in (RESTORED, RECREATED, DELETED) or bool(self.fields)
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left of what migrations wrote."""
+        """Whether nothing is left of the migrations' writes."""
         return self.state in (RESTORED, RECREATED, DELETED, AS_BEFORE) and not (self.retained or self.reason)
 
     def as_result(self) -> dict[str, Any]:
-        """As it stands in a task's result and in a record: paths, and no values."""
+        """The same as a dict, for a task's result and a record: paths, and no values."""
         return {
             "kind": self.ref.kind,
             "group": self.ref.group,
@@ -95,24 +95,24 @@ class UndoneObject:
 
 @dataclass(frozen=True)
 class UndoReport:
-    """What came of undoing.
+    """The result of an undo.
 
     Attributes:
-        objects: in the order in which they were restored.
+        objects: one result each, in the order in which they were restored.
     """
 
     objects: tuple[UndoneObject, ...] = ()
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything was written."""
+        """Whether the undo wrote anything."""
         return any(one.is_changed for one in self.objects)
 
     @property
     def is_complete(self) -> bool:
-        """Whether all is as it was before."""
+        """Whether everything is as before the migrations."""
         return all(one.is_complete for one in self.objects)
 
     def of(self, migration: str) -> UndoReport:
-        """What concerns one migration."""
+        """The part of the result for one migration."""
         return UndoReport(tuple(one for one in self.objects if migration in one.migrations))

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Asking the API server which rights the user lacks, and for the roles that would grant them."""
+"""Asks the API server which rights the user lacks, and builds the roles that would grant them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .roles import Subject, granting_roles, rights_problem, roles_as_yaml
 
 
 def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
-    """See that the user has all rights that some work needs, before it begins.
+    """Check before some work that the user has all rights that it needs.
 
     Args:
-        cluster: that is worked on.
+        cluster: the cluster of the work.
         needed: the rights.
         what: the work, such as ``deletion``.
 
     Raises:
-        LifecycleError: some are missing; the message has all of them, and ends with the roles to grant.
+        LifecycleError: some are missing; the message lists all of them, and ends with the roles to grant.
     """
     missing = missing_rights(cluster, needed)
     if missing:
@@ -35,7 +35,7 @@ def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
 
 
 def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) -> tuple[str, str]:
-    """What to tell of missing rights, and the roles that would grant them, as YAML."""
+    """The message about missing rights, and the roles that would grant them, as YAML."""
     user = _user(cluster)
     roles = granting_roles(missing, Subject(user or "the user that deploys"), _namespaces(cluster, missing))
     grants = roles_as_yaml(roles)
@@ -43,7 +43,7 @@ def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) ->
 
 
 def missing_rights(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
-    """Those of some rights that the user doesn't have: one question where it may do everything."""
+    """The rights among these that the user lacks: one question if the user may do everything."""
     asked = set(needed)
     if not asked or _may(cluster, Right("*", "*", "*")):
         return set()
@@ -68,7 +68,7 @@ def _may(cluster: Cluster, right: Right) -> bool:
 
 
 def _user(cluster: Cluster) -> str:
-    """Who we are to the server; empty where it doesn't tell (before Kubernetes 1.28)."""
+    """Our user name on the server; empty if the server does not return it (before Kubernetes 1.28)."""
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
     try:
         answer = cluster.create(review, dry_run=True)
@@ -78,7 +78,7 @@ def _user(cluster: Cluster) -> str:
 
 
 def _namespaces(cluster: Cluster, rights: Iterable[Right]) -> frozenset[str]:
-    """The namespaces of some rights that are there; those that can't be read count as not there."""
+    """The existing namespaces of some rights; those that can't be read count as missing."""
 
     def exists(name: str) -> bool:
         try:
@@ -91,9 +91,9 @@ def _namespaces(cluster: Cluster, rights: Iterable[Right]) -> frozenset[str]:
 
 
 def known_resources(cluster: Cluster) -> Resources:
-    """What a cluster serves of a kind, for its rights: these are the same in all versions.
+    """A function that returns the resource of a kind, for its rights: these are the same in all versions.
 
-    A kind that the server can't tell anything of has none: reading it fails anyway, with the reason.
+    It returns None if the server has no answer for a kind: a read of it fails anyway, with the reason.
     """
 
     def find(api_version: str, kind: str) -> Resource | None:
@@ -105,10 +105,10 @@ def known_resources(cluster: Cluster) -> Resources:
 
 
 def not_granted(rights: Iterable[Right], rules: Sequence[Mapping[str, Any]]) -> set[Right]:
-    """Those of some rights that no rule grants.
+    """The rights among these that no rule grants.
 
     Args:
-        rights: that are needed; in which namespace doesn't matter.
+        rights: the needed ones; their namespaces don't matter.
         rules: ``resourceRules`` of a SelfSubjectRulesReview.
     """
     return {right for right in rights if not any(_grants(rule, right) for rule in rules)}

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rights that a run needs, and the roles that would grant them: pure.
+"""The rights that a run needs: pure.
 
-The server's word for them is an access review (SelfSubjectAccessReview): a verb on a resource, in a namespace
-or, where that is empty, in the whole cluster.
+A right corresponds to the server's access review (SelfSubjectAccessReview): a verb on a resource, in a
+namespace or, if that is empty, in the whole cluster.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _REFUSAL = re.compile(
 )
 
 Resources = Callable[[str, str], "Resource | None"]
-"""What is served of a kind (apiVersion, kind), the release's own CRDs included."""
+"""Returns the served resource of a kind (apiVersion, kind), including the release's own CRDs."""
 
 
 class Right(NamedTuple):
-    """A verb on a resource: of one name or all, in one namespace or, where it is empty, in the cluster."""
+    """A verb on a resource: for one name or all, in one namespace or, if that is empty, in the cluster."""
 
     verb: str
     group: str
@@ -42,40 +42,48 @@ class Right(NamedTuple):
         return self._replace(namespace="")
 
 
+def diagnosis_rights() -> set[Right]:
+    """The rights to find out why something is not healthy.
+
+    No plan asks for them, as a run works without them. The shipped role for deployers grants them.
+    """
+    return {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
+
+
 def write_rights(rights: Iterable[Right]) -> set[Right]:
-    """Those of some rights that are about writing."""
+    """The rights among these that write."""
     return {right for right in rights if right.verb not in READ}
 
 
 def list_right(api_version: str, kind: str, served: Resources) -> set[Right]:
-    """What looking at all objects of a kind takes."""
+    """The rights to list all objects of a kind."""
     resource = served(api_version, kind)
     return {right_for("list", resource, "")} if resource else set()
 
 
 def right_for(verb: str, resource: Resource, namespace: str) -> Right:
-    """The right to a verb on a kind; in the whole cluster where the kind has no namespaces."""
+    """The right to a verb on a kind; in the whole cluster if the kind is cluster-scoped."""
     place = namespace if resource.namespaced else ""
     return Right(verb, group_of(resource.api_version), resource.plural, place)
 
 
 def refused_right(message: str) -> Right | None:
-    """The right that the server's authorizer said is missing, by its message; None for other messages."""
+    """The missing right in the message of the server's authorizer; None for other messages."""
     found = _REFUSAL.search(message)
     if found is None:
         return None
-    # To the authorizer a Namespace lies in itself.
+    # For the authorizer a Namespace is in itself.
     inside = found["namespace"] if (found["group"], found["resource"]) != ("", "namespaces") else ""
     return Right(found["verb"], found["group"], found["resource"], inside or "")
 
 
 def is_escalation(message: str) -> bool:
-    """Whether the server refuses a role as it grants more than its writer has."""
+    """Whether the server refuses a role because it grants more than its writer has."""
     return "attempting to grant RBAC permissions not currently held" in message
 
 
 def access_review(right: Right) -> Object:
-    """The question to the server whether we have a right."""
+    """The request that asks the server whether we have a right."""
     attributes: Mapping[str, Any] = right._asdict()
     return {
         "apiVersion": "authorization.k8s.io/v1",

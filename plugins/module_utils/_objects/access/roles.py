@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""ClusterRoles that grant what the rights of a plan need, as YAML to apply."""
+"""ClusterRoles that grant the rights of a plan, as YAML to apply."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ..._cluster.cluster import GROUP, Object
 from .rights import RBAC, Right
 
 GRANT_LABEL = f"{GROUP}/grants"
-"""Marks roles that were printed here: they don't keep a namespace, and go with it."""
+"""Marks roles that were printed here: they don't retain a namespace, and are deleted with it."""
 
 
 class Subject(NamedTuple):
-    """Who is to be granted something, as the server names the user."""
+    """The user to grant something to, by the server's name."""
 
     user: str
 
     def as_subject(self) -> Object:
-        """As a binding names it."""
+        """The subject as a binding names it."""
         words = self.user.split(":")
         if words[:2] == ["system", "serviceaccount"] and len(words) == 4:
             return {"kind": "ServiceAccount", "namespace": words[2], "name": words[3]}
@@ -31,7 +31,7 @@ class Subject(NamedTuple):
 
 
 def rights_problem(user: str, missing: Collection[Right], grants: str, what: str = "deployment") -> str:
-    """Which rights some work lacks, and the roles that grant them, for a message."""
+    """The rights that some work lacks, and the roles that grant them, for a message."""
     lines = [f"  {line}" for line in in_words(missing)]
     who = f"the user {user}" if user else "the user"
     return (
@@ -43,7 +43,7 @@ def rights_problem(user: str, missing: Collection[Right], grants: str, what: str
 
 
 def in_words(rights: Iterable[Right]) -> list[str]:
-    """Rights as lines for people, those that differ only in their verb or name in one."""
+    """Rights as lines for a message; those that differ only in their verb or name share a line."""
     verbs: dict[tuple[str, str, str, str], set[str]] = {}
     for right in rights:
         verbs.setdefault((right.group, right.resource, right.namespace, right.name), set()).add(right.verb)
@@ -62,14 +62,14 @@ def in_words(rights: Iterable[Right]) -> list[str]:
 
 
 def granting_roles(missing: Collection[Right], subject: Subject, existing: Collection[str]) -> list[Object]:
-    """The roles and bindings that grant rights: per namespace where it exists, else for the whole cluster.
+    """The roles and bindings that grant rights: per namespace if it exists, else for the whole cluster.
 
-    Their names tell their content, so that one never takes away what an earlier one granted.
+    Their names depend on their content, so that a later one never removes the rights of an earlier one.
 
     Args:
-        missing: what to grant.
-        subject: to whom.
-        existing: the namespaces that are there, so that a role can be put into them.
+        missing: the rights to grant.
+        subject: the user to grant them to.
+        existing: the existing namespaces, in which a role can be created.
     """
     by_place: dict[str, set[Right]] = {}
     for right in missing:
@@ -77,7 +77,7 @@ def granting_roles(missing: Collection[Right], subject: Subject, existing: Colle
     wide = {(right.verb, right.group, right.resource) for right in by_place.get("", ()) if not right.name}
     found: list[Object] = []
     for namespace, rights in sorted(by_place.items()):
-        # What is granted of all, everywhere, is not granted again in a namespace, or by name.
+        # A right on all names in all namespaces is not granted again in a namespace, or by name.
         needed = [r for r in rights if not (namespace or r.name) or (r.verb, r.group, r.resource) not in wide]
         if needed:
             found += _role_and_binding(_rules(needed), namespace, subject)
@@ -91,7 +91,7 @@ def _role_and_binding(rules: Sequence[Object], namespace: str, subject: Subject)
     name = f"kyma-deployer-{digest}"
 
     def meta() -> Object:
-        # Not shared: YAML would make an alias of the second one.
+        # Not shared: YAML would write the second one as an alias.
         return {"name": name, **place, "labels": {GRANT_LABEL: "deployer"}}
 
     return [
@@ -107,7 +107,7 @@ def _role_and_binding(rules: Sequence[Object], namespace: str, subject: Subject)
 
 
 def _rules(rights: Iterable[Right]) -> list[Object]:
-    """Rules that grant rights, as few as can be."""
+    """The fewest rules that grant the rights."""
     verbs: dict[tuple[str, str, str], set[str]] = {}
     for right in rights:
         verbs.setdefault((right.group, right.resource, right.name), set()).add(right.verb)
@@ -137,11 +137,11 @@ _REASONS = {
     "escalate": "The release has these roles, and they may grant more than the deployer has.",
     "bind": "The release binds these roles, and they may grant more than the deployer has.",
 }
-"""Why whoever deploys gets verbs that would let them take more rights than they were given."""
+"""Why the deploying user gets verbs that would allow them to extend their own rights."""
 
 
 def roles_as_yaml(roles: Iterable[Object]) -> str:
-    """Roles and bindings ready for ``kubectl apply -f``, with a reason beside each risky verb."""
+    """Roles and bindings for ``kubectl apply -f``, with a reason next to each risky verb."""
     import yaml
 
     def dumped(value: Any) -> str:

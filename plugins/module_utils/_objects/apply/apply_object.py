@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Applying one object, with the ways around that the manifests of real releases need."""
+"""Applies one object, with the workarounds that the manifests of real releases need."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .server_side_apply import TRIES, ServerSideApply, live_object, without_mark
 
 @dataclass(frozen=True)
 class AppliedObject:
-    """What came of applying one object.
+    """The result of applying one object.
 
     Attributes:
-        ref: what names it.
-        object: as the server answered.
+        ref: its reference.
+        object: the server's answer.
         replaced: whether it was deleted and recreated.
-        warnings: what a person should know, each naming the object.
-        findings: what others have done to it, told before or not.
+        warnings: messages for the user, each naming the object.
+        findings: the changes by others, reported before or not.
     """
 
     ref: Ref
@@ -41,7 +41,7 @@ class AppliedObject:
 
     @property
     def created(self) -> bool:
-        """Whether nobody but us has ever written it, and we only once."""
+        """Whether we are its only writer, and have written it only once."""
         meta = self.object["metadata"]
         managers = meta.get("managedFields") or ()
         ours = all(m.get("manager") == FIELD_MANAGER for m in managers)
@@ -50,13 +50,13 @@ class AppliedObject:
 
 @dataclass(frozen=True)
 class KnownObjects:
-    """What is known of objects before they are applied.
+    """The knowledge about objects before they are applied.
 
     Attributes:
-        entries: what the inventory remembers of them.
-        autoscaled: what autoscalers target.
-        by_uid: whether to write to no other objects than these, where one was deleted and recreated
-            meanwhile; a rehearsal, which writes nothing, need not.
+        entries: their entries in the inventory.
+        autoscaled: the targets of autoscalers.
+        by_uid: whether to write only to these very objects, and not to one that was deleted and recreated
+            since; a rehearsal, which writes nothing, does not need this.
     """
 
     entries: Mapping[Ref, InventoryEntry] = field(default_factory=dict)
@@ -74,21 +74,21 @@ def apply_object(
     wait_until_gone: Callable[[Object], None],
     known: KnownObjects = NO_KNOWN_OBJECTS,
 ) -> AppliedObject:
-    """Bring one object into the cluster as it is to be.
+    """Apply one object; returns the result.
 
-    Server-side apply; where a field is held by others, what people hold is taken back and what controllers
-    hold is ceded; what Helm or a client-side apply made first is taken over; what the server can't type is
-    written plainly; what can't be changed is replaced, if the user allows it.
+    It uses server-side apply. If others own a field, it takes back the fields of people and cedes those of
+    controllers. It takes over the fields that Helm or a client-side apply wrote first. It writes without
+    server-side apply what the server can't type. It replaces what can't be changed, if the user allows it.
 
     Args:
         cluster: live or an overlay.
         intent: the complete object.
         policy: what the user allows.
-        wait_until_gone: waits until an object that was deleted no longer exists, before it is made anew.
-        known: what is known of it.
+        wait_until_gone: waits until an object that was deleted no longer exists, before it is recreated.
+        known: the knowledge about it.
 
     Raises:
-        ClusterError: the server refuses it in a way that there is no way around.
+        ClusterError: the server refuses it, and there is no workaround.
     """
     scaled = is_scaled(intent, known.autoscaled)
     if scaled:
@@ -151,7 +151,7 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
 
 
 def _last_applied(live: Object) -> Mapping[str, Any]:
-    """What was written plainly the last time; nothing where somebody has made something else of the note."""
+    """The last content written without server-side apply; empty if its annotation is not a valid object."""
     try:
         noted = json.loads((live["metadata"].get("annotations") or {}).get(LAST_APPLIED, "{}"))
     except (ValueError, RecursionError):
@@ -160,7 +160,7 @@ def _last_applied(live: Object) -> Mapping[str, Any]:
 
 
 def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON merge patch (RFC 7386) that brings ``after`` about and takes out what only ``before`` had."""
+    """The JSON merge patch (RFC 7386) that sets ``after`` and removes what only ``before`` had."""
     patch: dict[str, Any] = {key: None for key in before if key not in after}
     for key, value in after.items():
         known = before.get(key)
@@ -191,7 +191,7 @@ def _replace(
 
 
 def _delete(cluster: Cluster, intent: Object) -> Object | None:
-    """Delete what there is of an object, as it was just seen; what that was, or None."""
+    """Delete an object, if it is as just read; returns the deleted object, or None."""
     ref = ref_of(intent)
     for attempt in range(1, TRIES + 1):
         live = live_object(cluster, intent)
@@ -205,7 +205,7 @@ def _delete(cluster: Cluster, intent: Object) -> Object | None:
                 ref.namespace,
                 uid=live["metadata"]["uid"],
                 resource_version=live["metadata"]["resourceVersion"],
-                # A StatefulSet takes its pods over by their names: they can run on.
+                # A StatefulSet adopts its pods by their names: they can continue to run.
                 propagation="Orphan" if ref.kind == "StatefulSet" else "Background",
             )
             return live if deleted else None

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The rights that applying and deleting objects needs."""
+"""The rights that are needed to apply and delete objects."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..health.status import is_always_current
 
 
 def apply_rights(obj: Object, action: str, served: Resources) -> set[Right]:
-    """What applying one object and waiting for it takes.
+    """The rights to apply one object and to wait for it.
 
     Args:
-        obj: the object as it is to be.
-        action: what becomes of it: ``create``, ``change``, ``replace``, or empty where it stays as it is.
-        served: what is served of its kind.
+        obj: the wanted object.
+        action: its change: ``create``, ``change``, ``replace``, or empty if there is none.
+        served: returns the served resource of a kind.
     """
     resource = served(obj["apiVersion"], obj["kind"])
     if resource is None:
@@ -30,29 +30,29 @@ def apply_rights(obj: Object, action: str, served: Resources) -> set[Right]:
     if not is_always_current(obj["apiVersion"], ref.kind):
         verbs |= {"list", "watch"}
     found = {right_for(verb, resource, ref.namespace) for verb in verbs}
-    # The next plan lists whole kinds, metadata alone, to see what has become of them.
+    # The next plan lists whole kinds, metadata only, to find changes.
     return found | {right_for("list", resource, "")}
 
 
 def delete_rights(api_version: str, ref: Ref, served: Resources) -> set[Right]:
-    """What deleting one object takes."""
+    """The rights to delete one object."""
     resource = served(api_version, ref.kind)
     verbs = ["get", "delete"]
     if not is_always_current(api_version, ref.kind):
-        # What does not go at once is watched until it has gone.
+        # If it is not deleted at once, a watch waits for it.
         verbs += ["list", "watch"]
     return {right_for(verb, resource, ref.namespace) for verb in verbs} if resource else set()
 
 
 def narrowing_rights(crd: Object) -> set[Right]:
-    """What writing all objects of a kind anew takes, and telling in which version they are stored."""
+    """The rights to rewrite all objects of a kind, and to read in which version they are stored."""
     spec = crd["spec"]
     rewriting = {Right(verb, spec["group"], spec["names"]["plural"]) for verb in ("get", "list", "patch")}
     return {Right("patch", CRDS, "customresourcedefinitions/status"), *rewriting}
 
 
 def granting_rights(obj: Object) -> set[Right]:
-    """What writing a role or a binding takes of whoever doesn't hold all the rights that it grants himself.
+    """The rights to write a role or a binding, for a user who lacks some of the rights that it grants.
 
     Source: Kubernetes, "Using RBAC authorization", privilege escalation prevention.
     """
@@ -60,7 +60,7 @@ def granting_rights(obj: Object) -> set[Right]:
     if ref.group != RBAC:
         return set()
     if ref.kind.endswith("Binding"):
-        # What is no reference to a role is the server's to refuse.
+        # The server refuses a roleRef that is not a reference.
         role = given if isinstance(given := obj.get("roleRef"), dict) else {}
         resource = "clusterroles" if role.get("kind") == "ClusterRole" else "roles"
         return {Right("bind", RBAC, resource, ref.namespace, str(role.get("name") or ""))}

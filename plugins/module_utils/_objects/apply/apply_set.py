@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Applying all objects of a component, rank by rank, as a run does it and as a plan rehearses it."""
+"""Applies all objects of a component, rank by rank, in a run and in a plan's rehearsal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CRD = "CustomResourceDefinition"
 
 @dataclass(frozen=True)
 class Refusal:
-    """An object that the server did not accept."""
+    """An object that the server refused."""
 
     ref: Ref
     error: ClusterError
@@ -32,13 +32,13 @@ class Refusal:
 
 @dataclass(frozen=True)
 class WaitCallbacks:
-    """How to wait in between; a rehearsal waits for nothing.
+    """The waits between ranks; a rehearsal waits for nothing.
 
     Attributes:
-        until_gone: for an object that was deleted, as it was then.
-        until_served: for the kinds of the CRDs that were applied; raises ClusterError where one isn't.
-        until_provided: for kinds that a program in the cluster installs; it takes the objects of a rank
-            before they are applied, and returns them as they are to be applied.
+        until_gone: waits until an object no longer exists; gets it as it was when it was deleted.
+        until_served: waits for the kinds of applied CRDs; raises ClusterError if one is not served.
+        until_provided: waits for kinds that a program in the cluster installs; gets the objects of a rank
+            before they are applied, and returns the objects to apply.
     """
 
     until_gone: Callable[[Object], None] = lambda _deleted: None
@@ -48,13 +48,13 @@ class WaitCallbacks:
 
 @dataclass(frozen=True)
 class ApplyResult:
-    """What came of applying the objects of a component.
+    """The result of applying the objects of a component.
 
     Attributes:
-        applied: what the server accepted.
-        refused: what it did not; after a rank with a refusal a run goes no further.
-        left: objects that were not tried any more.
-        wide: definitions that were given more versions than the release has, for as long as the run takes.
+        applied: the objects that the server accepted.
+        refused: those that it refused; a run stops after a rank with a refusal.
+        untried: objects that were not tried any more.
+        wide: definitions that have more versions than the release during the run.
     """
 
     applied: tuple[AppliedObject, ...]
@@ -64,17 +64,17 @@ class ApplyResult:
 
     @property
     def warnings(self) -> list[str]:
-        """What a person should know about the objects."""
+        """Messages for the user about the objects."""
         return [warning for applied in self.applied for warning in applied.warnings]
 
     @property
     def findings(self) -> list[Finding]:
-        """What others have done to the objects, told before or not."""
+        """The changes by others to the objects, reported before or not."""
         return [finding for applied in self.applied for finding in applied.findings]
 
     @property
     def foreign_fields(self) -> dict[Ref, ForeignFields]:
-        """What others hold of each object, as an inventory remembers it."""
+        """The fields of each object that others own, in the form of an inventory."""
         return {
             one.ref: (
                 finding_keys(one.findings, one.ref, DriftOutcome.CEDED),
@@ -95,27 +95,27 @@ def apply_objects(
     cancelled: Callable[[], bool] = lambda: False,
     answered: Callable[[AppliedObject], None] = lambda _applied: None,
 ) -> ApplyResult:
-    """Apply objects in the right order, those of one rank side by side.
+    """Apply objects in their order, those of one rank in parallel.
 
-    Jobs that have finished before, and have removed themselves, are left alone.
+    It skips Jobs that have finished before, and have removed themselves.
 
     Args:
         cluster: live or an overlay.
-        objects: complete, as they are to be.
+        objects: the complete wanted objects.
         policy: what the user allows.
-        waits: how to wait in between.
-        known: what is known of the objects.
-        keep_going: whether to go on after a refusal, to learn of all of them.
-        cancelled: asked before every rank.
-        answered: told of each object that the server accepts, also where a wait in between ends it all.
+        waits: the waits between ranks.
+        known: the knowledge about the objects.
+        keep_going: whether to continue after a refusal, to find all of them.
+        cancelled: called before every rank.
+        answered: gets each object that the server accepted, also if a later wait raises an error.
 
     Raises:
-        Unreachable: there is nothing to learn any more, as the server is gone; only with ``keep_going``.
+        Unreachable: the server is unreachable, so no more refusals can be found; only with ``keep_going``.
     """
 
     def attempt(obj: Object) -> AppliedObject | Refusal | None:
         if lost:
-            # Each of them would wait as long as the one before it for a server that is not there.
+            # Each of them would wait as long as the one before for a server that is unreachable.
             return None
         try:
             intent = _widened(cluster, obj) if ref_of(obj) in there else obj
@@ -159,11 +159,11 @@ def apply_objects(
 
 
 def _existing(cluster: Cluster, crds: Sequence[Object]) -> frozenset[Ref]:
-    """The definitions that may be there: one question for all, as mostly none of them is."""
+    """The definitions that may exist: one request for all, as mostly none of them exists."""
     try:
         found = cluster.list(crds[0]["apiVersion"], CRD, metadata_only=True).items
     except Forbidden:
-        # Then each of them is asked for, and says what else is missing.
+        # Then each of them is read, and the error names other missing rights.
         return frozenset(map(ref_of, crds))
     return frozenset(map(ref_of, found))
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One object's change, as a plan shows it."""
+"""One object's change, in the form of a plan."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .diff import changed_fields
 
 @dataclass(frozen=True)
 class ObjectChange:
-    """What would happen to one object.
+    """The change that a plan would make to one object.
 
     Attributes:
-        ref: what names it.
-        before: as it is, or None where there is none.
-        after: as it would be, or None where it would go.
+        ref: its reference.
+        before: the present object, or None if it does not exist.
+        after: the object after the change, or None if it would be deleted.
         replaced: whether it would be deleted and recreated.
-        unverified: the server could not be asked, as what it depends on doesn't exist yet.
-        lasting: a migration would do it that says that it can't be undone.
-        status: it is about the object's ``status`` too, which else is its controller's.
+        unverified: whether the server could not be asked, as something that it depends on does not exist yet.
+        lasting: whether a migration that can't be undone would make it.
+        status: whether the change includes ``status``, which otherwise belongs to the controller.
     """
 
     ref: Ref
@@ -45,14 +45,14 @@ class ObjectChange:
 
     @property
     def fields(self) -> list[str]:
-        """Paths of the fields that would change; empty for what is created or deleted."""
+        """Paths of the fields that would change; empty if the object is created or deleted."""
         if not self.before or not self.after:
             return []
 
         return changed_fields(self.before, self.after, status=self.status)
 
     def as_result(self) -> dict[str, Any]:
-        """As it stands in a task's result."""
+        """The change in the form of a task's result."""
         return {
             "kind": self.ref.kind,
             "group": self.ref.group,

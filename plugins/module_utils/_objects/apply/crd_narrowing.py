@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Taking versions away from a CustomResourceDefinition that the release no longer has.
+"""Removes versions from a CustomResourceDefinition that the release no longer has.
 
-The server refuses it as long as objects may be stored in such a version, so every object is written anew
-first. Each step may be repeated: what was begun is ended by the next run.
+The server refuses this as long as objects may be stored in such a version, so every object is rewritten
+first. Each step may be repeated: the next run completes an interrupted one.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from .crd_versions import (
 )
 
 TRIES = 5
-"""How often a write is repeated that somebody else's came in between of."""
+"""How often to retry a write that conflicts with another writer's."""
 SECONDS_TO_LEARN = 2.0
-"""How long API servers may take to learn of a definition's new storage version."""
+"""How long API servers may take to notice a definition's new storage version, in seconds."""
 
 
 class Interrupted(LifecycleError):
-    """The run was cancelled while objects were written anew; the next one goes on."""
+    """The run was cancelled while objects were rewritten; the next run continues."""
 
 
 @dataclass(frozen=True)
 class Narrowed:
-    """What came of narrowing a definition.
+    """The result of narrowing a definition.
 
     Attributes:
-        object: the definition, as the server answered.
-        gone: the versions that went.
+        object: the definition in the server's answer.
+        gone: the versions that were removed.
     """
 
     object: Object
@@ -66,21 +66,21 @@ def narrow_definition(
     cancelled: Callable[[], bool] = lambda: False,
     tell: Callable[[str], None] = lambda _detail: None,
 ) -> Narrowed | None:
-    """Make a definition what the release says, once nobody needs more; None where it is that already.
+    """Narrow a definition to the release's versions, once no component needs more; None if it has no others.
 
     Args:
         cluster: live, or an overlay.
-        wanted: the definition as the release has it.
-        policy: on which terms it is written.
-        waits: how to wait for it to be served.
-        learn: seconds to wait where objects come to be stored in another version.
-        known: what is known of it: what others have added to a definition that we made is not ours to take.
-        cancelled: asked before every object.
-        tell: told what is done.
+        wanted: the definition in the release.
+        policy: the terms on which it is written.
+        waits: the waits until it is served.
+        learn: seconds to wait after the storage version changes.
+        known: the knowledge about it: we may not remove others' additions to a definition that we created.
+        cancelled: called before every object.
+        tell: gets a message about each step.
 
     Raises:
         ClusterError: an object can't be written in the version that stays.
-        Interrupted: the run was cancelled before all were.
+        Interrupted: the run was cancelled before all objects were rewritten.
     """
     ref = ref_of(wanted)
     live = _live(cluster, wanted)
@@ -139,7 +139,7 @@ def _set_stored(cluster: Cluster, wanted: Object) -> None:
 
 
 class _Rewriting:
-    """Writing all objects of a kind anew, as they are: so they are stored in the version that stays."""
+    """The rewrite of all objects of a kind, without a change: this stores them in the version that stays."""
 
     def __init__(
         self, cluster: Cluster, wanted: Object, gone: list[str], cancelled: Callable[[], bool]
@@ -154,9 +154,9 @@ class _Rewriting:
         self._same_fields = (spec.get("conversion") or {}).get("strategy") != "Webhook"
 
     def run(self) -> int:
-        """Rewrite all objects; how many.
+        """Rewrite all objects; returns their number.
 
-        What somebody has written in a version that goes in the meantime is rewritten again.
+        It rewrites again what others write meanwhile in a version that is being removed.
         """
         objects = self._objects()
         map_in_threads(self._rewrite, objects)

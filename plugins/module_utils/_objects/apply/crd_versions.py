@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CustomResourceDefinitions whose versions change: wide while components change, narrow after. Pure.
+"""CustomResourceDefinitions whose versions change: wide while components change, narrow afterwards. Pure.
 
 Source: Kubernetes, "Versions in CustomResourceDefinitions", upgrading existing objects to a new stored
 version.
@@ -16,23 +16,23 @@ from ..._cluster.cluster import Object
 
 
 def widen_versions(wanted: Object, live: Object | None) -> Object:
-    """A definition under which old and new components can work side by side.
+    """A definition with which old and new components can run at the same time.
 
-    What there is stays as it is, beside what the release brings. Objects are stored in the release's
-    version at once, as they would lose their new fields in the old one; unless a webhook converts them, which
-    first has to be there.
+    The versions in the cluster stay, next to those of the release. Objects are stored in the release's
+    version at once, as they would lose their new fields in the old one. The exception is a webhook that
+    converts them, which must exist first.
 
     Args:
-        wanted: as the release has it.
-        live: as the cluster has it, if it has it.
+        wanted: the definition in the release.
+        live: the definition in the cluster, if it exists.
 
     Returns:
-        ``wanted`` itself where it takes nothing away.
+        ``wanted`` itself if it removes nothing.
     """
     if live is None:
         return wanted
     old, new = _versions(live), _versions(wanted)
-    # Also what is neither served nor stored any more: objects may still tell who wrote them in it.
+    # Also versions that are neither served nor stored: managedFields of objects may still name them.
     kept = [version for name, version in old.items() if name not in new]
     hidden = {
         name for name, version in new.items() if not version["served"] and old.get(name, _NONE)["served"]
@@ -57,7 +57,7 @@ _NONE: Mapping[str, Any] = {"served": False}
 
 
 def gone_versions(wanted: Object, live: Object) -> list[str]:
-    """The versions that the cluster has and the release doesn't."""
+    """The versions in the cluster that the release lacks."""
     new = _versions(wanted)
     return [name for name in _versions(live) if name not in new]
 
@@ -68,7 +68,7 @@ def stored_versions(live: Object) -> list[str]:
 
 
 def with_final_storage(wanted: Object, live: Object) -> Object:
-    """The wide definition, but objects are stored in the release's version, and converted as it says."""
+    """The wide definition, with the release's storage version and conversion."""
     wide = widen_versions(wanted, live)
     storage = _storage(wanted)
     versions = [{**version, "storage": version["name"] == storage} for version in wide["spec"]["versions"]]
@@ -79,33 +79,33 @@ def with_final_storage(wanted: Object, live: Object) -> Object:
 
 
 def is_stored_as(wanted: Object, live: Object) -> bool:
-    """Whether the cluster stores new objects in the release's version already."""
+    """Whether the cluster already stores new objects in the release's version."""
     return _storage(wanted) == _storage(live)
 
 
 def storage_api_version(wanted: Object) -> str:
-    """The apiVersion in which the release wants objects to be stored."""
+    """The apiVersion in which the release stores objects."""
     return f"{wanted['spec']['group']}/{_storage(wanted)}"
 
 
 def loses_conversion(wanted: Object, live: Object) -> bool:
-    """Whether a webhook converts objects, and the release's definition no longer has one."""
+    """Whether a webhook converts objects now, and the release's definition has none."""
     return _webhook(live) and not _webhook(wanted)
 
 
 def managers_without_versions(
     managed_fields: Sequence[Mapping[str, Any]], gone: Collection[str], api_version: str, *, same_fields: bool
 ) -> list[Mapping[str, Any]] | None:
-    """``managedFields`` of an object without entries of apiVersions that go; None where there are none.
+    """``managedFields`` of an object without entries of removed apiVersions; None if it has no such entries.
 
-    One that is left makes every later server-side apply of the object fail, as the server can't convert it.
+    With such an entry every later server-side apply of the object fails, as the server can't convert it.
 
     Args:
-        managed_fields: as the object has them.
-        gone: the apiVersions that go.
-        api_version: the one that objects are stored in from now on.
-        same_fields: whether the versions have the same fields (nothing converts them), so that who owns what
-            can be kept. Otherwise the owner counts as not having written the object.
+        managed_fields: those of the object.
+        gone: the removed apiVersions.
+        api_version: the one in which objects are stored from now on.
+        same_fields: whether the versions have the same fields (no conversion), so that the owners can be
+            retained. Otherwise the owner counts as not having written the object.
     """
     if not any(entry.get("apiVersion") in gone for entry in managed_fields):
         return None
@@ -121,7 +121,7 @@ def managers_without_versions(
             fields = _united(kept[key].get("fieldsV1") or {}, moved.get("fieldsV1") or {})
             moved = {**kept[key], "fieldsV1": fields}
         kept[key] = moved
-    # An empty list would leave the entries as they are: this is how they are taken out.
+    # An empty list would leave the entries unchanged: one empty entry removes them.
     return list(kept.values()) or [{}]
 
 

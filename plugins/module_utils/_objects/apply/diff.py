@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What changes between two states of an object, as field paths and as a diff for people: pure.
+"""The changes between two states of an object, as field paths and as a diff: pure.
 
-No value of a Secret gets through here.
+The results contain no value of a Secret.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _HIDDEN_CHANGED = "*** (hidden, changed)"
 
 
 def manifest_of(obj: Object, *, status: bool = False) -> Object:
-    """An object without what the server keeps about it: what a person would have written.
+    """An object without the fields that the server maintains: the content of its manifest.
 
     Args:
         obj: the object.
-        status: whether its ``status`` was written on purpose, and is not its controller's.
+        status: whether its ``status`` was written on purpose, and does not belong to its controller.
     """
     shown = {key: value for key, value in obj.items() if status or key != "status"}
     meta = {key: value for key, value in obj["metadata"].items() if key not in _BOOKKEEPING}
@@ -45,7 +45,7 @@ def changed_fields(before: Object, after: Object, *, status: bool = False) -> li
 
 
 def changed_values(before: Object, after: Object, *, status: bool = False) -> list[tuple[str, Any, Any]]:
-    """The same, each with its value before and after, which may be a secret."""
+    """The fields that differ, each with its value before and after, which may be a secret."""
     return list(_differences(manifest_of(before, status=status), manifest_of(after, status=status), ""))
 
 
@@ -75,8 +75,8 @@ def diff_of(before: Object | None, after: Object | None, *, status: bool = False
     """One entry of an Ansible diff, with the data of Secrets hidden.
 
     Args:
-        before: the object as it is, or None where there is none yet.
-        after: the object as it will be, or None where it goes.
+        before: the present object, or None if it does not exist yet.
+        after: the future object, or None if it will be deleted.
         status: see :func:`manifest_of`.
     """
     subject = after or before
@@ -106,7 +106,7 @@ def _without_secrets(old: Object | None, new: Object | None) -> tuple[Object | N
 def _masked(old: Object | None, new: Object | None, field: str) -> tuple[Object | None, Object | None]:
     before, after = (old or {}).get(field) or {}, (new or {}).get(field) or {}
     if not isinstance(before, dict) or not isinstance(after, dict):
-        # No server takes such a Secret, and still it is one.
+        # No server accepts such a Secret, but its values are secret too.
         old = {**old, field: _HIDDEN} if old and before else old
         return old, ({**new, field: _HIDDEN} if new and after else new)
     data_before, data_after = dict(before), dict(after)
@@ -122,7 +122,7 @@ def _masked(old: Object | None, new: Object | None, field: str) -> tuple[Object 
 
 
 def _without_applied(secret: Object | None) -> Object | None:
-    """A Secret without what a client-side apply has noted of it, which is all of it."""
+    """A Secret without the annotation of a client-side apply, which contains the whole Secret."""
     annotations = secret["metadata"].get("annotations") or {} if secret else {}
     if secret is None or _KUBECTL_APPLIED not in annotations:
         return secret

@@ -1,15 +1,15 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rehearsing what a plan could not ask the server about, right before a component's first write.
+"""Rehearses what a plan could not ask the server, right before a component's first write.
 
-A plan checks custom resources whose definitions come with the release against these definitions. That is as
-strict as the server where they tell types, required fields and enumerations; patterns, bounds, combinations
-and CEL rules only the server checks. And custom resources are applied last: one that is refused then would
-leave half a component.
+If a definition comes with the release, a plan checks its custom resources against the definition. For
+types, required fields and enumerations this is as strict as the server. Only the server checks patterns,
+bounds, combinations and CEL rules. And custom resources are applied last: a refusal then would leave half a
+component.
 
-What goes to a namespace that comes with the release was asked in another one. That tells all but what depends
-on the namespace: what a role there may grant, which takes the rights that whoever deploys it has there.
+For a namespace that comes with the release, the plan asked in another namespace. That covers all but what
+depends on the namespace: which rights a role there may grant depends on the deploying user's rights there.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from .order import by_rank
 from .refusals import is_immutable
 
 Defined = Mapping[tuple[str, str], Kind]
-"""The kinds (apiVersion, kind) that came with this run, so that no plan could ask the server about them."""
+"""The kinds (apiVersion, kind) that this run installed, so that no plan could ask the server about them."""
 
 
 def unverified_objects(
     objects: Sequence[Object], defined: Defined, places: Collection[str] = ()
 ) -> list[Object]:
-    """The objects that are worth asking about before anything of the component is written: pure.
+    """The objects to rehearse before anything of the component is written: pure.
 
-    Those of the first rank are not: nothing is written before them.
+    Those of the first rank are left out: nothing is written before them.
 
     Args:
         objects: of the component.
-        defined: the kinds that came with this run.
-        places: the namespaces that may have come with this run.
+        defined: the kinds that this run installed.
+        places: the namespaces that this run may have created.
     """
     later = [obj for rank in by_rank(objects)[1:] for obj in rank]
     own = frozenset(map(ref_of, objects)) if places else frozenset()
@@ -52,14 +52,14 @@ def _is_left_to_server(obj: Object, defined: Defined) -> bool:
 
 
 def _grants(obj: Object, places: Collection[str], own: Collection[Ref]) -> bool:
-    """Whether this grants rights in one of these namespaces, and the server can be asked whether it may.
+    """Whether this grants rights in one of these namespaces, and the server can check it.
 
-    It can't of what binds a role that comes with the component, before that is there.
+    The server can't check a binding to a role of the same component before that role exists.
     """
     ref = ref_of(obj)
     if ref.group != RBAC or ref.namespace not in places:
         return False
-    # What is no reference to a role is the server's to refuse.
+    # The server refuses a roleRef that is not a reference.
     role = given if isinstance(given := obj.get("roleRef"), dict) else {}
     place = ref.namespace if role.get("kind") == "Role" else ""
     return Ref(RBAC, str(role.get("kind")), place, str(role.get("name"))) not in own
@@ -68,17 +68,17 @@ def _grants(obj: Object, places: Collection[str], own: Collection[Ref]) -> bool:
 def late_refusals(
     cluster: Cluster, objects: Sequence[Object], defined: Defined, places: Collection[str] = ()
 ) -> list[ClusterError]:
-    """What the server would refuse of a component, by its own validation and by who may grant what.
+    """The refusals of the server for a component, by its validation and its check of granted rights.
 
-    What an admission webhook says is left to the real write: it may want to see the objects before.
+    Refusals of an admission webhook are left to the real write: it may need earlier objects to exist.
 
     Args:
         cluster: the live one.
-        objects, defined, places: see :func:`unasked`.
+        objects, defined, places: see :func:`unverified_objects`.
     """
 
     def ask(obj: Object) -> ClusterError | None:
-        # The definition may be part of this component, and come with it.
+        # The definition may be part of this component.
         if cluster.resource(obj["apiVersion"], obj["kind"]) is None:
             return None
         try:
@@ -89,7 +89,7 @@ def late_refusals(
         except Forbidden as refusal:
             return refusal if is_escalation(refusal.api_message) else None
         except ClusterError:
-            # Told by the real write, if it is still so then.
+            # The real write reports it, if it still happens then.
             return None
         return None
 

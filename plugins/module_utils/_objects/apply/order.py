@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The order in which the objects of one component are applied.
 
-The ranks follow the rule of every Kubernetes packager: what others refer to comes first (namespaces, quotas,
-accounts, configuration), then rights, then what serves traffic, then what runs, and last what can get in the
-way of all others: webhooks and aggregated APIs. Custom resources come after the workloads' kinds, as their
-operators may have webhooks of their own.
+The ranks follow the rule of all Kubernetes packagers. First come objects that others refer to (namespaces,
+quotas, accounts, configuration), then rights, then Services, then workloads. Last come objects that can block
+all others: webhooks and aggregated APIs. Custom resources come after workloads, as their operators may have
+webhooks.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CRD_RANK = _RANK_OF["CustomResourceDefinition"]
 
 
 def rank_of(obj: Object) -> int:
-    """The rank of one object: all of a lower rank are applied before any of a higher one."""
+    """The rank of one object: all objects of a lower rank are applied before any of a higher one."""
     kind = obj["kind"]
     if is_in_the_way(kind):
         return _IN_THE_WAY
@@ -54,17 +54,17 @@ def rank_of(obj: Object) -> int:
 
 
 def is_in_the_way(kind: str) -> bool:
-    """Whether objects of this kind can keep all others from being written or read."""
+    """Whether objects of this kind can block writes or reads of all others."""
     return kind.endswith("WebhookConfiguration") or kind == "APIService"
 
 
 def is_home(obj: Object) -> bool:
-    """Whether objects of other components may live in this one, and go with it: a namespace, a definition."""
+    """Whether this may contain objects of other components, and delete them: a namespace, a definition."""
     return rank_of(obj) <= CRD_RANK
 
 
 def by_rank(objects: Iterable[Object]) -> list[list[Object]]:
-    """The objects in groups of one rank each, lowest first; within a group in their given order."""
+    """The objects in one group per rank, lowest first; within a group in their given order."""
     groups: dict[int, list[Object]] = {}
     for obj in objects:
         groups.setdefault(rank_of(obj), []).append(obj)

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Webhooks of a release that don't answer, while a run is planned that may be what mends them."""
+"""Webhooks of a release that don't answer, during the plan of a run that may repair them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _CONFIGURATIONS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfigurati
 
 
 class OwnWebhooks:
-    """Tells which webhooks of a cluster are ours, and remembers those that were asked for.
+    """Decides which webhooks of a cluster are ours, and records those that were asked for.
 
-    The cluster is read only when the first of them is asked for; usable from several threads.
+    It reads the cluster only when first asked; usable from several threads.
 
     Args:
         cluster: the live one.
@@ -33,10 +33,10 @@ class OwnWebhooks:
         self._silent: dict[str, Ref] = {}
 
     def is_own(self, name: str) -> bool:
-        """Whether a webhook that doesn't answer is one of a configuration of ours.
+        """Whether a webhook that doesn't answer is in a configuration of ours.
 
         Args:
-            name: of the webhook, not of its configuration.
+            name: the name of the webhook, not of its configuration.
         """
         with self._lock:
             if name not in self._silent:
@@ -46,7 +46,7 @@ class OwnWebhooks:
 
     @property
     def warnings(self) -> list[str]:
-        """What a person should know of those that don't answer, each once."""
+        """One warning for each of our webhooks that doesn't answer."""
         return [
             f"{ref}: its webhook {name} does not answer; objects that it validates are unverified. If the "
             f"run fails because of it, delete {ref.kind} {ref.name}, and run the playbook again: it "
@@ -64,7 +64,7 @@ class OwnWebhooks:
         try:
             return self._cluster.list("admissionregistration.k8s.io/v1", kind).items
         except ClusterError:
-            # Then nobody can tell whose it is, and it stands in the way as anybody's does.
+            # Then its owner is unknown, and it blocks like any other webhook.
             return []
 
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing to the very object that was seen, and to no other one of its name: pure."""
+"""Writes only to the very object that was read, not to another one of its name: pure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..._cluster.errors import Conflict, Invalid
 
 
 def with_uid(intent: Object, uid: str) -> Object:
-    """An intent that holds only for the object with a uid; for any where it is empty."""
+    """An intent that is valid only for the object with this uid; for any object if the uid is empty."""
     return {**intent, "metadata": {**intent["metadata"], "uid": uid}} if uid else intent
 
 
 def is_other_object(refusal: Exception) -> bool:
-    """Whether the server refuses a write with a uid because that object is gone, or was made anew.
+    """Whether the server refuses a write with a uid because that object was deleted or recreated.
 
-    It says 409 of an apply where there is no object, and 422 where there is another one, whose uid it would
-    not change.
+    It answers an apply with 409 if there is no object, and with 422 if there is another one, whose uid it
+    would not change.
     """
     if isinstance(refusal, Invalid):
         return any(cause.field == "metadata.uid" for cause in refusal.causes)
@@ -35,7 +35,7 @@ _MARKS = (
 
 
 def is_immutable(refusal: Exception) -> bool:
-    """Whether the server refuses a change because it can only be had by making the object anew."""
+    """Whether the server refuses a change because only a recreated object can have it."""
     return (
         isinstance(refusal, Invalid)
         and refusal.status == 422

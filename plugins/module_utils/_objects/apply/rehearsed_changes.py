@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a rehearsal has changed, in the portions in which it was asked."""
+"""The changes of a rehearsal, in portions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .diff import changed_fields
 
 
 class RehearsedChanges:
-    """Tells each change of an overlay once.
+    """Returns each change of an overlay once.
 
     Args:
-        overlay: what is rehearsed on.
-        after: what was told of the same overlay before.
+        overlay: the overlay of the rehearsal.
+        after: the earlier instance for the same overlay, whose changes are not repeated.
 
     Attributes:
         met: live objects that would be written.
@@ -32,15 +32,15 @@ class RehearsedChanges:
     def take(
         self, intents: Mapping[Ref, Object] | None = None, replaced: Collection[Ref] = ()
     ) -> tuple[ObjectChange, ...]:
-        """What has changed since this was last asked.
+        """The changes since the last call.
 
         Args:
-            intents: what was applied; it is told in this order, and new objects as they were meant.
-            replaced: what was deleted and recreated.
+            intents: the applied objects; the changes have this order, and new objects their intended form.
+            replaced: the objects that were deleted and recreated.
         """
         intents = intents or {}
         changes: list[ObjectChange] = []
-        # They were written side by side; they are told in an order that is the same the next time.
+        # They were written in parallel; the result has an order that is the same in every run.
         order = {ref: position for position, ref in enumerate(intents)}
         for change in sorted(self._overlay.changes(), key=lambda one: order.get(one.ref, -1)):
             ref = change.ref

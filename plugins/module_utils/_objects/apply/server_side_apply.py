@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One server-side apply, and who holds what of the object after it."""
+"""One server-side apply, and the owners of the object's fields after it."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from ..ownership.policy import Policy, is_allowed
 from .refusals import is_immutable, is_other_object, with_uid
 
 TRIES = 5
-"""How often to take fields over: controllers may write a status between two requests."""
+"""How often to try to take fields over: controllers may write a status between two requests."""
 
 
 class ServerSideApply:
-    """One server-side apply. What is found on the way is in :attr:`findings`.
+    """One server-side apply. The drift that it finds is in :attr:`findings`.
 
     Args:
         cluster: live or an overlay.
         intent: the complete object.
         policy: what the user allows.
-        known: what the inventory remembers of it.
-        by_uid: whether to write to no other object of that name than the one that is known or was seen.
+        known: the object's entry in the inventory.
+        by_uid: whether to write only to the known or read object, not to another one of that name.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class ServerSideApply:
         self._uid = ""
 
     def run(self) -> Object:
-        """Apply; the object as it then is.
+        """Apply; returns the resulting object.
 
         Raises:
             ClusterError: the server refuses it.
@@ -81,7 +81,7 @@ class ServerSideApply:
         return self._without_marks(answer) if self._policy.takeover else answer
 
     def _first(self) -> Object:
-        """Apply it to the object that is known; where that is gone or made anew, to what there is instead."""
+        """Apply to the known object; if it was deleted or recreated, to the present one."""
         self._bind(self._known.uid if self._known else "")
         try:
             return self._apply()
@@ -101,9 +101,9 @@ class ServerSideApply:
         self._uid = uid if self._by_uid else ""
 
     def _without_leftovers(self, answer: Object) -> Object:
-        """Have what only its maker had held removed, unless that can't be had but by making the object anew.
+        """Apply without the fields that only its maker had owned, unless that needs a recreated object.
 
-        Then it stays with its maker: a volume claim is no price for a leftover.
+        In that case they stay with the maker: a leftover is not worth the loss of a volume claim.
         """
         try:
             return self._apply()
@@ -152,7 +152,7 @@ class ServerSideApply:
         return self._apply()
 
     def _without_marks(self, answer: Object) -> Object:
-        """Take off what another tool knows its objects by, whoever has written that."""
+        """Remove the marks by which another tool recognizes its objects, regardless of their writer."""
         marks = foreign_marks(answer, self._intent)
         if not marks:
             return answer
@@ -164,13 +164,13 @@ class ServerSideApply:
         return without_marks(self._cluster, answer, marks)
 
     def _take_over_from_makers(self, live: Object) -> bool:
-        """Take over what an object was made with, unless we made it; whether there was anything.
+        """Take over the fields that an object was created with, unless we created it; whether there were any.
 
-        What could only be written plainly is ours anyway: our own write would conflict with us, and what the
-        release drops would stay.
+        Fields that we wrote without server-side apply are ours anyway: our own write would conflict with us,
+        and fields that the release drops would stay.
         """
         made_by_us = bool(self._known and self._known.uid and self._known.uid == live["metadata"].get("uid"))
-        # A namespace is a place that others have furnished: labels that our manifest lacks are no leftovers.
+        # Others add labels to a namespace: labels that our manifest lacks are no leftovers.
         ours = made_by_us or self._ref[:2] == NAMESPACE_KIND
 
         def adopts(manager: ManagerEntry) -> bool:
@@ -192,7 +192,7 @@ class ServerSideApply:
         return self._take_over(live, taken)
 
     def _take_over(self, live: Object, taken: TakenFields) -> bool:
-        """Make what others hold count as applied by us; whether there was anything."""
+        """Make fields of other managers count as applied by us; whether there were any."""
         for attempt in range(1, TRIES + 1):
             managers = _managers_of(live)
             moved = take_over_fields(managers, self._intent["apiVersion"], taken)
@@ -209,7 +209,7 @@ class ServerSideApply:
         return False
 
     def _patch_managers(self, live: Object, managers: Sequence[ManagerEntry]) -> Object:
-        """Exchange who holds what, unless somebody has written the object since it was read."""
+        """Replace the managers of the fields, unless someone has written the object since it was read."""
         meta = {key: live["metadata"].get(key) for key in ("uid", "resourceVersion")}
         patch = {"metadata": {**meta, "managedFields": list(managers)}}
         ref = self._ref
@@ -220,14 +220,14 @@ class ServerSideApply:
 
 
 def without_marks(cluster: Cluster, live: Object, marks: Mapping[str, Mapping[str, None]]) -> Object:
-    """Take labels and annotations off an object, named as a merge patch of its metadata does."""
+    """Remove labels and annotations from an object; ``marks`` is a merge patch of its metadata."""
     ref = ref_of(live)
     patch = {"metadata": {"uid": live["metadata"].get("uid"), **marks}}
     return cluster.patch(live["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
 
 
 def live_object(cluster: Cluster, intent: Object) -> Object | None:
-    """What there is of an object that is to be applied, or None."""
+    """The live object of an intent, or None."""
     ref = ref_of(intent)
     return cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
 

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Telling which Secrets an apply would leave as they are.
+"""Finds the Secrets that an apply would not change.
 
-Of all other objects a hash of what was applied is kept. By one of a Secret its values could be guessed, so
-it is compared with what there is: reading it costs less than asking the server to rehearse its apply.
+For all other objects an inventory stores a hash of the applied object. The hash of a Secret would allow
+guessing its values, so the live object is compared: a read costs less than a rehearsal of its apply.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _MAPS = ("labels", "annotations")
 def objects_to_apply(
     cluster: Cluster, inventory: Inventory, objects: Iterable[Object], moved: Set[Ref]
 ) -> list[Object]:
-    """Of a component's objects those that an apply may change: see :func:`~.inventory.changed_objects`.
+    """The objects of a component that an apply may change: see :func:`~.inventory.changed_objects`.
 
     Args:
         cluster: live or an overlay.
-        inventory: of the component, which was deployed completely.
-        objects: as they are to be.
-        moved: what others have written since.
+        inventory: of the component; its deployment was complete.
+        objects: the wanted ones.
+        moved: the objects that others have written since.
     """
     unlike = changed_objects(inventory, objects, moved)
     rest = {entry.ref for entry in inventory.entries if entry.uid and not entry.dropped} - moved
@@ -41,7 +41,7 @@ def objects_to_apply(
         try:
             live = live_object(cluster, secret)
         except ClusterError:
-            # Who looks at it closely tells why it can't be read.
+            # A later full check reports why it can't be read.
             return False
         return live is not None and is_applied(secret, live)
 
@@ -51,9 +51,9 @@ def objects_to_apply(
 
 
 def is_applied(secret: Object, live: Object) -> bool:
-    """Whether a Secret was applied by us with just these fields, and has these values.
+    """Whether we applied a Secret with exactly these fields, and it has these values.
 
-    Then another apply of it changes nothing (KEP-555). False means only that the server has to be asked.
+    Then another apply of it changes nothing (KEP-555). False only means that the server has to be asked.
     """
     fields = _fields_of(secret)
     ours = [one for one in live["metadata"].get("managedFields") or () if one.get("manager") == FIELD_MANAGER]
@@ -68,7 +68,7 @@ def is_applied(secret: Object, live: Object) -> bool:
 
 
 def _fields_of(secret: Object) -> dict[str, Any] | None:
-    """The fields that an apply makes ours, as ``managedFields`` has them; None where that is not so plain."""
+    """The fields that an apply makes ours, as in ``managedFields``; None if they can't be derived."""
     meta = secret["metadata"]
     known = {"apiVersion", "kind", "metadata", "data", "type", "immutable"}
     if set(secret) - known or set(meta) - {*_NAMES, *_MAPS}:
@@ -89,7 +89,7 @@ def _keys_of(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _holds(live: Mapping[str, Any], wanted: Mapping[str, Any], key: str) -> bool:
-    """Whether what is wanted under a key is there, whatever else is."""
+    """Whether the wanted content of a key exists; other content is ignored."""
     if key not in wanted:
         return True
     value, there = wanted[key], live.get(key)

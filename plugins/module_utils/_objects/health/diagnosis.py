@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why an object is not healthy: reads what ``explanation.py`` tells it from, in at most four requests."""
+"""Why an object is not healthy: reads the evidence for ``explanation.py``, in at most four requests."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ Lists: TypeAlias = RecentLists | DirectLists
 
 
 def diagnose(cluster: Cluster, unhealthy: UnhealthyObject) -> str:
-    """A sentence or two that name the object, its state, the pod that hangs, and what holds it up.
+    """A sentence or two with the object, its state, its hanging pod, and the cause.
 
-    At most four requests; what may not be read is left out, and the sentence says so.
+    It sends at most four requests. If something may not be read, the sentence says so.
     """
     return diagnose_from(DirectLists(cluster), unhealthy)
 
 
 def diagnose_from(lists: Lists, unhealthy: UnhealthyObject) -> str:
-    """See :func:`diagnose`; from lists that many may share while they wait."""
+    """Like :func:`diagnose`, but from lists that many waits may share."""
     if unhealthy.object is None:
         return explain(unhealthy.ref, unhealthy.health, Evidence())
     pod: Object | None = None
     try:
         pod = _hanging_pod(lists, unhealthy.ref, unhealthy.object)
         if pod is None and unhealthy.health.reason == "FailedCreate":
-            # The condition quotes the refusal, which is all that the events would.
+            # The condition quotes the refusal; the events would say the same.
             return explain(unhealthy.ref, unhealthy.health, Evidence())
         return explain(unhealthy.ref, unhealthy.health, _evidence(lists, unhealthy.object, pod))
     except ClusterError as error:
@@ -73,12 +73,12 @@ def _evidence(lists: Lists, obj: Object, pod: Object | None) -> Evidence:
 
 
 def _events(lists: Lists, about: Object) -> list[Object]:
-    """The events about an object, or, of a Deployment, about its ReplicaSets: those create its pods."""
+    """The events of an object or, for a Deployment, of its ReplicaSets: those create its pods."""
     ref = ref_of(about)
     creates = ref.kind == "Deployment"
     kind = "ReplicaSet" if creates else ref.kind
     fields = f"involvedObject.kind={kind}" + ("" if creates else f",involvedObject.name={ref.name}")
-    # Events about cluster-scoped objects are kept in the namespace default.
+    # Events of cluster-scoped objects are in the namespace default.
     found = lists.find("v1", "Event", ref.namespace or "default", field_selector=fields)
     return [event for event in found if _is_about(event.get("involvedObject") or {}, about, creates)]
 
@@ -86,12 +86,12 @@ def _events(lists: Lists, about: Object) -> list[Object]:
 def _is_about(involved: Mapping[str, Any], about: Object, creates: bool) -> bool:
     if creates:
         return bool(str(involved.get("name") or "").rpartition("-")[0] == about["metadata"]["name"])
-    # Events outlive their object: another one of the same name may have been there before.
+    # Events outlive their object: they may be from an earlier object of the same name.
     return not involved.get("uid") or bool(involved["uid"] == about["metadata"].get("uid"))
 
 
 def belongs(pod: Mapping[str, Any], obj: Mapping[str, Any]) -> bool:
-    """Whether a pod is one of this workload's, or of a Deployment's ReplicaSets: labels don't say so."""
+    """Whether a pod belongs to this workload or to a Deployment's ReplicaSets: labels don't prove it."""
     meta = obj["metadata"]
     for owner in pod["metadata"].get("ownerReferences") or ():
         if obj["kind"] == "Deployment":
@@ -103,7 +103,7 @@ def belongs(pod: Mapping[str, Any], obj: Mapping[str, Any]) -> bool:
 
 
 def label_selector(selector: Mapping[str, Any]) -> str:
-    """A LabelSelector as the API's query parameter."""
+    """A LabelSelector in the form of the API's query parameter."""
     terms = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
     for term in selector.get("matchExpressions") or ():
         key, values = term["key"], ",".join(term.get("values") or ())

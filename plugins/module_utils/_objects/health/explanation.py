@@ -1,10 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why an object is not healthy, in a sentence or two: pure, from what ``diagnosis.py`` has read.
+"""Why an object is not healthy, in a sentence or two: pure, from the evidence of ``diagnosis.py``.
 
-Nobody should need ``kubectl describe``. Told are reasons, messages of conditions and events, exit codes and
-termination messages; never logs, and no values of environment variables, as those may hold secrets.
+No user should need ``kubectl describe``. The text quotes reasons, messages of conditions and events, exit
+codes and termination messages. It never has logs or values of environment variables, as those may contain
+secrets.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from .result import conditions, is_true, number, spec, status
 from .status import Health
 
 LONGEST_CLAUSE = 300
-"""Characters of one foreign message; some carry whole pages."""
+"""The maximum length of one foreign message, in characters; some are whole pages."""
 
 STARTING = frozenset({"ContainerCreating", "PodInitializing"})
-"""Waiting reasons that say nothing: what holds such a container up stands in the pod's events."""
+"""Waiting reasons that explain nothing: the cause is in the pod's events."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was read about an unhealthy object.
+    """The evidence about an unhealthy object.
 
     Attributes:
-        pod: the pod of it that hangs, or None.
+        pod: its hanging pod, or None.
         claim: the unbound claim that this pod waits for, or None.
-        events: warnings about the claim, the pod or the object, whichever of them is the last in that chain.
+        events: warnings about the claim, the pod or the object: the last of these that exists.
         unread: why some of it could not be read, or empty.
     """
 
@@ -44,7 +45,7 @@ class Evidence:
 
 
 def explain(ref: Ref, health: Health, evidence: Evidence) -> str:
-    """Name the object, its state, the pod that hangs, and what holds it up."""
+    """A sentence with the object, its state, its hanging pod, and the cause."""
     clauses = [f"{ref}: {tidy(health.message or health.reason or health.state)}"]
     if evidence.pod is not None:
         clauses.append(_about_pod(evidence.pod))
@@ -59,9 +60,9 @@ def explain(ref: Ref, health: Health, evidence: Evidence) -> str:
 
 
 def hanging(pods: Iterable[Object]) -> Object | None:
-    """The pod that tells most about why things don't go on; None if all of them are fine.
+    """The pod that explains most about the delay; None if all of them are fine.
 
-    The worst comes first, the newest among equals, and what is being deleted anyway last.
+    The worst comes first, the newest among equals, and pods that are being deleted last.
     """
     candidates = sorted(
         (p for p in pods if _badness(p)),
@@ -75,7 +76,7 @@ def hanging(pods: Iterable[Object]) -> Object | None:
 
 
 def needs_claim(pod: Mapping[str, Any]) -> bool:
-    """Whether no node takes this pod for want of a volume."""
+    """Whether no node accepts this pod because a volume is missing."""
     scheduled = conditions(pod).get("PodScheduled", {})
     return "persistentvolumeclaim" in str(scheduled.get("message") or "").lower()
 
@@ -95,13 +96,13 @@ def unbound_claim(pod: Mapping[str, Any], claims: Iterable[Object]) -> Object | 
 
 
 def telling(events: Iterable[Object]) -> Object | None:
-    """The newest warning; one that only says that something is tried again counts less than any other."""
+    """The newest warning; one that only announces a retry ranks after all others."""
     warnings = [e for e in events if e.get("type") == "Warning" and e.get("message")]
     return max(warnings, key=lambda e: (e.get("reason") != "BackOff", _time_of(e)), default=None)
 
 
 def tidy(text: object) -> str:
-    """A foreign message on one line, of bearable length, without passwords in URLs."""
+    """A foreign message on one line, of limited length, without passwords in URLs."""
     line = re.sub(r"://[^/\s:@]+:[^/\s@]+@", "://***@", one_line(text or "")).rstrip(".")
     return one_line(line, LONGEST_CLAUSE)
 
@@ -160,7 +161,7 @@ def _about_end(ended: Mapping[str, Any], container: Mapping[str, Any], pod: Mapp
 
 
 def _shows_log(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
-    # With this policy the kubelet makes the tail of the log the termination message.
+    # With this policy the kubelet uses the end of the log as the termination message.
     every = [*(spec(pod).get("initContainers") or ()), *(spec(pod).get("containers") or ())]
     return any(
         c.get("name") == container.get("name")

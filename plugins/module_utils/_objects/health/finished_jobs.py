@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jobs that remove themselves once they have finished (``ttlSecondsAfterFinished``, KEP-592).
+"""Jobs that delete themselves after they have finished (``ttlSecondsAfterFinished``, KEP-592).
 
-One that is away has mostly done its work: it is no failure, and making it anew would do that work twice.
+A missing one has mostly done its work: it is no failure, and to recreate it would repeat that work.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ FAILURES = frozenset(
         "PodFailurePolicy",
     }
 )
-"""Reasons of the events by which the Job controller tells how a Job has ended."""
+"""Reasons of the events in which the Job controller reports the end of a Job."""
 
 
 def removes_itself(obj: Mapping[str, Any]) -> bool:
-    """Whether an object is a Job that is removed once it has finished."""
+    """Whether an object is a Job that is deleted after it has finished."""
     spec = obj.get("spec") or {}
     return obj["kind"] == "Job" and spec.get("ttlSecondsAfterFinished") is not None
 
 
 def end_of(cluster: Cluster, last: Object | None) -> Health | None:
-    """How a Job has ended that is gone; None where it has not removed itself, or nobody can tell.
+    """The result of a Job that no longer exists; None if it has not deleted itself, or the result is unknown.
 
     Args:
-        cluster: asked for events, where the Job was not seen to end.
-        last: as it was last seen.
+        cluster: its events are read if no watch has seen the end of the Job.
+        last: its last known state.
     """
     if last is None or not removes_itself(last):
         return None
@@ -56,7 +56,7 @@ def end_of(cluster: Cluster, last: Object | None) -> Health | None:
             "v1", "Event", meta["namespace"], field_selector=f"involvedObject.uid={meta.get('uid', '')}"
         ).items
     except ClusterError:
-        # What else there is to say of it is that it is gone.
+        # All that is known then is that it no longer exists.
         return None
     for event in events:
         reason, message = str(event.get("reason")), str(event.get("message") or "it has failed")

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When what the API machinery and the network consist of is healthy: claims, Services, CRDs, APIServices, ...
+"""When objects of the API machinery and the network are healthy: claims, Services, CRDs, APIServices, ...
 
-Sources as in workloads.py.
+Sources as in workload_rules.py.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from .result import (
 )
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
-"""The scheduler's annotation on a claim whose first consumer has got a node."""
+"""The scheduler's annotation on a claim whose first consumer has a node."""
 
 UNBOUND = "Unbound"
-"""The reason of a claim that has no volume, and of which no consumer has been scheduled yet."""
+"""The reason of a claim without a volume, none of whose consumers has been scheduled yet."""
 
 
 LOST_FAILS_AFTER = 10.0
-"""Seconds that a claim may be Lost: the binder says so too of a volume that it has not seen yet."""
+"""Seconds that a claim may be Lost: the binder reports this also for a volume that it has not seen yet."""
 
 
 def persistent_volume_claim(obj: Mapping[str, Any]) -> Health:
-    """kstatus pvcConditions; stricter: a claim that has lost its volume, and stays so, has failed.
+    """kstatus pvcConditions; stricter: a claim that has lost its volume for good has failed.
 
-    A claim whose StorageClass binds at the first consumer is as it should be while it has none: see
-    :func:`waits_for_consumer`, which whoever waits asks when the reason is :data:`UNBOUND`.
+    A claim whose StorageClass binds at the first consumer is healthy while it has none: see
+    :func:`waits_for_consumer`, which a wait calls if the reason is :data:`UNBOUND`.
     """
     phase = status(obj).get("phase")
     if phase == "Bound":
@@ -55,8 +55,8 @@ def persistent_volume_claim(obj: Mapping[str, Any]) -> Health:
 def waits_for_consumer(claim: Mapping[str, Any], storage_class: Mapping[str, Any] | None) -> bool:
     """Whether an unbound claim is only waiting for a pod: then nothing hangs unless that pod does.
 
-    Source: the StorageClass's ``volumeBindingMode: WaitForFirstConsumer`` (kstatus does not look at it and
-    would wait for ever).
+    Source: the StorageClass's ``volumeBindingMode: WaitForFirstConsumer`` (kstatus does not check it and
+    would wait without end).
     """
     return (
         persistent_volume_claim(claim).reason == UNBOUND
@@ -75,7 +75,7 @@ def service(obj: Mapping[str, Any]) -> Health:
 
 
 def custom_resource_definition(obj: Mapping[str, Any]) -> Health:
-    """kstatus CRDConditions; stricter: both conditions must be there, whatever their order."""
+    """kstatus CRDConditions; stricter: both conditions must exist, in any order."""
     said = conditions(obj)
     names, established = said.get("NamesAccepted", {}), said.get("Established", {})
     if names.get("status") == "False":
@@ -107,7 +107,7 @@ def api_service(obj: Mapping[str, Any]) -> Health:
 
 
 def namespace(obj: Mapping[str, Any]) -> Health:
-    """Not in kstatus: a Namespace must be active, as nothing can be created in one that ends."""
+    """Not in kstatus: a Namespace must be active, as nothing can be created in one that is terminating."""
     phase = status(obj).get("phase")
     if phase in (None, "Active"):
         return current()

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a rule of health answers with, and what it reads an object with."""
+"""The result of a health rule, and the functions with which a rule reads an object."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ FAILED = "failed"
 
 NOT_OBSERVED, OLD_OBSERVED = "NotObserved", "LatestGenerationNotObserved"
 SILENT_REASONS = frozenset({NOT_OBSERVED, OLD_OBSERVED})
-"""Reasons that say nothing to people: every object has them for a moment after each write."""
+"""Reasons that say nothing to users: every object has them for a moment after each write."""
 
 
 @dataclass(frozen=True)
 class Health:
-    """What one look at an object says.
+    """The health of an object at one moment.
 
     Attributes:
         state: ``current``, ``progressing`` or ``failed``.
-        reason: one word in camel case, from the object's own condition where it has one.
-        message: a clause for a person to follow the object's name: ``1 of 3 replicas are ready``.
-        fails_after: seconds after which this same progressing state counts as failed, or None where it
-            may go on. It is counted by who waits, on a clock of his own: a cluster's clock may be wrong.
+        reason: one word in camel case, from the object's own condition if it has one.
+        message: a clause that follows the object's name: ``1 of 3 replicas are ready``.
+        fails_after: seconds after which this same progressing state counts as failed, or None if it may
+            last. The waiting code measures them with its own clock: a cluster's clock may be wrong.
     """
 
     state: str
@@ -39,27 +39,27 @@ class Health:
 
 
 def current(message: str = "") -> Health:
-    """It is what it was meant to be."""
+    """The object has reached its wanted state."""
     return Health(CURRENT, "", one_line(message))
 
 
 def progressing(reason: str, message: str, *, fails_after: float | None = None) -> Health:
-    """It may still get there by itself."""
+    """The object may still reach its wanted state by itself."""
     return Health(PROGRESSING, one_line(reason), one_line(message), fails_after)
 
 
 def failed(reason: str, message: str) -> Health:
-    """It won't get there unless somebody does something."""
+    """The object will not reach its wanted state unless someone acts."""
     return Health(FAILED, one_line(reason), one_line(message))
 
 
 def spec(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The object's ``spec``, empty where there is none."""
+    """The object's ``spec``; empty if it has none."""
     return _mapping(obj, "spec")
 
 
 def status(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The object's ``status``, empty where there is none, or where it is a word instead of a mapping."""
+    """The object's ``status``; empty if it has none, or if it is a word instead of a mapping."""
     return _mapping(obj, "status")
 
 
@@ -69,19 +69,19 @@ def _mapping(obj: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def number(fields: Mapping[str, Any], key: str, default: int = 0) -> int:
-    """An integer field; ``default`` where it is left out, which is how the API writes zero."""
+    """An integer field; ``default`` if it is missing, which is how the API writes zero."""
     value = fields.get(key)
     return value if isinstance(value, int) else default
 
 
 def conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """``status.conditions`` by type, without outdated ones and what is not shaped like a condition."""
+    """``status.conditions`` by type, without outdated or malformed ones."""
     outdated = outdated_conditions(obj)
     return {kind: one for kind, one in _all_conditions(obj).items() if kind not in outdated}
 
 
 def outdated_conditions(obj: Mapping[str, Any]) -> dict[str, int]:
-    """The conditions that are about an older generation of the object, by type, each with that generation.
+    """The conditions for an older generation of the object, by type, each with that generation.
 
     Source: Kubernetes API conventions, ``observedGeneration`` of a condition.
     """
@@ -100,17 +100,17 @@ def _all_conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def is_true(condition: Mapping[str, Any] | None) -> bool:
-    """Whether a condition is there and says True."""
+    """Whether a condition exists and is True."""
     return condition is not None and condition.get("status") == "True"
 
 
 def condition_message(condition: Mapping[str, Any], otherwise: str) -> str:
-    """What a condition says for people, or ``otherwise`` where it says nothing."""
+    """The message of a condition, or ``otherwise`` if it has none."""
     return str(condition.get("message") or condition.get("reason") or otherwise)
 
 
 def lagging(obj: Mapping[str, Any]) -> Health | None:
-    """Progressing where its controller has not seen the newest spec (kstatus generic.go, checkGeneration)."""
+    """Progressing if its controller has not seen the newest spec (kstatus generic.go, checkGeneration)."""
     generation = obj["metadata"].get("generation")
     observed = status(obj).get("observedGeneration")
     if isinstance(generation, int) and isinstance(observed, int) and observed != generation:
@@ -119,7 +119,7 @@ def lagging(obj: Mapping[str, Any]) -> Health | None:
 
 
 def behind(observed: int, generation: int) -> Health:
-    """Its controller has not seen the newest spec."""
+    """Progressing, as its controller has not seen the newest spec."""
     return progressing(
         OLD_OBSERVED,
         f"its controller has seen generation {observed} and not yet {generation}",
@@ -127,9 +127,9 @@ def behind(observed: int, generation: int) -> Health:
 
 
 def unseen(obj: Mapping[str, Any]) -> Health | None:
-    """As :func:`lagging`, and progressing also while no controller has written a status at all.
+    """Like :func:`lagging`, but also progressing while no controller has written a status at all.
 
-    For kinds whose controller is a part of every cluster (kstatus core.go, checkGenerationSet, which has it
+    For kinds whose controller is part of every cluster (kstatus core.go, checkGenerationSet, which has it
     for DaemonSets only).
     """
     if "observedGeneration" not in status(obj):

@@ -12,7 +12,7 @@ from ..._cluster.cluster import Cluster
 
 FIRST_POLL_SECONDS = 0.1
 POLL_SECONDS = 1.0
-"""How often discovery is asked in the end. An operator needs seconds, and nothing announces a new kind."""
+"""Seconds between later reads of discovery. An operator needs seconds; no event announces a kind."""
 
 
 def wait_until_served(
@@ -22,11 +22,11 @@ def wait_until_served(
     deadline: float,
     cancelled: Callable[[], bool],
 ) -> list[tuple[str, str]]:
-    """The kinds (apiVersion, kind) that are not served when the wait ends; none if all of them are.
+    """The kinds (apiVersion, kind) that are not served when the wait ends; empty if all of them are.
 
     Args:
         cluster: the live one.
-        kinds: what to wait for.
+        kinds: the kinds to wait for.
         deadline: when to give up, on the clock of ``time.monotonic()``.
         cancelled: whether to give up.
 

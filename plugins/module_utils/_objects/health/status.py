@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether an object has become what it was meant to be: pure, from one look at it.
+"""Whether an object has reached its wanted state: pure, from one state of it.
 
-The rules are kstatus's (kubernetes-sigs/cli-utils, pkg/kstatus/status), stricter where those are lenient;
-each says in its docstring where it comes from. What one look at it can not tell, such as why its pods
-hang, is ``diagnosis.py``'s business.
+The rules are those of kstatus (kubernetes-sigs/cli-utils, pkg/kstatus/status), and stricter if those are
+lenient. Each docstring names its source. ``diagnosis.py`` finds what one state can't show, such as why pods
+hang.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from .result import (
 __all__ = ["CURRENT", "FAILED", "PROGRESSING", "Health", "assess_health", "is_always_current"]
 
 _VERDICTS = ("Ready", "Available")
-"""Conditions that say whether a custom resource is what it was meant to be."""
+"""Conditions that report whether a custom resource has reached its wanted state."""
 
 STALE_STALL_FAILS_AFTER = 5.0
-"""Seconds that a custom resource may show Stalled without saying of which generation that is."""
+"""Seconds that a custom resource may show Stalled without naming the generation."""
 
 _RULES: dict[tuple[str, str], Callable[[Mapping[str, Any]], Health]] = {
     ("apps", "Deployment"): workloads.deployment,
@@ -60,7 +60,7 @@ _RULES: dict[tuple[str, str], Callable[[Mapping[str, Any]], Health]] = {
 
 
 def is_always_current(api_version: str, kind: str) -> bool:
-    """Whether objects of this kind are healthy by being there, so that nobody needs to read them.
+    """Whether objects of this kind are healthy as soon as they exist, so that no read is needed.
 
     ConfigMap, Secret, RBAC, CronJob, Ingress and all other built-in kinds without a rule (kstatus core.go,
     alwaysReady).
@@ -70,11 +70,11 @@ def is_always_current(api_version: str, kind: str) -> bool:
 
 
 def assess_health(obj: Mapping[str, Any]) -> Health:
-    """What state an object is in.
+    """The health of an object.
 
     Args:
-        obj: the object as the cluster answered it: the answer of an apply will do, as a status that belongs
-            to an older generation counts as progressing.
+        obj: the object in an answer of the cluster. The answer of an apply is enough, as a status for an
+            older generation counts as progressing.
     """
     # kstatus generic.go, checkGenericProperties: Terminating.
     if obj["metadata"].get("deletionTimestamp"):
@@ -92,8 +92,8 @@ def assess_health(obj: Mapping[str, Any]) -> Health:
 def _custom_resource(obj: Mapping[str, Any]) -> Health:
     """kstatus generic.go and status.go (checkReadyCondition); stricter: Available counts like Ready.
 
-    Without a status it is current: the definition may be of no concern to any controller. A condition of an
-    older generation does not count. If there is no other, or if Ready or Available is one, its controller has
+    Without a status it is current: perhaps no controller handles the definition. A condition for an older
+    generation does not count. If there is no other, or if Ready or Available is one, its controller has
     not seen the newest spec.
     """
     waiting = lagging(obj)
@@ -128,6 +128,6 @@ def _custom_resource(obj: Mapping[str, Any]) -> Health:
 
 
 def _is_of_this_generation(obj: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
-    # The apply's answer may still show what the controller said of the spec before.
+    # The apply's answer may still show the controller's condition for the earlier spec.
     observed = condition.get("observedGeneration", status(obj).get("observedGeneration"))
     return observed is not None and observed == obj["metadata"].get("generation")

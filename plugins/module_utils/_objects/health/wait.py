@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Wait until objects are healthy, gone, or served: woken by watch events, not by a clock.
+"""Waits until objects are healthy, gone, or served: woken by watch events, not by a clock.
 
-What is already current in the apply's answer costs no request. All waits of one run share a
-:class:`~.watcher.Watcher`, so that many components at once cost one watch per kind and namespace.
+An object that is current in the apply's answer costs no request. All waits of one run share a
+:class:`~.watcher.Watcher`, so that many components at once need one watch per kind and namespace.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from .watcher import (
 )
 
 NOTICE_SECONDS = 0.25
-"""How long a cancellation may go unnoticed."""
+"""The longest time until a cancellation is noticed, in seconds."""
 LOOK_SECONDS = 10.0
-"""How often causes are looked into while objects are waited for, after the first look."""
+"""Seconds between two searches for causes during a wait, after the first one."""
 MISSING = "Missing"
 MISSING_FAILS_AFTER = 5.0
-"""Seconds that an object may be away: what replaces objects deletes and creates them."""
+"""Seconds that an object may be missing: tools that replace objects delete and create them."""
 FIRST_SERVED_POLL_SECONDS = 0.03
 SERVED_POLL_SECONDS = 0.1
-"""How often discovery is asked for a new kind, the first times sooner: nothing tells when it is served."""
+"""Seconds between reads of discovery for a new kind, less at first: no event announces that it is served."""
 NOT_SERVED_LOOK_SECONDS = 2.0
-"""After how long a CRD whose kind is not served is looked at for the reason."""
+"""Seconds after which the CRD of a kind that is not served is read for the reason."""
 
 NOT_READ_YET = progressing("NotReadYet", "it was not read yet")
 
@@ -51,12 +51,12 @@ OnChange = Callable[[Ref, Health], None]
 LookInto: TypeAlias = "Callable[[Sequence[UnhealthyObject]], None]"
 Judge: TypeAlias = "Callable[[Object | None], Health]"
 Epilogue: TypeAlias = "Callable[[Object | None], Health | None]"
-"""Tells how an object has ended that is gone, from how it was last seen; None where that is no end."""
+"""Returns the result of an object that no longer exists, from its last state; None if that is no end."""
 
 
 @dataclass(frozen=True)
 class UnhealthyObject:
-    """An object that did not become what it was waited for, as it was last seen."""
+    """An object that did not reach its wanted state, with its last known state."""
 
     api_version: str
     ref: Ref
@@ -66,14 +66,14 @@ class UnhealthyObject:
 
 @dataclass(frozen=True)
 class WaitResult:
-    """How a wait ended.
+    """The result of a wait.
 
     Attributes:
-        ended: ``healthy``, ``failed`` (an object won't get there), ``deadline`` or ``cancelled``.
-        unhealthy: what was not there yet at the end, failed ones first.
-        trouble: why the cluster could not be watched lately, or empty.
-        seen: how each object was last seen that is there.
-        watched: whether all that was written was watched to the end: it stands as ``seen`` says.
+        ended: ``healthy``, ``failed`` (an object will not become healthy), ``deadline`` or ``cancelled``.
+        unhealthy: the objects that were not healthy at the end, failed ones first.
+        trouble: why the last watches of the cluster failed, or empty.
+        seen: the last known state of each object that exists.
+        watched: whether every written object was watched to the end, so that ``seen`` is up to date.
     """
 
     ended: str
@@ -84,7 +84,7 @@ class WaitResult:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether everything became what it was waited for."""
+        """Whether all objects reached the wanted state."""
         return self.ended == "healthy"
 
 
@@ -104,17 +104,17 @@ def wait_until_healthy(
 
     Args:
         cluster: the cluster.
-        refs: what to wait for: apiVersion and reference of each object.
-        deadline: when to give up, as ``time.monotonic()`` tells the time.
+        refs: the objects to wait for: apiVersion and reference of each.
+        deadline: when to give up, on the clock of ``time.monotonic()``.
         cancelled: whether to give up; noticed within half a second.
-        on_change: told, on the caller's thread, how each object that was not current at first stands,
-            and each change of that.
-        look_into: called after five seconds and every ten seconds from then on, on the caller's thread, with
-            what is still not current.
+        on_change: gets the state of each object that was not current at first, and each change of it, on the
+            caller's thread.
+        look_into: called after five seconds and every ten seconds after that, on the caller's thread, with
+            the objects that are still not current.
         objects: the answers of the applies. An object that is current in its answer is not read again.
-        pages: what was listed before the applies, whole: it is not listed again, but watched from there on
-            for as long as anything is waited for.
-        watcher: what to share with other waits on this cluster.
+        pages: whole lists from before the applies: they are not read again, but watched from there on for
+            as long as the wait lasts.
+        watcher: the one to share with other waits on this cluster.
 
     Raises:
         ClusterError: the objects may not be read or watched.
@@ -161,14 +161,14 @@ def wait_until_gone(
     look_into: LookInto | None = None,
     watcher: Watcher | None = None,
 ) -> WaitResult:
-    """Wait until none of these very objects is there any longer.
+    """Wait until none of these very objects exists any longer.
 
-    Costs one read per object, and a watch only for what lives on. An object of the same name that somebody
-    has created since is another one. Other arguments, result and errors as of :func:`wait_until_healthy`.
+    It needs one read per object, and a watch only for those that still exist. An object that was recreated
+    with the same name is another one. Other arguments, result and errors as of :func:`wait_until_healthy`.
 
     Args:
         cluster: the cluster.
-        deleted: the objects, or their metadata alone, as they were when they were deleted.
+        deleted: the objects, or only their metadata, from the time of their deletion.
         deadline, cancelled, on_change, look_into, watcher: as there.
     """
     wards = {}
@@ -202,10 +202,10 @@ def wait_until_established(
 ) -> WaitResult:
     """Wait until the API server serves every version of these CustomResourceDefinitions that it should.
 
-    Discovery is asked, which names a kind only once its definition is established; nothing tells when, so
-    this wait does go by the clock. Definitions are too large to watch them all for two conditions: one is
-    read only when its kind stays away, to fail at once where its names are taken. Arguments, result and
-    errors as of :func:`wait_until_healthy`.
+    Discovery lists a kind only once its definition is established. No event announces that, so this wait does
+    use the clock. Definitions are too large to watch them all for two conditions: one is read only while its
+    kind stays unserved, to fail at once if its names are taken. Arguments, result and errors as of
+    :func:`wait_until_healthy`.
     """
     waiting = {ref_of(crd): crd for crd in crds}
     states: dict[Ref, Health] = {}
@@ -242,7 +242,7 @@ def wait_until_established(
 
 
 def _is_served(cluster: Cluster, crd: Object) -> bool:
-    """Whether every version is served that the definition says is, and by this definition."""
+    """Whether the server serves every version that the definition declares, from this definition."""
     spec = crd["spec"]
     served = (
         cluster.resource(f"{spec['group']}/{version['name']}", spec["names"]["kind"])
@@ -254,10 +254,10 @@ def _is_served(cluster: Cluster, crd: Object) -> bool:
 
 @dataclass
 class _Ward:
-    """One object that is waited for: what was last known of it, and since when it is in that state.
+    """One object of a wait: its last known state, and the time since which it is in that state.
 
-    ``written`` says that it was known first from the answer to a write; ``version`` is that in which it was
-    seen, its own where nothing else is said.
+    ``written`` means that its first known state is the answer to a write. ``version`` is the one in which it
+    was seen, by default the object's own.
     """
 
     api_version: str
@@ -275,7 +275,7 @@ class _Ward:
             self.version = parse_resource_version(self.object["metadata"].get("resourceVersion"))
 
     def see(self, sighting: ObjectState) -> bool:
-        """Take note of a sighting; whether that changes the object's health. Old news is left alone."""
+        """Record a sighting; whether it changes the object's health. Older sightings are ignored."""
         if sighting.version < self.version:
             return False
         self.version = sighting.version
@@ -284,14 +284,14 @@ class _Ward:
         return self._become((self._end() or found) if sighting.object is None else found)
 
     def run_out(self, now: float) -> bool:
-        """Let a state that may not last have failed; whether that is so now."""
+        """Turn a state that has lasted too long into a failure; whether this changed the health."""
         if now < self.patience_ends():
             return False
         ended = self._end() if self.health.reason == MISSING else None
         return self._become(ended or failed(self.health.reason, self.health.message))
 
     def patience_ends(self) -> float:
-        """When the state that it is in counts as failed."""
+        """The time when its present state counts as failed."""
         limit = self.health.fails_after
         return float("inf") if limit is None else self.since + limit
 
@@ -358,10 +358,10 @@ def _tell_nobody(_ref: Ref, _found: Health) -> None:
 
 
 def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox, pages: Pages) -> set[WatchScope]:
-    """Follow what is not current, and what we have left alone: the work on the rest may change how it is.
+    """Follow objects that are not current, and those that we did not write: the others' work may change them.
 
     Returns:
-        The places where everything is followed now.
+        The scopes in which everything is followed now.
     """
     followed = set()
     places: dict[WatchScope, list[_Ward]] = {}
@@ -375,7 +375,7 @@ def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox, pages: Page
 
 
 def _news(inbox: Inbox, seconds: float) -> list[WatchUpdate]:
-    """Everything that is in the inbox, waiting for the first that long."""
+    """All updates in the inbox; waits so many seconds for the first one."""
     try:
         found = [inbox.get(timeout=seconds)] if seconds > 0 else []
     except Empty:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One watch per kind and namespace for a whole process, however many wait for what it shows."""
+"""One watch per kind and namespace for a whole process, shared by all waits for its objects."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..._cluster.errors import ApiError, ApiUnavailable, ClusterError, Gone, Unr
 from ..._cluster.recent_lists import RecentLists
 
 WATCH_SECONDS = 30.0
-"""How long one watch request lasts, and so how long a thread may outlive the last who waited."""
+"""How long one watch request lasts, and so how long a thread may outlive its last follower, in seconds."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds between attempts while the API server does not answer, doubling."""
 
 
 class WatchScope(NamedTuple):
-    """What one watch covers; ``namespace`` is empty for cluster-scoped kinds."""
+    """The scope of one watch; ``namespace`` is empty for cluster-scoped kinds."""
 
     api_version: str
     kind: str
@@ -32,10 +32,10 @@ class WatchScope(NamedTuple):
 
 @dataclass(frozen=True)
 class ObjectState:
-    """How an object was seen: as it stood in ``version``, or that it was not there then (``object`` is None).
+    """An object's state in ``version``; ``object`` is None if it did not exist then.
 
     Versions are resourceVersions as numbers; they may be compared within one resource (KEP-5504). ``last`` is
-    how it stood when it was deleted, where that was seen.
+    its state when it was deleted, if that was seen.
     """
 
     ref: Ref
@@ -46,7 +46,7 @@ class ObjectState:
 
 @dataclass(frozen=True)
 class WatchFailure:
-    """That watching does not work: for now, or (``final``) for good."""
+    """A watch does not work: for now, or (``final``) for good."""
 
     error: Exception
     final: bool
@@ -57,16 +57,16 @@ Inbox = SimpleQueue[WatchUpdate]
 
 
 def parse_resource_version(resource_version: str | None) -> int:
-    """A resourceVersion as a number; 0, older than all others, where there is none."""
+    """A resourceVersion as a number; 0, older than all others, if there is none."""
     return int(resource_version) if resource_version and resource_version.isdigit() else 0
 
 
 class Watcher:
-    """Lets any number of threads follow objects, for one list and one watch per kind and namespace.
+    """Lets any number of threads follow objects, with one list and one watch per kind and namespace.
 
-    A list that somebody has made before will do.
-    They share lists of pods and events, too, when they look for causes.
-    A watch goes on for :data:`WATCH_SECONDS` at most after its last follower has left. Threads are daemons.
+    An existing list can replace the first one.
+    The threads also share lists of pods and events when they search for causes.
+    A watch continues for :data:`WATCH_SECONDS` at most after its last follower has left. Threads are daemons.
     """
 
     def __init__(self, cluster: Cluster, *, watch_seconds: float = WATCH_SECONDS) -> None:
@@ -78,13 +78,13 @@ class Watcher:
         self.recent_lists = RecentLists(cluster)
 
     def follow(self, place: WatchScope, refs: Iterable[Ref], inbox: Inbox, page: Page | None = None) -> None:
-        """Put every sighting of ``refs`` into ``inbox``, beginning with how they were last seen.
+        """Put every sighting of ``refs`` into ``inbox``, beginning with their last known states.
 
         Args:
-            place: where they are.
-            refs: whom to follow.
-            inbox: gets the sightings.
-            page: what there was a short time ago, all of it; where it is not given, it is listed if need be.
+            place: the scope of the objects.
+            refs: the objects to follow.
+            inbox: receives the sightings.
+            page: a complete recent list; without it, the objects are listed if needed.
         """
         with self._lock:
             feed = self._feeds.get(place)
@@ -103,13 +103,13 @@ class Watcher:
                     inbox.put(feed.latest.get(ref) or ObjectState(ref, None, feed.listed))
 
     def leave(self, inbox: Inbox) -> None:
-        """Put nothing into ``inbox`` any longer."""
+        """Put no more sightings into ``inbox``."""
         with self._lock:
             for feed in self._feeds.values():
                 feed.followers = [f for f in feed.followers if f.inbox is not inbox]
 
     def storage_class(self, name: str) -> Object | None:
-        """A StorageClass, read once; None where there is none or where it may not be read."""
+        """A StorageClass, read once; None if it does not exist or may not be read."""
         if name not in self._storage_classes:
             try:
                 self._storage_classes[name] = self.cluster.get("storage.k8s.io/v1", "StorageClass", name)
@@ -131,7 +131,7 @@ class Watcher:
                 if final:
                     return
             else:
-                # A watch that ends at once and shows nothing (a proxy may cut it) must not spin.
+                # A watch that ends at once without events (a proxy may cut it) must not spin.
                 if feed.position != before or time.monotonic() - opened > FIRST_PAUSE:
                     pause = FIRST_PAUSE
                     continue
@@ -176,7 +176,7 @@ class Watcher:
             for follower in feed.followers:
                 follower.inbox.put(trouble)
             if trouble.final:
-                # Whoever comes later has to begin anew: here nobody would tell them anything.
+                # Later followers must start a new feed: this one gets no more events.
                 self._feeds.pop(feed.place, None)
 
     def _is_followed(self, feed: _Feed) -> bool:
@@ -194,7 +194,7 @@ class _Follower:
 
 @dataclass
 class _Feed:
-    """What one watch has shown so far: everything that was there at ``listed``, and every event since."""
+    """All that one watch has shown so far: the objects at ``listed``, and every event since."""
 
     place: WatchScope
     position: str = ""
@@ -203,24 +203,24 @@ class _Feed:
     followers: list[_Follower] = field(default_factory=list)
 
     def take(self, page: Page) -> None:
-        """Begin anew with what a list has shown."""
+        """Start again from a list."""
         self.position, self.listed = page.resource_version, parse_resource_version(page.resource_version)
         self.latest = {ref_of(o): sighting(o) for o in page.items}
 
 
 def sighting(obj: Object, *, gone: bool = False) -> ObjectState:
-    """How an object stands in a list or an event."""
+    """The state of an object in a list or an event."""
     version = parse_resource_version(obj["metadata"].get("resourceVersion"))
     return ObjectState(ref_of(obj), None if gone else obj, version, obj if gone else None)
 
 
 def passes(error: Exception) -> bool:
-    """Whether another attempt may succeed: nobody answered, or the API server is overloaded or restarting."""
+    """Whether a retry may succeed: no answer, or the API server is overloaded or restarting."""
     return isinstance(error, (ApiUnavailable, Unreachable)) or (
         isinstance(error, ApiError) and (error.status == 429 or error.status >= 500)
     )
 
 
 def watch_scope(api_version: str, ref: Ref) -> WatchScope:
-    """What to watch to see an object."""
+    """The scope to watch for an object."""
     return WatchScope(api_version, ref.kind, ref.namespace)

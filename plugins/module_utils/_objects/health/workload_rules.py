@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When what runs pods is healthy: Deployment, ReplicaSet, StatefulSet, DaemonSet, Pod, Job.
+"""When workloads are healthy: Deployment, ReplicaSet, StatefulSet, DaemonSet, Pod, Job.
 
-Each rule names its source: a function of kstatus (kubernetes-sigs/cli-utils, pkg/kstatus/status/core.go), and
-where it is stricter, why.
+Each rule names its source: a function of kstatus (kubernetes-sigs/cli-utils, pkg/kstatus/status/core.go),
+and why it is stricter, if it is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ UNSCHEDULABLE_FAILS_AFTER = 15.0
 def deployment(obj: Mapping[str, Any]) -> Health:
     """kstatus deploymentConditions; stricter: pods that are refused for good fail it (see refused_pods).
 
-    One that is paused does not go on by itself, whatever it lacks.
+    A paused one does not continue by itself, so its reason is ``DeploymentPaused``.
     """
     found = _rollout(obj)
     if found.state != PROGRESSING or not spec(obj).get("paused") or unseen(obj):
@@ -85,9 +85,9 @@ def _rollout(obj: Mapping[str, Any]) -> Health:
 
 
 def _predates_last_write(obj: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
-    # After a rollback to a template that was there before, the Deployment's controller reports the new
-    # generation as observed while it still shows the old rollout's verdict. A deadline is a second at least,
-    # so a verdict belongs to the last change of anything but a subresource only if it is younger.
+    # After a rollback to an earlier template, the Deployment's controller reports the new generation as
+    # observed while it still shows the old rollout's verdict. A deadline is a second at least, so a verdict
+    # belongs to the last change (except of a subresource) only if it is younger.
     entries = obj["metadata"].get("managedFields") or ()
     written = max((str(e.get("time") or "") for e in entries if not e.get("subresource")), default="")
     judged = str(condition.get("lastUpdateTime") or "")
@@ -95,10 +95,10 @@ def _predates_last_write(obj: Mapping[str, Any], condition: Mapping[str, Any]) -
 
 
 def refused_pods(obj: Mapping[str, Any]) -> Health | None:
-    """ReplicaFailure: the API server refuses pods, by a quota, a limit range, Pod Security or a webhook.
+    """ReplicaFailure: the API server refuses pods, due to a quota, a limit range, Pod Security or a webhook.
 
-    kstatus (replicasetConditions) leaves it in progress for ever. Here it fails, after a while that lets a
-    passing refusal pass; a webhook that does not answer may yet come up, so that one is waited for.
+    kstatus (replicasetConditions) leaves it in progress without end. Here it fails, after a time in which a
+    temporary refusal can end. A webhook that does not answer may still start, so that case keeps waiting.
     """
     condition = conditions(obj).get("ReplicaFailure", {})
     if not is_true(condition):
@@ -131,7 +131,7 @@ def replica_set(obj: Mapping[str, Any]) -> Health:
 
 
 def stateful_set(obj: Mapping[str, Any]) -> Health:
-    """kstatus stsConditions; stricter: with OnDelete the replicas must still be ready, whatever revision."""
+    """kstatus stsConditions; stricter: with OnDelete the replicas must still be ready, in any revision."""
     waiting = unseen(obj)
     if waiting:
         return waiting
@@ -160,7 +160,7 @@ def stateful_set(obj: Mapping[str, Any]) -> Health:
 
 
 def daemon_set(obj: Mapping[str, Any]) -> Health:
-    """kstatus daemonsetConditions; more lenient: with OnDelete pods of an older revision are all right."""
+    """kstatus daemonsetConditions; more lenient: with OnDelete pods of an older revision are accepted."""
     waiting = unseen(obj)
     if waiting:
         return waiting
@@ -213,9 +213,9 @@ def pod(obj: Mapping[str, Any]) -> Health:
 
 
 def job(obj: Mapping[str, Any]) -> Health:
-    """kstatus jobConditions; stricter: a Job that runs is not there yet, it must be complete.
+    """kstatus jobConditions; stricter: a running Job is not healthy yet, it must be complete.
 
-    FailureTarget (KEP-3329) says that a Job has failed while its last pods are still ending.
+    FailureTarget (KEP-3329) reports that a Job has failed while its last pods are still terminating.
     """
     said = conditions(obj)
     for condition in (said.get("Failed", {}), said.get("FailureTarget", {})):

@@ -15,11 +15,11 @@ from .inventory_entry import InventoryEntry, intent_of
 
 
 def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:
-    """The inventory of a component of which Jobs have finished that remove themselves.
+    """The inventory of a component, with the Jobs that have finished and delete themselves.
 
     Args:
         inventory: with all its objects.
-        objects: those that are healthy, as they were to be; what is noted of others stays.
+        objects: the healthy ones, in their wanted form; the entries of others do not change.
     """
     finished = {ref_of(obj): intent_of(obj) if removes_itself(obj) else "" for obj in objects}
     entries = (
@@ -29,7 +29,7 @@ def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:
 
 
 def is_done(cluster: Cluster, obj: Object, known: InventoryEntry | None) -> bool:
-    """Whether an object is a Job that has finished as it is to be, and has removed itself since."""
+    """Whether an object is a Job that has finished in its wanted form, and has deleted itself since."""
     if known is None or not known.finished or known.finished != intent_of(obj):
         return False
     ref = ref_of(obj)

@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects of an owner as they were when they were deployed, and whether that is still so: pure.
+"""The objects of an owner as they were when they were deployed, and whether they have changed since: pure.
 
-Per object the inventory keeps enough of its metadata to tell from a metadata-only list whether anything that
-matters has changed since. resourceVersion alone alarms at every status; generation alone misses labels and
-annotations, and many kinds have none; so hashes of ``managedFields`` decide where the resourceVersion moved.
+For each object the inventory stores enough metadata to detect a relevant change from a metadata-only list.
+resourceVersion alone changes with every status. generation alone misses labels and annotations, and many
+kinds have none. So hashes of ``managedFields`` decide if the resourceVersion has changed.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class Inventory:
 
     Attributes:
         owner: the owner's name, unique among those of its kind.
-        namespace: the owner's default one.
-        digest: of what was applied; empty until a deployment of it was complete.
+        namespace: the owner's default namespace.
+        digest: of the applied content; empty until a deployment of it was complete.
         entries: its objects.
-        owner_kind: what the owner is. Objects of an owner of another kind are left alone.
-        details: what else is recorded of the owner. Only what deploys owners of this kind knows its keys.
-        record_versions: the records that it was read from, surplus ones included; none where it was not read.
+        owner_kind: the kind of the owner. Objects of owners of other kinds are ignored.
+        details: other recorded data of the owner. Only the code that deploys this kind knows its keys.
+        record_versions: the records that it was read from, including surplus ones; empty if it was not read.
     """
 
     owner: str
@@ -63,17 +63,17 @@ class Inventory:
 
     @property
     def refs(self) -> frozenset[Ref]:
-        """The objects that the owner is to have."""
+        """The wanted objects of the owner."""
         return frozenset(entry.ref for entry in self.entries if not entry.dropped)
 
 
 def refs_to_check(inventory: Inventory, live: Mapping[Ref, Object], policy: Policy) -> frozenset[Ref]:
-    """Objects that have to be looked at closely.
+    """The objects that need a full check.
 
     Args:
-        inventory: what is remembered.
+        inventory: the recorded state.
         live: the objects' metadata.
-        policy: what the user allows, which may be more than when what others hold was noted.
+        policy: what the user allows, which may be more than when the fields of others were recorded.
     """
     return frozenset(
         entry.ref
@@ -84,25 +84,25 @@ def refs_to_check(inventory: Inventory, live: Mapping[Ref, Object], policy: Poli
 
 
 def changed_objects(inventory: Inventory, objects: Iterable[Object], moved: Collection[Ref]) -> list[Object]:
-    """Of a component's objects those that are not just as they were applied.
+    """The objects of a component that differ from their applied form.
 
     Args:
-        inventory: of an owner that was deployed completely.
-        objects: as they are to be.
-        moved: what others have written since; see :func:`refs_to_check`.
+        inventory: of an owner whose deployment was complete.
+        objects: the wanted ones.
+        moved: the objects that others have written since; see :func:`refs_to_check`.
     """
     intents = {entry.ref: entry.intent for entry in inventory.entries if not entry.dropped and entry.intent}
     return [obj for obj in objects if (ref := ref_of(obj)) in moved or intents.get(ref) != intent_of(obj)]
 
 
 def with_recreated(intent: Inventory, live: Mapping[Ref, Object]) -> Inventory:
-    """The inventory of a component that is not complete, with the objects that are others than were noted.
+    """The inventory of a component that is not complete, with the objects that have replaced recorded ones.
 
-    Until it is complete only those count: by the old uid they would be somebody else's, and never go.
+    Until it is complete only those count: with the old uid they would seem foreign, and never be deleted.
 
     Args:
-        intent: what was to be deployed.
-        live: the objects that were applied.
+        intent: the inventory of the intended deployment.
+        live: the applied objects.
     """
 
     def look(entry: InventoryEntry) -> InventoryEntry:
@@ -115,20 +115,20 @@ def with_recreated(intent: Inventory, live: Mapping[Ref, Object]) -> Inventory:
 
 
 def inventories_of(inventories: Iterable[Inventory], owner_kind: str = COMPONENT) -> dict[str, Inventory]:
-    """Those of the inventories whose owners are of one kind, by owner."""
+    """The inventories whose owners are of one kind, by owner."""
     return {one.owner: one for one in inventories if one.owner_kind == owner_kind}
 
 
 def entries_of(inventory: Inventory | None) -> dict[Ref, InventoryEntry]:
-    """The entries of an inventory by what they name; none where there is no inventory."""
+    """The entries of an inventory by reference; empty if there is no inventory."""
     return {entry.ref: entry for entry in inventory.entries} if inventory else {}
 
 
 def remembered_by(component: str, inventories: Mapping[str, Inventory]) -> dict[Ref, InventoryEntry]:
-    """What is remembered of objects before a component is applied, by what names them.
+    """The recorded entries of objects before a component is applied, by reference.
 
-    An object may come from another component, which has its memory; the component's own counts first. What
-    was only meant to be there is no memory.
+    An object may come from another component, whose inventory has its entry; the component's own entry takes
+    precedence. An entry that was only intended does not count.
     """
     others = [inventory for name, inventory in inventories.items() if name != component]
     own = inventories.get(component)
@@ -141,15 +141,15 @@ def refreshed_inventory(
     live: Mapping[Ref, Object],
     interactive: Sequence[str] = INTERACTIVE_MANAGERS,
 ) -> Inventory:
-    """The inventory with its objects as controllers have left them since they were noted.
+    """The inventory with the objects as controllers have changed them since they were recorded.
 
-    An object that a person has written meanwhile stays as it was noted; so does one that was made anew, or
-    of which anybody but a migration has taken a field of ours: or that would never be looked at.
+    The entry of an object does not change if a person has written it meanwhile, if it was recreated, or if
+    any manager but a migration has taken a field of ours: otherwise that would never be checked.
 
     Args:
-        inventory: what is remembered.
+        inventory: the recorded state.
         live: the objects' metadata.
-        interactive: patterns of the names of field managers behind which a person sits.
+        interactive: patterns of the names of field managers that people use.
     """
 
     def look(entry: InventoryEntry) -> InventoryEntry:

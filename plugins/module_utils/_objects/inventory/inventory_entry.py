@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One object of an inventory: what it looked like when we last wrote it, and whether that still holds."""
+"""One object of an inventory: its state after our last write, and whether that is still valid."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from ..ownership.adoption import is_plain_write_of_ours
 from ..ownership.policy import Policy, is_interactive
 
 ForeignFields = tuple[tuple[str, ...], tuple[str, ...]]
-"""What others hold of an object: what was ceded, and what was added."""
+"""The fields of an object that others own: those that were ceded, and those that were added."""
 
 _HOLDER = re.compile(r" \(([^()]+)\)$")
-"""Who holds what was ceded, as it is remembered, but for a subresource: that is never taken back."""
+"""The owner of a ceded field in its recorded form, except a subresource: that is never taken back."""
 
 CREATED_BY_US, CREATED_BY_OTHERS = "us", "others"
-"""Who has made a namespace."""
+"""The creator of a namespace."""
 
 
 class InventoryEntry(NamedTuple):
-    """One object of an inventory: a tuple, as thousands of them are made of every record that is read.
+    """One object of an inventory: a tuple, as each record that is read has thousands of them.
 
     Attributes:
         api_version: the version it was applied in.
-        ref: what names it.
-        uid: of the object that we applied; empty while only the intent to apply it is known.
-        resource_version: when it was last looked at.
+        ref: its reference.
+        uid: of the object that we applied; empty while only the intent to apply it is recorded.
+        resource_version: that of the last check.
         own: a hash of our own managedFields entries.
-        others: a hash of those of others that aren't for subresources, but for ``scale``.
-        touched: when a person last wrote it, but for subresources; RFC 3339, empty for never.
-        intent: a hash of the object as it was to be, or empty.
+        others_hash: a hash of those of others, without subresources other than ``scale``.
+        manual_write_time: when a person last wrote it, without subresources; RFC 3339, empty for never.
+        intent: a hash of the wanted object, or empty.
         dropped: the release no longer contains it; it still is in the cluster.
-        ceded: fields that were left to others, each with its holder, so that they are told only once.
-        added: fields that others have added, each with its holder.
-        finished: of a Job that has finished and removes itself: a hash of what it was to be.
-        made_by: of a Namespace: ``us``, or ``others`` if it was there before we applied it; empty where an
-            older version of this collection has applied it, which did not note that.
+        ceded: fields that were left to others, each with its owner, so that they are reported only once.
+        added: fields that others have added, each with its owner.
+        finished: for a Job that has finished and deletes itself: a hash of its wanted form.
+        made_by: for a Namespace: ``us``, or ``others`` if it existed before we applied it; empty if an
+            older version of this collection has applied it, which did not record that.
     """
 
     api_version: str
@@ -62,7 +62,7 @@ class InventoryEntry(NamedTuple):
 
 
 def entry_of(obj: Mapping[str, Any]) -> InventoryEntry:
-    """The inventory's entry of an object, from its metadata alone."""
+    """The inventory's entry of an object, from its metadata only."""
     meta = obj["metadata"]
     own: list[Any] = []
     others: list[Any] = []
@@ -88,26 +88,26 @@ def entry_of(obj: Mapping[str, Any]) -> InventoryEntry:
 def _hash(managers: list[Any]) -> str:
     if not managers:
         return ""
-    # The server keeps the managers in the order of their last writes, which is no change.
+    # The server sorts the managers by their last writes; a new order is no change.
     return _short_hash("\n".join(sorted(map(json.dumps, managers))))
 
 
 def _short_hash(text: str) -> str:
-    # 64 bits are plenty to notice a change, and half a thousand of them must stay readable in a record.
+    # 64 bits are enough to detect a change, and a record with five hundred hashes must stay readable.
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def intent_of(obj: Object) -> str:
-    """A hash of an object as it is to be; empty for a Secret, whose values could be guessed by it."""
+    """A hash of the wanted object; empty for a Secret, whose values it would allow guessing."""
     if obj["kind"] == "Secret":
         return ""
     return _short_hash(json.dumps(obj, sort_keys=True, separators=(",", ":")))
 
 
 def is_as_recorded(known: InventoryEntry, live: Object | None) -> bool:
-    """Whether an object can't have changed in anything that matters since ``known`` was noted.
+    """Whether an object can't have a relevant change since ``known`` was recorded.
 
-    False means that it has to be looked at closely, not that it has changed.
+    False means that it needs a full check, not that it has changed.
     """
     if live is None:
         return bool(known.finished)
@@ -117,15 +117,15 @@ def is_as_recorded(known: InventoryEntry, live: Object | None) -> bool:
     if meta.get("resourceVersion") == known.resource_version and meta.get("uid") == known.uid:
         return True
     now = entry_of(live)
-    # The generation says nothing more. Where it moved although nobody else came and no person wrote it,
-    # that was who holds fields of it that were told: an autoscaler, a controller that annotates Deployments.
-    # And it stays where a person changes what has none, in a field that was taken from us before.
+    # The generation adds nothing. If it changed without a new manager and without a person, the cause was an
+    # owner of reported fields: an autoscaler, or a controller that annotates Deployments. And it does not
+    # change if a person changes an object without a generation, in a field that was taken from us before.
     noticed = attrgetter("uid", "own", "others_hash", "manual_write_time")
     return bool(noticed(now) == noticed(known))
 
 
 def may_be_taken(entry: InventoryEntry, policy: Policy) -> bool:
-    """Whether what others hold of an object is theirs no longer."""
+    """Whether the policy allows taking fields of an object from their present owners."""
     holders = (found[1] for found in map(_HOLDER.search, entry.ceded) if found)
     return (
         bool(policy.force_conflicts and entry.ceded)
@@ -135,15 +135,15 @@ def may_be_taken(entry: InventoryEntry, policy: Policy) -> bool:
 
 
 def current_entry(entry: InventoryEntry, obj: Object, held: ForeignFields) -> InventoryEntry:
-    """The entry of an object as it is now, with what others hold of it.
+    """The present entry of an object, with the fields that others own.
 
-    Of what could only be written plainly the server may have dropped fields that it did not know: its intent
-    is not noted, so that every upgrade looks at it again.
+    The server may have dropped unknown fields of an object that was written without server-side apply. Its
+    intent is not recorded, so that every upgrade checks it again.
     """
     ceded, added = held
     now = entry_of(obj)
     is_plain = any(map(is_plain_write_of_ours, obj["metadata"].get("managedFields") or ()))
-    # What has taken the place of a namespace since it was noted is nothing that we have made.
+    # We did not create a namespace that has replaced the recorded one.
     anew = bool(entry.made_by and entry.uid) and now.uid != entry.uid
     return now._replace(
         api_version=entry.api_version,
@@ -163,7 +163,7 @@ def is_entry_of_ours(manager: Mapping[str, Any]) -> bool:
 
 
 def is_written_by_us(meta: Mapping[str, Any]) -> bool:
-    """Whether we are among those who have written an object itself, by its metadata."""
+    """Whether we are among the writers of an object itself, by its metadata."""
     return any(
         one.get("manager") == FIELD_MANAGER and not one.get("subresource")
         for one in meta.get("managedFields") or ()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def as_permitted(refused: list[str]) -> Iterator[None]:
-    """Read something in here; that it may not be read is added to what was refused."""
+    """Read in this block; a read without permission is added to ``refused`` instead of raising."""
     try:
         yield
     except Forbidden as refusal:
@@ -30,7 +30,7 @@ def as_permitted(refused: list[str]) -> Iterator[None]:
 
 
 def scope_of(cluster: Cluster) -> Callable[[str, str], bool | None]:
-    """What a cluster's discovery says of a kind (apiVersion, kind): whether it is namespaced, or None."""
+    """Whether a kind (apiVersion, kind) is namespaced, from a cluster's discovery, or None if unknown."""
 
     def namespaced(api_version: str, kind: str) -> bool | None:
         resource = cluster.resource(api_version, kind)
@@ -40,11 +40,11 @@ def scope_of(cluster: Cluster) -> Callable[[str, str], bool | None]:
 
 
 class Live(NamedTuple):
-    """What there is of what inventories name.
+    """The live objects of inventories.
 
     Attributes:
-        objects: its metadata at least, by what names it.
-        pages: the lists of whole objects that were read for it.
+        objects: at least their metadata, by reference.
+        pages: the lists of whole objects that were read for this.
     """
 
     objects: dict[Ref, Object]
@@ -52,12 +52,12 @@ class Live(NamedTuple):
 
 
 def readable_kinds(cluster: Cluster, inventories: Iterable[Inventory]) -> list[tuple[str, str]]:
-    """The kinds (apiVersion, kind) to list to see all objects of inventories: each in one served version.
+    """The kinds (apiVersion, kind) to list for all objects of inventories: each in one served version.
 
-    What an older release has left may be recorded in a version that is gone.
+    Objects of an older release may be recorded in a version that is no longer served.
 
     Raises:
-        ClusterError: the server can't say which versions it serves.
+        ClusterError: the server does not know which versions it serves.
     """
     recorded: dict[tuple[str, str], str] = {}
     for api_version, kind in kinds_of(inventories):
@@ -69,23 +69,23 @@ def readable_kinds(cluster: Cluster, inventories: Iterable[Inventory]) -> list[t
 
 
 def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Ref, Object]:
-    """The metadata of everything that inventories name and that is there: one request per kind."""
+    """The metadata of all existing objects of inventories: one request per kind."""
     return read_live(cluster, inventories, lambda _api_version, _kind: False).objects
 
 
 def read_live(
     cluster: Cluster, inventories: Iterable[Inventory], in_full: Callable[[str, str], bool]
 ) -> Live:
-    """The same, with whole objects of some kinds.
+    """The live objects of inventories, with whole objects of some kinds.
 
     Args:
         cluster: live or an overlay.
-        inventories: what names it.
-        in_full: tells of which kinds (apiVersion, kind) whole objects are wanted. These may be large, so only
-            the namespaces are read that are named, with one request each.
+        inventories: their entries name the objects.
+        in_full: returns whether whole objects of a kind (apiVersion, kind) are wanted. These may be large, so
+            only the named namespaces are read, with one request each.
 
     Raises:
-        ClusterError: something can't be read, so nobody knows what is there.
+        ClusterError: something can't be read, so the live objects are unknown.
     """
     inventories = list(inventories)
     named = {entry.ref for inventory in inventories for entry in inventory.entries}
@@ -113,7 +113,7 @@ def read_live(
 
 
 def read_autoscaled(cluster: Cluster) -> frozenset[Target]:
-    """What the cluster's own autoscalers target, whoever has made them: kind, namespace and name."""
+    """The targets of the cluster's autoscalers, of any creator: kind, namespace and name."""
 
     def read(autoscaler: tuple[str, str]) -> list[Object]:
         return cluster.list(readable_version(cluster, *autoscaler), autoscaler[1]).items

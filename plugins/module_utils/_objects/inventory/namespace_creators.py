@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who has made the namespaces of a component: noted before we write to one, as later nothing tells.
+"""The creators of a component's namespaces: recorded before our first write, as later nothing shows them.
 
-``managedFields`` keep when each manager wrote last, not first, and nothing of whoever applied a bare name.
+``managedFields`` have the last write of each manager, not the first, and no apply of a bare name.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .live_objects import read_metadata
 
 
 def with_namespace_creators(cluster: Cluster, intent: Inventory, before: Iterable[Inventory]) -> Inventory:
-    """The inventory to keep before a component is applied, with who has made the namespaces in it.
+    """The inventory to store before a component is applied, with the creators of its namespaces.
 
     Args:
-        cluster: the live one; read once if there is any namespace in it.
-        intent: what is to be applied.
-        before: what the cluster remembers of all components: namespaces move from one to another.
+        cluster: the live one; read once if the inventory has a namespace.
+        intent: the inventory of the intended deployment.
+        before: the recorded inventories of all components: namespaces move from one to another.
 
     Raises:
         ClusterError: the namespaces can't be read.
@@ -38,7 +38,7 @@ def with_namespace_creators(cluster: Cluster, intent: Inventory, before: Iterabl
 
 
 def with_makers(intent: Inventory, live: Mapping[Ref, Object], before: Iterable[Inventory]) -> Inventory:
-    """The same, given the metadata of the namespaces that are there."""
+    """The same, from the metadata of the existing namespaces."""
     remembered = [entry for one in before for entry in one.entries if entry.ref[:2] == NAMESPACE_KIND]
 
     def look(entry: InventoryEntry) -> InventoryEntry:
@@ -46,7 +46,7 @@ def with_makers(intent: Inventory, live: Mapping[Ref, Object], before: Iterable[
             return entry
         found = live.get(entry.ref)
         if found is None:
-            # We are about to make it, whoever made the one that was there.
+            # We are about to create it, regardless of the creator of an earlier one.
             return entry._replace(uid="", made_by=CREATED_BY_US)
         return entry._replace(made_by=maker_of(found, [one for one in remembered if one.ref == entry.ref]))
 
@@ -58,36 +58,36 @@ def _is_wanted_namespace(entry: InventoryEntry) -> bool:
 
 
 def maker_of(live: Object, remembered: Iterable[InventoryEntry]) -> str:
-    """Who has made a namespace that is there before we write to it; empty where nobody can know it.
+    """The creator of an existing namespace before our first write; empty if it can't be known.
 
     Args:
         live: its metadata.
-        remembered: what inventories say of it, whatever component's.
+        remembered: its entries in the inventories of all components.
     """
     entries = {entry.uid: entry for entry in remembered}
     known = entries.get(live["metadata"].get("uid", ""), entries.get(""))
     if known is None:
-        # Either somebody has made it anew, or nobody remembers it: unless we have written it, it isn't ours.
+        # It was recreated, or has no entry: unless we have written it, it isn't ours.
         others = bool(entries) or not is_written_by_us(live["metadata"]) or was_made_by_others(live)
         return CREATED_BY_OTHERS if others else CREATED_BY_US
     if not known.uid and known.made_by == CREATED_BY_US:
-        # A run that was cut off was about to make it, and may not have come to that.
+        # An interrupted run was about to create it, and may not have done so.
         return CREATED_BY_OTHERS if was_made_by_others(live) else CREATED_BY_US
     return known.made_by
 
 
 def has_other_creator(entry: InventoryEntry, live: Object) -> bool:
-    """Whether a namespace was there before we first applied it.
+    """Whether a namespace existed before we first applied it.
 
     Args:
-        entry: what its inventory says of it.
+        entry: its entry in the inventory.
         live: its metadata.
     """
     return entry.made_by == CREATED_BY_OTHERS if entry.made_by else was_made_by_others(live)
 
 
 def was_made_by_others(live: Object) -> bool:
-    """The same where nobody has noted it, by ``managedFields``: right until its maker writes it again."""
+    """The same without a record, by ``managedFields``: correct until its creator writes it again."""
     meta: dict[str, Any] = live["metadata"]
     managers = [one for one in meta.get("managedFields") or () if not one.get("subresource")]
     made = meta.get("creationTimestamp")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def new_findings(findings: Iterable[Finding], known: Mapping[Ref, InventoryEntry]) -> list[Finding]:
-    """What was not told before."""
+    """The findings that were not reported before."""
     return [
         finding
         for finding in findings

@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Taking fields over from other field managers, by what stands in ``managedFields`` (KEP-555): pure.
+"""Takes fields over from other field managers, based on ``managedFields`` (KEP-555): pure.
 
-Server-side apply removes a field that its manager no longer applies only if nobody else holds it. So what
-Helm or a client-side apply made first would stay for ever once a release drops it, unless what they hold is
-ours.
+Server-side apply removes a field that its manager no longer applies only if no other manager owns it. So
+fields that Helm or a client-side apply wrote first would stay for ever once a release drops them, unless
+we take over their ownership.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ..._cluster.fields.managed_fields import APPLY, UPDATE
 
 ManagerEntry = Mapping[str, Any]
 TakenFields = Callable[[ManagerEntry, Sequence[ManagerEntry]], Fields]
-"""What to take from one entry of an object's ``managedFields``, given all of them."""
+"""The fields to take from one entry of an object's ``managedFields``, given all entries."""
 
 _MAKERS = frozenset(
     {
-        # The server's name for what nobody had a name for.
+        # The server's name for an unnamed manager.
         "before-first-apply",
         "helm",
         "kubectl",
@@ -39,11 +39,11 @@ _OTHER_TOOLS = frozenset(
     }
 )
 _MARKS = ("f:meta.helm.sh/release-name", "f:kubectl.kubernetes.io/last-applied-configuration")
-"""Annotations that only a maker writes: programs that embed Helm have other names."""
+"""Annotations that only a maker writes: programs that embed Helm have other manager names."""
 
 
 def is_maker(manager: ManagerEntry) -> bool:
-    """Whether an entry is that of Helm or a client-side apply, which wrote the object as a whole."""
+    """Whether an entry is from Helm or a client-side apply, which wrote the object as a whole."""
     if manager.get("manager") == FIELD_MANAGER or manager.get("subresource"):
         return False
     if manager.get("manager") in _MAKERS:
@@ -53,13 +53,13 @@ def is_maker(manager: ManagerEntry) -> bool:
 
 
 def is_other_tool(manager: ManagerEntry) -> bool:
-    """Whether an entry is that of a tool that deploys, as we do: Argo CD, Flux or Helm."""
+    """Whether an entry is from another deployment tool: Argo CD, Flux or Helm."""
     name = str(manager.get("manager"))
     return (name in _OTHER_TOOLS or name.startswith("argocd")) and not manager.get("subresource")
 
 
 def is_plain_write_of_ours(manager: ManagerEntry) -> bool:
-    """Whether an entry is of what we could only write plainly, as server-side apply can't read it."""
+    """Whether an entry is from our own write without server-side apply, which can't type the object."""
     return (
         manager.get("manager") == FIELD_MANAGER
         and manager.get("operation") == UPDATE
@@ -68,7 +68,7 @@ def is_plain_write_of_ours(manager: ManagerEntry) -> bool:
 
 
 def owned_fields(manager: ManagerEntry) -> Fields:
-    """All that an entry holds, but for a status."""
+    """All fields of an entry, without the status."""
     return frozenset(
         field for field in from_fields_v1(manager.get("fieldsV1") or {}) if field[0] != "f:status"
     )
@@ -77,13 +77,13 @@ def owned_fields(manager: ManagerEntry) -> Fields:
 def take_over_fields(
     managers: Sequence[ManagerEntry], api_version: str, taken: TakenFields
 ) -> list[dict[str, Any]] | None:
-    """The ``managedFields`` in which what others held is held by our apply, or None if nothing would move.
+    """The ``managedFields`` with the fields of others moved to our apply, or None if nothing would move.
 
     Args:
         managers: the object's ``managedFields``.
-        api_version: in which we apply the object. What was written in another version is given up by its
-            holder and not taken, as its fields may have other names.
-        taken: what to take from each.
+        api_version: the version in which we apply the object. Fields written in another version are given up
+            by their owner and not taken, as they may have other names.
+        taken: returns the fields to take from each entry.
     """
     ours: Fields = frozenset()
     time = ""

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who scales what: ``replicas`` of what an autoscaler targets is the autoscaler's: pure."""
+"""Ownership of scaling: ``replicas`` belongs to the autoscaler that targets an object: pure."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .findings import REPLICAS
 AUTOSCALERS = (("autoscaling/v2", "HorizontalPodAutoscaler"), ("keda.sh/v1alpha1", "ScaledObject"))
 
 Target = tuple[str, str, str]
-"""What is scaled: kind, namespace and name."""
+"""The scaled object: kind, namespace and name."""
 
 
 def is_autoscaler(kind: str) -> bool:
-    """Whether objects of a kind scale others, whatever version they are written in."""
+    """Whether objects of a kind scale others, in any version."""
     return kind in {autoscaler for _api_version, autoscaler in AUTOSCALERS}
 
 
 def target_of(autoscaler: Object, namespace: str = "") -> Target:
-    """What an autoscaler targets; ``namespace`` is where it goes if its manifest doesn't say."""
+    """The target of an autoscaler; ``namespace`` is the default if its manifest has none."""
     spec = autoscaler.get("spec")
     wanted: Any = spec.get("scaleTargetRef") if isinstance(spec, dict) else None
-    # What is no reference is the server's to refuse.
+    # The server refuses a value that is not a reference.
     wanted = wanted if isinstance(wanted, dict) else {}
-    # A ScaledObject may leave the kind out.
+    # A ScaledObject may omit the kind.
     return (
         str(wanted.get("kind") or "Deployment"),
         str(autoscaler["metadata"].get("namespace") or namespace),
@@ -39,7 +39,7 @@ def target_of(autoscaler: Object, namespace: str = "") -> Target:
 
 
 def targets_of(autoscalers: Iterable[Object]) -> frozenset[Target]:
-    """What some autoscalers of a cluster target."""
+    """The targets of a cluster's autoscalers."""
     return frozenset(target_of(one) for one in autoscalers)
 
 
@@ -50,10 +50,10 @@ def is_scaled(obj: Object, targets: Container[Target]) -> bool:
 
 
 def leaving_replicas(intent: Object, live: Object | None) -> Object:
-    """What to apply of an object that an autoscaler targets.
+    """The intent to apply for an object that an autoscaler targets.
 
-    ``replicas`` is left out. Only where nobody but us holds it yet, it is applied as it is: to give it up
-    would set it to its default, 1, until the autoscaler comes round.
+    ``replicas`` is left out. It is applied unchanged only if we are its sole owner: without it the server
+    would set the default, 1, until the autoscaler runs again.
     """
     if not isinstance(intent.get("spec"), dict):
         return intent
@@ -64,9 +64,9 @@ def leaving_replicas(intent: Object, live: Object | None) -> Object:
 
 
 def keeping_replicas(intent: Object, deleted: Object) -> Object:
-    """What to make anew of an object that an autoscaler targets: as many replicas as it had scaled it to.
+    """The object to recreate if an autoscaler targets it: with the replicas that the autoscaler had set.
 
-    Without them it would begin with one, and the load of all would fall on that.
+    Without them it would start with one, which would get the load of all.
     """
     replicas = (deleted.get("spec") or {}).get("replicas")
     return intent if replicas is None else {**intent, "spec": {**intent["spec"], "replicas": replicas}}

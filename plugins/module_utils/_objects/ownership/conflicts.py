@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whose field is it? What to do when server-side apply meets fields that others hold (KEP-555): pure."""
+"""What to do when server-side apply meets fields that others own (KEP-555): pure."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _KEY = re.compile(r'([^=,]*)=("(?:[^"\\]|\\.)*"|[^,]*)')
 
 @dataclass(frozen=True)
 class Resolution:
-    """How to apply an object in spite of a conflict.
+    """How to apply an object despite a conflict.
 
     Attributes:
         intent: the object without the fields that were ceded.
-        force: whether what is left takes fields from others.
-        taken: what is taken back from its holders.
-        ceded: what is left to its holders.
+        force: whether the remaining fields are taken from others.
+        taken: the fields that are taken back from their owners.
+        ceded: the fields that are left to their owners.
     """
 
     intent: Object
@@ -47,17 +47,17 @@ def resolve_conflict(
     interactive: Sequence[str] = INTERACTIVE_MANAGERS,
     force: bool = False,
 ) -> Resolution | None:
-    """Take back what people hold, cede what controllers, subresources and other appliers hold.
+    """Take back fields of people; cede those of controllers, subresources and other appliers.
 
     Args:
-        intent: the object that was to be applied.
+        intent: the object to apply.
         causes: the conflict's ``details.causes``.
-        managers: the ``managedFields`` of the live object, which know when their holders wrote.
+        managers: the ``managedFields`` of the live object, with the times of their writes.
         interactive: patterns of the names of managers that fields are taken back from.
-        force: whether to take fields from everybody.
+        force: whether to take fields from all managers.
 
     Returns:
-        What to apply instead, or None where a field can't be told from the causes.
+        The resolution, or None if the causes do not identify a field.
     """
     times = {name_of(manager): str(manager.get("time") or "") for manager in managers}
     remaining = deep_copy(intent)
@@ -72,7 +72,7 @@ def resolve_conflict(
         finding = Finding(
             ref_of(intent), cause.field.lstrip("."), holder, times.get(holder, ""), DriftOutcome.RESTORED
         )
-        # Who scales by hand uses what was made for scaling: that is no edit of the object.
+        # A person who scales by hand uses the subresource for it: that is no edit of the object.
         if force or (not subresource and is_interactive(manager, interactive)):
             taken.append(finding)
         elif remove_field(remaining, cause.field):
@@ -96,9 +96,9 @@ def is_held_by_people(
 
 
 def remove_field(obj: Object, path: str) -> bool:
-    """Take the field at ``path`` out of ``obj``; False where there is no such field.
+    """Remove the field at ``path`` from ``obj``; False if it does not exist.
 
-    ``path`` is written as the server writes it: ``.spec.containers[name="a"].image``, ``.data.key``.
+    ``path`` has the server's form: ``.spec.containers[name="a"].image``, ``.data.key``.
     """
     here: Any = obj
     parent: Any = None
@@ -110,7 +110,7 @@ def remove_field(obj: Object, path: str) -> bool:
             return False
         parent = here
         if match.group(1) is not None:
-            # A key may hold dots itself (annotations): the longest key that fits is meant.
+            # A key may contain dots (annotations): the longest matching key is used.
             step = _longest_key(parent, rest[1:])
             if step is None:
                 return False

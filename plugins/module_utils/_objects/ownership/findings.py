@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What others have done to our objects, as it is told and remembered: pure.
+"""The changes by others to our objects, for reports and records: pure.
 
-Who holds which field stands in ``managedFields`` (KEP-555). Not told is what keeps an object going without
-changing what it is: statuses, finalizers, owners, a claim's volume, and the books that Kubernetes' own
-controllers keep on it.
+The owner of each field is in ``managedFields`` (KEP-555). Fields that keep an object running without
+changing it are not reported: statuses, finalizers, owners, a claim's volume, and the bookkeeping of
+Kubernetes' own controllers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..._text import one_line
 
 PLATFORM_MANAGERS = frozenset(
     {
-        # The server's name for nobody.
+        # The server's name for an unnamed manager.
         "before-first-apply",
         "clusterrole-aggregation-controller",
         "cloud-controller-manager",
@@ -32,7 +32,7 @@ PLATFORM_MANAGERS = frozenset(
         "kubelet",
     }
 )
-"""Field managers of Kubernetes itself: a revision or a bound volume's name is no news."""
+"""Field managers of Kubernetes itself: they write revisions or a bound volume's name, which is no drift."""
 REPLICAS: Field = ("f:spec", "f:replicas")
 _LIFE: tuple[Field, ...] = (
     ("f:status",),
@@ -46,7 +46,7 @@ _NAMED_ITEM = re.compile(r'\[name="([^"]*)"\]')
 
 
 class DriftOutcome(StrEnum):
-    """What becomes of a difference."""
+    """The outcome of a difference."""
 
     RESTORED = "restored"
     CEDED = "ceded"
@@ -66,14 +66,14 @@ _SENTENCES = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that somebody else did to an object.
+    """One change by someone else to an object.
 
     Attributes:
         ref: the object.
-        field: as the server's messages write it, without the leading dot; empty for the whole object.
-        manager: the field manager, with its subresource in brackets; empty where nobody has left a name.
+        field: in the form of the server's messages, without the leading dot; empty for the whole object.
+        manager: the field manager, with its subresource in brackets; empty if unknown.
         time: when that manager last wrote the object; RFC 3339, or empty.
-        outcome: what becomes of it.
+        outcome: the outcome of the change.
     """
 
     ref: Ref
@@ -84,7 +84,7 @@ class Finding:
 
     @property
     def key(self) -> str:
-        """As it is remembered: who holds what."""
+        """The recorded form: field and owner."""
         return f"{self.field} ({self.manager})"
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class Finding:
         return f"{self.ref}: {one_line(sentence)}"
 
     def as_result(self) -> dict[str, str]:
-        """As it stands in a task's result."""
+        """The finding in the form of a task's result."""
         return {
             "kind": self.ref.kind,
             "group": self.ref.group,
@@ -110,17 +110,17 @@ class Finding:
 
 
 def name_of(manager: Mapping[str, Any]) -> str:
-    """How an entry of ``managedFields`` is told: ``kube-controller-manager (scale)``."""
+    """The reported name of an entry of ``managedFields``: ``kube-controller-manager (scale)``."""
     name, subresource = str(manager.get("manager") or ""), manager.get("subresource")
     return f"{name} ({subresource})" if subresource else name
 
 
 def foreign_findings(obj: Object, ceded: Sequence[Finding] = ()) -> list[Finding]:
-    """What others hold of an object that was just applied: what was ceded, and what they added.
+    """The fields of an object just applied that others own: ceded ones, and those that they added.
 
     Args:
-        obj: as the server answered.
-        ceded: what was left out of what was applied.
+        obj: the server's answer.
+        ceded: the fields that were not applied.
     """
     managers = obj["metadata"].get("managedFields") or ()
     ref = ref_of(obj)
@@ -136,7 +136,7 @@ def foreign_findings(obj: Object, ceded: Sequence[Finding] = ()) -> list[Finding
 
 
 def added_by(manager: Mapping[str, Any], managers: Sequence[Mapping[str, Any]]) -> Fields:
-    """What one manager has added to an object of ours beside replicas, with all below and the maps around it.
+    """All fields that one manager has added to our object except replicas, with the maps around them.
 
     Args:
         manager: one entry of ``managers``.
@@ -144,7 +144,7 @@ def added_by(manager: Mapping[str, Any], managers: Sequence[Mapping[str, Any]]) 
     """
     tops = [field for holder, field in _foreign(managers) if holder is manager and field != REPLICAS]
     held = from_fields_v1(manager.get("fieldsV1") or {})
-    # A map that goes with its last item may not stay with who made it: that would be a conflict.
+    # The creator may not keep a map that is removed with its last item: that would be a conflict.
     maps = {top[:end] for top in tops for end in range(1, len(top))}
     return frozenset(
         field for field in held if field in maps or any(field[: len(top)] == top for top in tops)
@@ -152,17 +152,17 @@ def added_by(manager: Mapping[str, Any], managers: Sequence[Mapping[str, Any]]) 
 
 
 def _foreign(managers: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Field]]:
-    """The topmost fields that others hold and we don't."""
+    """The topmost fields that others own and we don't."""
     managers = list(managers)
     writers = [m for m in managers if m.get("manager") != FIELD_MANAGER]
     others = [m for m in writers if _writes_the_object(m) or _scales(m)]
     if not others:
-        # Mostly: and what we hold of a large object takes long to read.
+        # The usual case; and parsing our fields of a large object takes long.
         return
     ours = frozenset[Field]().union(
         *(from_fields_v1(m.get("fieldsV1") or {}) for m in managers if m not in writers)
     )
-    # Who wrote a map first holds the map itself too.
+    # The first writer of a map owns the map itself too.
     above = {field[:end] for field in ours for end in range(1, len(field))}
     for manager in others:
         if _scales(manager) and REPLICAS not in ours:
@@ -176,7 +176,7 @@ def _foreign(managers: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[st
 
 
 def _keeps_alive(field: Field) -> bool:
-    """Whether a field is the running of an object rather than what it is: a status, or a claim's volume."""
+    """Whether a field belongs to an object's operation, not its definition: a status, a claim's volume."""
     if any(field[: len(life)] == life for life in _LIFE):
         return True
     return field[:-1] == _ANNOTATIONS and field[-1].startswith(_BINDING)
@@ -192,7 +192,7 @@ def _scales(manager: Mapping[str, Any]) -> bool:
 
 
 def _topmost(fields: Fields) -> set[Field]:
-    """Items of lists as a whole, and of maps what is in them."""
+    """Items of lists as a whole; for maps, their contents."""
     items = {field for field in fields if field[-1].startswith("k:")}
     outermost = {field for field in fields if not any(field[:end] in items for end in range(1, len(field)))}
     above = {field[:end] for field in outermost for end in range(1, len(field))}
@@ -200,12 +200,12 @@ def _topmost(fields: Fields) -> set[Field]:
 
 
 def unexplained(ref: Ref, fields: Iterable[str], explained: Iterable[Finding]) -> list[Finding]:
-    """Changes that would be made although no other manager holds the field: somebody has removed it.
+    """Changes of fields that no other manager owns: someone has removed the field.
 
     Args:
         ref: the object.
-        fields: what would change, as paths such as ``spec.containers[main].image``.
-        explained: what is known of the object already.
+        fields: the changed ones, as paths such as ``spec.containers[main].image``.
+        explained: the known findings about the object.
     """
     known = [_NAMED_ITEM.sub(r"[\1]", one.field) for one in explained if one.ref == ref]
     return [
@@ -216,7 +216,7 @@ def unexplained(ref: Ref, fields: Iterable[str], explained: Iterable[Finding]) -
 
 
 def describe_findings(findings: Iterable[Finding]) -> list[str]:
-    """Findings for people: one by one, but for objects that are taken over, which are many or none."""
+    """Findings as text: one line each, except for objects that are taken over, which are many or none."""
     findings = list(findings)
     told = [str(finding) for finding in findings if finding.outcome is not DriftOutcome.ADOPTED]
     made: dict[str, list[Finding]] = {}
@@ -232,5 +232,5 @@ def describe_findings(findings: Iterable[Finding]) -> list[str]:
 
 
 def finding_keys(findings: Iterable[Finding], ref: Ref, outcome: DriftOutcome) -> tuple[str, ...]:
-    """What an inventory keeps of the findings of one object."""
+    """The recorded form of one object's findings with an outcome."""
     return tuple(sorted({one.key for one in findings if one.ref == ref and one.outcome is outcome}))

@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gives objects up: they stay as they are, and from then on they are kubectl's instead of ours.
+"""Gives objects up: they do not change, and kubectl becomes their field manager instead of us.
 
-What we own by server-side apply becomes what ``kubectl apply --server-side`` owns (KEP-555), so that it has
-no conflict with us, and removes what a later manifest no longer has.
+The fields that we own by server-side apply become those of ``kubectl apply --server-side`` (KEP-555). So
+kubectl has no conflict with us, and removes fields that a later manifest no longer has.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ TRIES = 5
 
 
 class OwnedObject(Protocol):
-    """What an inventory knows of an object."""
+    """The recorded data of an object."""
 
     @property
     def api_version(self) -> str:
-        """The version to read and write it in."""
+        """The version in which to read and write it."""
 
     @property
     def ref(self) -> Ref:
-        """What names it."""
+        """The reference of the object."""
 
     @property
     def uid(self) -> str:
-        """Of the object that we applied."""
+        """The uid of the object that we applied."""
 
 
 @dataclass(frozen=True)
 class HandOver:
-    """What came of giving objects up.
+    """The result of giving objects up.
 
     Attributes:
-        changed: how many objects were ours, and are no longer.
-        errors: what the server answered for objects that are still ours.
+        changed: the number of objects that were ours, and are no longer.
+        errors: the server's errors for objects that are still ours.
     """
 
     changed: int
@@ -57,14 +57,14 @@ class HandOver:
 
 
 def hand_over(cluster: Cluster, objects: Iterable[OwnedObject]) -> HandOver:
-    """Give objects up. One that is gone, or that was recreated since, is left alone.
+    """Give objects up. Skips those that no longer exist or were recreated since.
 
     Args:
         cluster: the live one.
         objects: the entries of an inventory.
 
     Raises:
-        Unreachable: the server is gone. What was given up by then stays so.
+        Unreachable: the server is unreachable. Objects given up before that stay given up.
     """
 
     def release(known: OwnedObject) -> bool | ClusterError:
@@ -90,7 +90,7 @@ def _release(cluster: Cluster, known: OwnedObject) -> bool:
             return False
         changes = released_metadata(live)
         if not changes:
-            # A write whose answer was lost has done it.
+            # An earlier write whose answer was lost has done it.
             return attempt > 1
         patch = {"metadata": {"resourceVersion": live["metadata"]["resourceVersion"], **changes}}
         try:
@@ -105,7 +105,7 @@ def _release(cluster: Cluster, known: OwnedObject) -> bool:
 
 
 def released_metadata(live: Object) -> dict[str, Any]:
-    """The merge patch of an object's metadata that takes us off it; empty if nothing of it is ours."""
+    """The merge patch of an object's metadata that removes us; empty if none of its fields is ours."""
     meta = live["metadata"]
     changes: dict[str, Any] = {}
     managers = meta.get("managedFields") or []
@@ -127,8 +127,8 @@ def _is_ours(manager: ManagerEntry) -> bool:
 def _released_managers(managers: Sequence[ManagerEntry]) -> list[dict[str, Any]]:
     """The ``managedFields`` of an object without us.
 
-    What we wrote of the object as a whole becomes the successor's. What a migration wrote is given up without
-    one, unless it made the object: no manifest has it, so the successor's next apply would remove it.
+    Fields that we wrote as the deployer become the successor's. Fields of a migration are given up without
+    a successor, unless it created the object: no manifest has them, so the next apply would remove them.
     """
     left = [dict(manager) for manager in managers if not _is_ours(manager) and not _is_successor(manager)]
     theirs = [manager for manager in managers if _is_successor(manager)]
@@ -137,7 +137,7 @@ def _released_managers(managers: Sequence[ManagerEntry]) -> list[dict[str, Any]]
     if not theirs and not ours:
         return left
     first, *others = [*theirs, *sorted(ours, key=lambda entry: entry.get("operation") != APPLY)]
-    # Fields of another version may have other names: these are given up without a successor.
+    # Fields of another version may have other names: they are given up without a successor.
     alike = [entry for entry in others if entry.get("apiVersion") == first.get("apiVersion")]
     fields = frozenset[Field]().union(*(from_fields_v1(m.get("fieldsV1") or {}) for m in (first, *alike)))
     successor = {**first, "manager": SUCCESSOR, "operation": APPLY, "fieldsV1": to_fields_v1(fields)}

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which other tool believes that an object is its own, by the marks that it leaves: pure.
+"""Detects other tools that manage an object, by the marks that they leave: pure.
 
 Sources: Argo CD, "Resource Tracking"; Flux, "Kustomization" and "HelmRelease", inventory labels; Helm,
 pkg/action/validate.go (checkOwnership).
@@ -32,9 +32,9 @@ MOST_OBJECTS = 3
 
 
 class OtherManager(NamedTuple):
-    """What another tool calls the set of objects that it keeps as it wants them.
+    """Another tool, and its name for a set of objects that it manages.
 
-    ``namespace`` is empty where the mark doesn't tell it.
+    ``namespace`` is empty if the mark does not contain it.
     """
 
     tool: str
@@ -47,7 +47,7 @@ class OtherManager(NamedTuple):
 
 
 def other_manager(obj: Mapping[str, Any]) -> OtherManager | None:
-    """Who else manages an object, from its metadata; None where nobody does."""
+    """The other tool that manages an object, from its metadata; None if there is none."""
     meta = obj["metadata"]
     labels, annotations = meta.get("labels") or {}, meta.get("annotations") or {}
     return _argo_cd(obj, labels, annotations) or _flux(labels, annotations) or _helm(labels, annotations)
@@ -60,7 +60,7 @@ def _argo_cd(
     if name and _is_tracked(tracked, ref_of(obj)):
         namespace, _line, own_name = name.rpartition("_")
         return OtherManager(ARGO_CD, namespace, own_name)
-    # Every chart has this label: only Argo CD's own write tells that it tracks by it.
+    # Every chart has this label: only a write by Argo CD proves that it tracks the object by it.
     managers = obj["metadata"].get("managedFields") or ()
     if labels.get(_INSTANCE) and any(str(m.get("manager")).startswith("argocd") for m in managers):
         return OtherManager(ARGO_CD, "", labels[_INSTANCE])
@@ -68,7 +68,7 @@ def _argo_cd(
 
 
 def _is_tracked(tracked: str, ref: Ref) -> bool:
-    """Whether a tracking id is about this object: a copy of an object has the id of its original."""
+    """Whether a tracking id is for this object: a copy of an object has the id of its original."""
     kind, _colon, place = tracked.partition(":")
     namespace, _slash, name = place.partition("/")
     return kind == f"{ref.group}/{ref.kind}" and name == ref.name and namespace in (ref.namespace, "")
@@ -91,7 +91,7 @@ def _helm(labels: Mapping[str, str], annotations: Mapping[str, str]) -> OtherMan
 
 
 def marks_of(obj: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    """The names of the labels and annotations by which other tools know an object as their own."""
+    """The names of the labels and annotations by which other tools recognize their objects."""
     meta = obj["metadata"]
     labels, annotations = meta.get("labels") or {}, meta.get("annotations") or {}
     marks: set[str] = set()
@@ -105,11 +105,11 @@ def marks_of(obj: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 
 def foreign_marks(live: Mapping[str, Any], intent: Mapping[str, Any]) -> dict[str, dict[str, None]]:
-    """What takes other tools' marks off an object, but for those that it is to have; for its metadata.
+    """The metadata patch that removes other tools' marks from an object, except those in the intent.
 
     Args:
-        live: the object as it is.
-        intent: as it is to be.
+        live: the present object.
+        intent: the wanted object.
     """
     found: dict[str, dict[str, None]] = {}
     for place, names in marks_of(live).items():
@@ -120,7 +120,7 @@ def foreign_marks(live: Mapping[str, Any], intent: Mapping[str, Any]) -> dict[st
 
 
 def by_manager(objects: Iterable[Object]) -> dict[OtherManager, list[Ref]]:
-    """The objects that others manage, by who does."""
+    """The objects that other tools manage, by tool."""
     found: dict[OtherManager, list[Ref]] = {}
     for obj in objects:
         manager = other_manager(obj)
@@ -130,7 +130,7 @@ def by_manager(objects: Iterable[Object]) -> dict[OtherManager, list[Ref]]:
 
 
 def coexistence_problem(manager: OtherManager, refs: Sequence[Ref]) -> str:
-    """What is wrong with writing objects that another tool manages, and what to do, in a sentence."""
+    """The problem of writing objects that another tool manages, and the solution, in a sentence."""
     named = ", ".join(str(ref) for ref in refs[:MOST_OBJECTS])
     more = f" and {len(refs) - MOST_OBJECTS} more" if len(refs) > MOST_OBJECTS else ""
     return (
@@ -160,11 +160,11 @@ _HOMES = {
     FLUX: ("kustomize.toolkit.fluxcd.io", "Kustomization"),
     FLUX_HELM: ("helm.toolkit.fluxcd.io", "HelmRelease"),
 }
-"""Where each tool keeps what names a set of objects: group and kind."""
+"""The group and kind of the object with which each tool defines a set of objects."""
 
 
 def is_active(cluster: Cluster, manager: OtherManager) -> bool:
-    """Whether what a mark names still exists; where that can't be told, it does.
+    """Whether the object that a mark names still exists; if unknown, it counts as existing.
 
     Argo CD and Flux may work from another cluster, which then has their kinds.
     """

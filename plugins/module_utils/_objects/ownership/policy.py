@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a user allows, and what we leave on objects: the terms on which objects are written."""
+"""What a user allows, and the marks that we leave on objects: the terms on which objects are written."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fnmatch import fnmatchcase
 from ..._cluster.cluster import Ref
 
 LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
-"""Keeps what was applied plainly, so that fields that a later release drops can be taken out again."""
+"""Stores content written without server-side apply, so that fields dropped later can be removed."""
 
 INTERACTIVE_MANAGERS = ("kubectl*", "k9s", "oc")
-"""Patterns of the names of field managers behind which a person sits: what they hold is taken back."""
+"""Patterns of the names of field managers that people use: fields of these are taken back."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class Policy:
     Attributes:
         replace_immutable: what may be deleted and recreated when an immutable field changes; kinds, or single
             objects as ``Kind namespace/name``.
-        force_conflicts: take fields from whoever holds them.
+        force_conflicts: overwrite fields that other field managers own.
         interactive_managers: patterns of the names of field managers that fields are taken back from.
         strict_drift: remove what others have added to our objects.
-        takeover: write objects that other tools manage, and take over what those hold.
+        takeover: write objects that other tools manage, and take over the fields of these tools.
         prune: delete components that the release lacks.
-        prune_allow: what is pruned in spite of its kind; kinds, or single objects as ``Kind namespace/name``.
+        prune_allow: what is pruned despite its kind; kinds, or single objects as ``Kind namespace/name``.
     """
 
     replace_immutable: tuple[str, ...] = ("Job",)
@@ -43,12 +43,12 @@ class Policy:
 
     @property
     def takes_from_others(self) -> bool:
-        """Whether more is taken from others than what people and an object's makers hold."""
+        """Whether more is taken from others than the fields of people and of an object's makers."""
         return self.force_conflicts or self.strict_drift or self.takeover
 
 
 def is_allowed(ref: Ref, allowed: Collection[str]) -> bool:
-    """Whether a user allows something with an object: with its kind, or with this single object.
+    """Whether a user allows an operation on an object: by its kind, or for this single object.
 
     Args:
         ref: of the object.
@@ -58,5 +58,5 @@ def is_allowed(ref: Ref, allowed: Collection[str]) -> bool:
 
 
 def is_interactive(manager: str, interactive: Iterable[str] = INTERACTIVE_MANAGERS) -> bool:
-    """Whether a person sits behind a field manager, by patterns of such managers' names."""
+    """Whether a person uses a field manager, by patterns of such managers' names."""
     return any(fnmatchcase(manager, pattern) for pattern in interactive)

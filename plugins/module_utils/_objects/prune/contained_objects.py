@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads what would go with a definition or a namespace, and who created a namespace."""
+"""Reads the objects that would be deleted with a definition or a namespace, and a namespace's creator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_NAMED = 10
 """How many objects a sentence lists by name."""
 
 _TRACES = frozenset({"Event", "Endpoints", "EndpointSlice", "Lease", "ControllerRevision"})
-"""Kinds that controllers keep beside what is really there."""
+"""Kinds that controllers create for other objects."""
 _IN_EVERY_NAMESPACE = frozenset(
     {
         ("ConfigMap", "kube-root-ca.crt"),
@@ -31,17 +31,17 @@ _IN_EVERY_NAMESPACE = frozenset(
         ("ServiceAccount", "default"),
     }
 )
-"""What controllers publish into each namespace, by kind and name."""
+"""Objects that controllers publish into each namespace, by kind and name."""
 _TOKEN_OF = "kubernetes.io/service-account.name"
 
 
 class ContainedObjects:
-    """Spares definitions that have resources, and namespaces that others use.
+    """Retains definitions that have resources, and namespaces that others use.
 
     Args:
         cluster: live or an overlay.
-        forced: of a definition or a namespace, whether it goes whatever lives; none does by default.
-        needed: other objects that stay, each with a sentence that says why.
+        forced: returns whether a definition or a namespace is deleted with all its contents; none by default.
+        needed: other objects to retain, each with a sentence that says why.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ContainedObjects:
         self._needed = needed or {}
 
     def retain(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
-        """What to do with an object instead of deleting it; None if it may go."""
+        """The decision to retain an object; None if it may be deleted."""
         ref = entry.ref
         if ref in self._needed:
             return RemovalDecision(RETAINED, self._needed[ref])
@@ -67,7 +67,7 @@ class ContainedObjects:
         return RemovalDecision(RETAINED, f"{ref}: it stays, as {told}") if told else None
 
     def describe_contents(self, entry: InventoryEntry) -> str:
-        """What would go with an object, in words; empty where nothing would."""
+        """A description of the objects that would be deleted with this one; empty if there are none."""
         if entry.ref[:2] == CRD_KIND:
             found = [ref_of(obj) for obj in self._resources(entry)]
             return f"these exist: {listed(found)}" if found else ""
@@ -77,7 +77,7 @@ class ContainedObjects:
         return ""
 
     def rights(self, entry: InventoryEntry) -> set[Right]:
-        """What :meth:`retain` takes for an object.
+        """The rights that :meth:`retain` needs for an object.
 
         Raises:
             ClusterError: the server does not answer.
@@ -88,7 +88,7 @@ class ContainedObjects:
         return self.looking_rights(ref)
 
     def looking_rights(self, ref: Ref) -> set[Right]:
-        """What :meth:`describe_contents` takes for an object.
+        """The rights that :meth:`describe_contents` needs for an object.
 
         Raises:
             ClusterError: the server does not answer.
@@ -101,7 +101,7 @@ class ContainedObjects:
         try:
             kinds = self._namespaced_kinds()
         except Forbidden:
-            # Which other kinds there are can be known only then.
+            # Only then can other kinds be known.
             kinds = _namespaced_kinds([])
         crds = list_right(f"{CRD_KIND[0]}/v1", CRD_KIND[1], self._cluster.resource)
         resources = chain.from_iterable(self._cluster.served(*kind)[:1] for kind in kinds)
@@ -111,7 +111,7 @@ class ContainedObjects:
         try:
             live = self._cluster.get(namespace.api_version, namespace.ref.kind, namespace.ref.name)
         except Forbidden:
-            # Told as a right that is missing.
+            # It is reported as a missing right.
             return False
         return live is not None and not has_other_creator(namespace, live)
 
@@ -119,7 +119,7 @@ class ContainedObjects:
         """The metadata of all custom resources of a definition.
 
         Raises:
-            ClusterError: nobody knows what lives, as when the definition serves no version.
+            ClusterError: the existing resources are unknown, e.g. if the definition serves no version.
         """
         crd = self._cluster.get(definition.api_version, definition.ref.kind, definition.ref.name)
         if crd is None:
@@ -131,7 +131,7 @@ class ContainedObjects:
         return found
 
     def contents(self, namespace: str) -> list[Ref]:
-        """What lives in a namespace, but for what controllers make and take with something else."""
+        """The objects in a namespace, without those that controllers create and delete with others."""
 
         def read(kind: tuple[str, str]) -> list[Object]:
             for served in self._cluster.served(*kind)[:1]:
@@ -146,7 +146,7 @@ class ContainedObjects:
 
 
 def _namespaced_kinds(crds: Iterable[Object]) -> Sequence[tuple[str, str]]:
-    """The kinds (group, kind) that can live in a namespace, built in or of these definitions."""
+    """The namespaced kinds (group, kind), built in or of these definitions."""
     built_in = [one for (_version, kind), one in built_in_kinds().items() if kind not in _TRACES]
     known = [*built_in, *(one for crd in crds for one in kinds_of_crd(crd).values())]
     return list(dict.fromkeys((one.group, one.resource.kind) for one in known if one.resource.namespaced))
@@ -164,7 +164,7 @@ def _counts(obj: Object) -> bool:
 
 
 def listed(refs: Iterable[Ref]) -> str:
-    """Some objects by name, and how many more there are."""
+    """Some objects by name, and the number of further ones."""
     told = [str(ref) for ref in refs]
     more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
     return ", ".join(told[:MOST_NAMED]) + more

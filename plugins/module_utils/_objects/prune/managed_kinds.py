@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which kinds of custom resources some objects manage: those that they define, and those that they operate.
+"""The kinds of custom resources that some objects manage: those that they define or operate.
 
-Who operates a kind writes the status of its resources and takes their finalizers off, and has a role for it.
+The operator of a kind writes the status of its resources, removes their finalizers, and has a role for it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _OPERATORS_OWN = frozenset({"*", "finalizers", "status"})
 
 @dataclass(frozen=True)
 class ManagingObjects:
-    """The objects that say which kinds an owner manages.
+    """The objects that determine which kinds an owner manages.
 
     Attributes:
         definitions: the names of definitions whose kinds it manages in any case.
-        operable: the names of those whose kinds it manages if one of its roles says so.
+        operable: the names of those whose kinds it manages if one of its roles grants that.
         roles: its Roles and ClusterRoles.
     """
 
@@ -41,18 +41,18 @@ class ManagingObjects:
 
     @property
     def may_manage(self) -> bool:
-        """Whether anything of that has to be read."""
+        """Whether any of these objects has to be read."""
         return bool(self.definitions or (self.operable and self.roles))
 
 
 def managing_objects(
     removed: Iterable[InventoryEntry], entries: Iterable[InventoryEntry], definitions: Iterable[str]
 ) -> ManagingObjects:
-    """Which objects to read to know what the owner of some objects manages.
+    """The objects to read for the kinds that an owner manages.
 
     Args:
-        removed: what of the owner is to go.
-        entries: of the owner: those whose roles count.
+        removed: the owner's objects that are to be deleted.
+        entries: the owner's objects whose roles count.
         definitions: the names of definitions that its roles may be about.
     """
     return ManagingObjects(
@@ -74,10 +74,10 @@ def read_managed_kinds(
 
     Args:
         cluster: live or an overlay.
-        owners: by name, what says which kinds it manages.
+        owners: by name, the objects that determine the kinds.
 
     Raises:
-        ClusterError: something can't be read, so nobody knows.
+        ClusterError: something can't be read, so the kinds are unknown.
     """
     roles_of = {
         name: {entry.ref for entry in one.roles} if one.operable else set() for name, one in owners.items()
@@ -92,7 +92,7 @@ def read_managed_kinds(
     if not any(named.values()):
         return dict.fromkeys(owners, frozenset())
     crds = cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items
-    # A definition that is gone has taken all of its resources along.
+    # A deleted definition has taken all of its resources along.
     kinds = {crd["metadata"]["name"]: (crd["spec"]["group"], crd["spec"]["names"]["kind"]) for crd in crds}
     return {name: frozenset(kinds[one] for one in names if one in kinds) for name, names in named.items()}
 
@@ -108,10 +108,10 @@ def _operated(definitions: Collection[str], roles: Iterable[Object]) -> set[str]
 
 
 def operated_resources(role: Object) -> set[tuple[str, str]]:
-    """The resources (group, plural) whose operator a role is for; the plural may be ``*``: pure.
+    """The resources (group, plural) that a role's subject operates; the plural may be ``*``: pure.
 
-    Roles for people name resources, or all of a group, and not their subresources. What a controller
-    aggregates into a role is not its own.
+    Roles for people name resources, or all of a group, and not their subresources. Rules that a controller
+    aggregates into a role do not count as the role's own.
     """
     if role.get("aggregationRule"):
         return set()

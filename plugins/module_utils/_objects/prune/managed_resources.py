@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What lives of some kinds in the whole cluster, and that in words.
+"""The existing objects of some kinds in the whole cluster, and their description.
 
-Whoever deletes an operator has to know it: without the operator nobody takes the finalizers off.
+A user who deletes an operator has to know them: without the operator nothing removes their finalizers.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..._text import one_line
 from ..._threads import map_in_threads
 
 GroupKind = tuple[str, str]
-"""A kind, whatever version it is served in: group and kind."""
+"""A kind in any served version: group and kind."""
 LivingResources = dict[GroupKind, "list[Object] | ClusterError"]
-"""The metadata of all objects of each kind, or why nobody knows them."""
+"""The metadata of all objects of each kind, or the error that hides them."""
 
 MOST_KINDS = 10
 """How many kinds a description counts."""
@@ -30,14 +30,14 @@ MOST_NAMED = 10
 
 
 def living_resources(cluster: Cluster, kinds: Iterable[GroupKind]) -> LivingResources:
-    """The metadata of everything that lives of some kinds, in all namespaces: one request per kind.
+    """The metadata of all objects of some kinds, in all namespaces: one request per kind.
 
-    Each kind is read in whatever version is served. A kind that can't be read has an error in place of its
-    objects. So has a kind whose definition exists and which no version serves.
+    Each kind is read in any served version. A kind that can't be read has an error in place of its
+    objects. So has a kind whose definition exists but serves no version.
 
     Args:
         cluster: live or an overlay.
-        kinds: what to look for.
+        kinds: the kinds to read.
     """
     wanted = sorted(set(kinds))
     unserved: list[GroupKind] = []
@@ -56,7 +56,7 @@ def living_resources(cluster: Cluster, kinds: Iterable[GroupKind]) -> LivingReso
 
 
 def _hidden_by_definitions(cluster: Cluster, unserved: Sequence[GroupKind]) -> LivingResources:
-    """Errors for those kinds that have a definition: objects may be stored that nobody can read."""
+    """Errors for those kinds that have a definition: objects may be stored that no client can read."""
     if not unserved:
         return {}
     try:
@@ -76,14 +76,14 @@ def _hidden_by_definitions(cluster: Cluster, unserved: Sequence[GroupKind]) -> L
 
 
 def describe_living(objects: Sequence[Object], now: datetime) -> list[str]:
-    """What lives, in less than 40 lines for a person.
+    """A description of existing objects, in less than 40 lines.
 
-    First the counts by kind, then the first ten by name with age and owner, at last which finalizers hold
-    what is being deleted already.
+    First come the counts by kind, then the first ten by name with age and owner. Last come the finalizers of
+    objects that are already being deleted.
 
     Args:
         objects: their metadata at least.
-        now: the time to tell ages by.
+        now: the time from which ages are calculated.
     """
     ordered = sorted(objects, key=ref_of)
     counts = Counter(f"{obj['kind']}.{group_of(obj['apiVersion'])}".rstrip(".") for obj in ordered)
@@ -120,7 +120,7 @@ def _traits(obj: Object, now: datetime) -> list[str]:
 
 
 def _age(since: str | None, now: datetime) -> str:
-    """How long ago something was, in its largest unit as kubectl tells it; empty where nobody knows."""
+    """The time since then, in its largest unit like kubectl; empty if it is unknown."""
     if not since:
         return ""
     # Clocks differ.

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deleting objects that inventories name, against the order of their making, and seeing them go."""
+"""Deletes objects of inventories in reverse order of creation, and waits until they are gone."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ from ..inventory.live_objects import read_metadata
 from .removal_decision import DELETE, GONE, NOT_OWNED, RETAINED, RemovalDecision, decide_removal
 
 ATTEMPTS = 12
-"""How often an object is read again that moves on between a look and its deletion: controllers are quick.
+"""How often to read an object again that changes between a read and its deletion: controllers are quick.
 
-One writes an aggregated ClusterRole each time that one of its parts goes, which are many in a release.
+A controller writes an aggregated ClusterRole each time one of its parts is deleted; a release has many.
 """
 LONGEST_PAUSE = 1.0
-"""Seconds between two of these looks; the first come sooner, each after twice as long as the one before."""
+"""Seconds between two of these reads, at most; the first pauses are shorter, and each one doubles."""
 FOREGROUND = "foregroundDeletion"
-"""The server's own finalizer, of what is deleted after what belongs to it."""
+"""The server's own finalizer on an object that is deleted after its dependents."""
 _RUNS_PODS = ("apps", "batch")
 
 
 @dataclass
 class Removal:
-    """What came of removing objects.
+    """The result of removing objects.
 
     Attributes:
-        deleted: what was deleted and is gone.
-        gone: what was gone before.
-        not_owned: what isn't ours any more.
-        retained: what is ours and stays.
-        failed: what could not be deleted, or has not gone.
-        untried: what comes after something that failed, or after a cancellation.
-        notes: a sentence about each that is not ours or stays.
-        errors: a sentence about each that failed.
-        cancelled: whether a person has ended it.
+        deleted: objects that were deleted and are gone.
+        gone: objects that no longer existed.
+        not_owned: objects that aren't ours any more.
+        retained: objects that are ours and stay.
+        failed: objects that could not be deleted, or are not gone.
+        untried: objects after a failure or a cancellation.
+        notes: a sentence about each object that is not ours or stays.
+        errors: a sentence about each failure.
+        cancelled: whether a person has cancelled it.
     """
 
     deleted: list[InventoryEntry] = field(default_factory=list)
@@ -68,11 +68,11 @@ class Removal:
 
     @property
     def refs_to_drop(self) -> frozenset[Ref]:
-        """What an inventory need not name any longer."""
+        """The references that an inventory no longer needs."""
         return frozenset(entry.ref for entry in (*self.deleted, *self.gone, *self.not_owned))
 
     def and_then(self, later: Removal) -> Removal:
-        """What came of this and of a later removal together."""
+        """The combined result of this and a later removal."""
         joined = {
             name: value + getattr(later, name) for name, value in vars(self).items() if name != "cancelled"
         }
@@ -81,18 +81,18 @@ class Removal:
 
 @dataclass(frozen=True)
 class Terms:
-    """On what terms objects are removed.
+    """The terms on which objects are removed.
 
     Attributes:
         cluster: live or an overlay.
-        deadline: until when they have to be gone, as ``time.monotonic()`` tells the time.
+        deadline: when they have to be gone, on the clock of ``time.monotonic()``.
         cancelled: whether a person has asked to stop.
-        on_change: gets the state of objects that take their time to go.
-        look_into: called every ten seconds with the objects that are still there.
-        retain: what to do instead with an object (and its metadata) that would be deleted, or None; asked
-            when its turn has come.
-        watcher: what to share with other waits on this cluster.
-        force: whether objects go that say of themselves that they stay.
+        on_change: gets the state of objects whose deletion takes time.
+        look_into: called every ten seconds with the objects that still exist.
+        retain: returns the decision to retain an object (given its metadata) instead of deleting it, or None;
+            called right before its deletion.
+        watcher: the one to share with other waits on this cluster.
+        force: whether objects are deleted that are marked to stay.
     """
 
     cluster: Cluster
@@ -106,13 +106,13 @@ class Terms:
 
 
 def remove_objects(terms: Terms, entries: Iterable[InventoryEntry]) -> Removal:
-    """Delete objects, rank by rank, each rank gone before the next: what was made last goes first.
+    """Delete objects rank by rank, each rank gone before the next, in reverse order of creation.
 
-    So webhooks and aggregated APIs go before what serves them, and custom resources while their operators
-    still take their finalizers off. After a rank in which something failed it goes no further.
+    So webhooks and aggregated APIs are deleted before their servers, and custom resources while their
+    operators can still remove their finalizers. It stops after a rank with a failure.
 
     Raises:
-        ClusterError: what is there can't be read.
+        ClusterError: the live objects can't be read.
     """
     removal = Removal()
     known = in_served_versions(terms.cluster, entries)
@@ -159,7 +159,7 @@ def _remove_rank(
 
 
 def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> RemovalDecision:
-    """Ask for one object's deletion, if it may go; with what was read of it as preconditions."""
+    """Request one object's deletion, if allowed, with its read version as a precondition."""
     cluster, ref = terms.cluster, entry.ref
     for attempt in range(ATTEMPTS):
         fate = decide_removal(entry, live, force=terms.force)
@@ -190,7 +190,7 @@ def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> Removal
 
 
 def propagation_of(ref: Ref) -> str:
-    """How what belongs to an object goes: with ``Foreground`` a workload is gone only when its pods are."""
+    """How dependents are deleted: with ``Foreground`` a workload is gone only when its pods are."""
     return "Foreground" if ref.group in _RUNS_PODS else "Background"
 
 
@@ -218,12 +218,12 @@ def _see_them_go(terms: Terms, asked: Sequence[InventoryEntry], removal: Removal
 
 
 def explain_holding(lists: Lists, one: UnhealthyObject) -> str:
-    """Why an object that was deleted is still there, see :func:`what_holds`; reads its pods if it has any."""
+    """Why a deleted object still exists, see :func:`what_holds`; reads its pods if it has any."""
     return what_holds(one, _pods_of(lists, one))
 
 
 def _pods_of(lists: Lists, one: UnhealthyObject) -> list[Object]:
-    """The pods of a workload that are still there; none of what isn't one, and where they can't be read."""
+    """The remaining pods of a workload; empty for other objects, and if they can't be read."""
     labels = (((one.object or {}).get("spec") or {}).get("selector") or {}).get("matchLabels")
     if one.ref.group not in _RUNS_PODS or not labels:
         return []
@@ -235,7 +235,7 @@ def _pods_of(lists: Lists, one: UnhealthyObject) -> list[Object]:
 
 
 def what_holds(one: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
-    """Why an object that was deleted is still there, and who can help, in a sentence."""
+    """Why a deleted object still exists, and who can help, in a sentence."""
     obj: Mapping[str, Any] = one.object or {}
     finalizers = [str(name) for name in (obj.get("metadata") or {}).get("finalizers") or ()]
     if one.ref[:2] == NAMESPACE_KIND:
@@ -264,12 +264,12 @@ def _about_pod(pod: Mapping[str, Any]) -> str:
 
 
 def in_served_versions(cluster: Cluster, entries: Iterable[InventoryEntry]) -> list[InventoryEntry]:
-    """The entries, each in a version in which the cluster still serves its kind, where there is one.
+    """The entries, each in a version in which the cluster still serves its kind, if there is one.
 
-    The version that an object was applied in may be gone, and the object live on in another one.
+    The applied version of an object may be gone, while the object still exists in another one.
 
     Raises:
-        ClusterError: the server can't say which versions it serves.
+        ClusterError: the server does not know which versions it serves.
     """
     entries = list(entries)
     recorded = {(entry.api_version, entry.ref.kind) for entry in entries}
@@ -278,27 +278,27 @@ def in_served_versions(cluster: Cluster, entries: Iterable[InventoryEntry]) -> l
 
 
 ROUNDS = 4
-"""Each is over for all components before the next begins.
+"""Each round ends for all components before the next begins.
 
-First goes what can be in the way of others. Then custom resources go, as their operators may belong to other
-components. Last goes what objects of others may live in: a namespace would be spared for what is going just
-then.
+The first round deletes objects that can block others. Then custom resources are deleted, as their
+operators may belong to other components. The last round deletes objects that may contain those of
+others: a namespace would be retained for objects that are just being deleted.
 """
 OPERATORS_ROUND = 2
-"""The round in which workloads go with all that they need: what they manage has to be gone by then."""
+"""The round that deletes workloads and all that they need: the objects they manage have to be gone before."""
 
 
 class RemovalInRounds:
     """The removal of one component's objects.
 
     Args:
-        entries: what is to go.
+        entries: the objects to delete.
 
     Attributes:
-        count: how many objects are to go.
-        removal: what has come of them so far.
-        error: what has ended a round before all of its objects were tried, or None.
-        seconds: how long that took.
+        count: the number of objects to delete.
+        removal: the result so far.
+        error: the error that has ended a round before all of its objects were tried, or None.
+        seconds: the duration so far.
     """
 
     def __init__(self, entries: Iterable[InventoryEntry]) -> None:
@@ -312,18 +312,18 @@ class RemovalInRounds:
 
     @property
     def is_over(self) -> bool:
-        """Whether no later round has anything to remove."""
+        """Whether no later round has anything to delete."""
         return not any(self._rounds)
 
     def stop(self, error: str, *, cancelled: bool) -> None:
-        """Leave what has not gone so far, for a reason; there is no other round."""
+        """Record the remaining objects as untried, with a reason; there will be no other round."""
         self.removal.cancelled = self.removal.cancelled or cancelled
         self.removal.errors.append(error)
         self.removal.untried += chain.from_iterable(self._rounds)
         self._rounds = []
 
     def remove_next(self, terms: Terms) -> None:
-        """Remove what goes in the next round. After a failure or a cancellation there is no other one."""
+        """Delete the objects of the next round. After a failure or a cancellation there is no other one."""
         entries, *self._rounds = self._rounds
         started = time.monotonic()
         try:

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What goes when no component has it any more, and what may be deleted at all: pure.
+"""Which objects to delete when no component has them any more, and which may be deleted at all: pure.
 
-Only inventories name what goes, never labels, as those are inherited: EndpointSlices carry their Service's.
+Only inventories name the objects, never labels, as those are inherited: EndpointSlices have their Service's.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ..inventory.inventory_entry import InventoryEntry, is_written_by_us
 from ..ownership.policy import is_allowed
 
 PROTECTED = (CRD_KIND, ("", "PersistentVolumeClaim"), NAMESPACE_KIND)
-"""Kinds (group, kind) that take what is not ours with them: people's resources, data, whole namespaces."""
+"""Kinds (group, kind) whose deletion also deletes foreign objects: people's resources, data, namespaces."""
 
 RESOURCE_POLICY = "helm.sh/resource-policy"
-"""With the value ``keep`` on an object Helm never deletes it; whoever wrote the chart counts on that."""
+"""Helm never deletes an object with the value ``keep``; the author of the chart relies on that."""
 
 GONE, DELETE, NOT_OWNED, RETAINED = "gone", "delete", "left", "kept"
 
 
 @dataclass(frozen=True)
 class RemovalDecision:
-    """What is to be done about one object of an inventory.
+    """The decision about one object of an inventory.
 
     Attributes:
-        action: ``gone`` (there is nothing to do), ``delete``, ``left`` (it isn't ours any more, and no longer
-            our concern) or ``kept`` (it is ours, and stays).
-        reason: a sentence about what is left or kept.
+        action: ``gone`` (there is nothing to do), ``delete``, ``left`` (it isn't ours any more, and not our
+            concern) or ``kept`` (it is ours, and stays).
+        reason: a sentence about an object that is left or kept.
         uid, resource_version: preconditions of a deletion.
     """
 
@@ -44,15 +44,15 @@ class RemovalDecision:
 
 
 def decide_removal(entry: InventoryEntry, live: Object | None, *, force: bool = False) -> RemovalDecision:
-    """What is to be done about an object that has to go, by its metadata as it is now.
+    """The decision about an object to delete, by its present metadata.
 
-    An object of another uid was made by somebody else. One that has moved on since it was noted is ours as
+    An object with another uid is someone else's. One that has changed since it was recorded is ours as
     long as we are among its field managers.
 
     Args:
-        entry: what the inventory says of it.
-        live: its metadata, or None where there is none.
-        force: whether it goes even though it says of itself that it stays.
+        entry: its entry in the inventory.
+        live: its metadata, or None if it does not exist.
+        force: whether to delete it even if it is marked to stay.
     """
     if live is None:
         return RemovalDecision(GONE)
@@ -68,7 +68,7 @@ def decide_removal(entry: InventoryEntry, live: Object | None, *, force: bool = 
         return RemovalDecision(
             NOT_OWNED, f"{entry.ref}: nothing of it is ours any more{held}, so it is left alone"
         )
-    # On a definition it is there to keep what people have made of it, which is looked at where one goes.
+    # On a definition the mark protects people's resources; these are checked when a definition is deleted.
     asks_to_stay = (meta.get("annotations") or {}).get(RESOURCE_POLICY) == "keep" and entry.ref[
         :2
     ] != CRD_KIND
@@ -95,23 +95,23 @@ def obsolete_entries(
     owners: Collection[str],
     others: Iterable[Inventory] = (),
 ) -> dict[str, tuple[InventoryEntry, ...]]:
-    """What the inventories of some owners name and nobody wants any more.
+    """The entries of some owners that no owner wants any more.
 
     Args:
         inventories: of all owners of one kind, such as components.
-        wanted: all objects that these are to have: what moved from one owner to another lives.
-        owners: whose objects may go: owners that stay, and those that go as a whole. What owners of neither
-            sort have is wanted too.
+        wanted: all objects that these are to have: an object that moved from one owner to another stays.
+        owners: whose objects may be deleted: owners that stay, and those that are deleted as a whole. Objects
+            of all other owners are wanted too.
         others: of owners of other kinds, whose objects all stay.
 
     Returns:
-        By owner, without those that have nothing.
+        By owner, without owners that have none.
     """
     inventories, others = list(inventories), list(others)
     known = [*inventories, *others]
     limits = [*others, *(one for one in inventories if one.owner not in owners)]
     staying = {*wanted, *(ref for one in limits for ref in one.refs)}
-    # The same object may be served by two groups, as Ingresses were, under two references.
+    # Two groups may serve the same object under two references, as Ingresses were.
     uids = {entry.uid for one in known for entry in one.entries if entry.uid and entry.ref in staying}
     found = {
         one.owner: tuple(e for e in one.entries if e.ref not in staying and e.uid not in uids)
@@ -129,14 +129,14 @@ def may_prune(
     orphans: bool,
     others: Iterable[Inventory] = (),
 ) -> bool:
-    """Whether anything is left to prune of a release that is deployed.
+    """Whether a deployed release has anything left to prune.
 
     Args:
-        inventories: of what the cluster has, by component.
+        inventories: the recorded ones, by component.
         components: of the release.
-        live: the metadata of everything that inventories name.
+        live: the metadata of all objects of inventories.
         allowed: see :func:`is_protected`.
-        orphans: whether components go that the release lacks.
+        orphans: whether to delete components that the release lacks.
         others: of owners that are no components.
     """
     wanted = {ref for name in components if name in inventories for ref in inventories[name].refs}

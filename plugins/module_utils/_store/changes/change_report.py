@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a change of a job ends with."""
+"""The results of a change of a job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..._job_models.core_job import JobKey
 
 
 class OnFailure(StrEnum):
-    """What becomes of a change whose runtime objects the API server refuses."""
+    """What happens to a change whose runtime objects the API server refuses."""
 
     ROLLBACK = "rollback"
     """The definition and the runtime objects are as before; a new definition is deleted."""
@@ -22,7 +22,7 @@ class OnFailure(StrEnum):
 
 
 class Action(StrEnum):
-    """What was done to a job."""
+    """The action on a job."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -36,13 +36,13 @@ class Action(StrEnum):
 
 @dataclass(frozen=True)
 class ChangeReport:
-    """What a change of a job ends with, or would end with in check mode.
+    """The result of a change of a job, real or in check mode.
 
     Attributes:
-        key: what names the job.
+        key: of the job.
         action: what was done.
         changed: whether its definition or its runtime objects changed.
-        before, after: its type and its fields; None where there is no job.
+        before, after: its type and its fields; None if there is no job.
         message: what was done to which object, or why it was refused, in sentences.
         reason: of a refusal by the API server, in one word, such as ``OutOfQuota``.
         warnings: one sentence each.

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waiting for the end of runtime objects that were deleted."""
+"""Waits until deleted runtime objects are gone."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from ..._runs.removal_progress import removal_callbacks
 
 @dataclass(frozen=True)
 class DeletionWait:
-    """How to wait until deleted objects are gone.
+    """The options of a wait for deleted objects.
 
     Attributes:
         seconds: how long.
-        progress: where to report it.
+        progress: where to report the wait.
     """
 
     seconds: float = 120.0
     progress: Progress = no_progress
 
     def is_over(self, cluster: Cluster, objects: Sequence[Object]) -> bool:
-        """Wait for the end of some objects of one job; whether all are gone.
+        """Wait until some deleted objects of one job are gone; return whether all are.
 
         Args:
             cluster: where they are.
-            objects: as they were when they were deleted.
+            objects: as they were at their deletion.
         """
         if not objects:
             return True

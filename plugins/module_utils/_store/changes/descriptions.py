@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a change of a job is described: its steps in words, and the fields before and after. Pure."""
+"""The description of a change of a job: its steps in words, and the fields before and after. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, Write
 
 
 def step_note(step: Step) -> str:
-    """What a step has done, in a clause."""
+    """The effect of a step, in a clause."""
     if isinstance(step, WriteDefinition):
         if step.existing:
             return "definition updated"
@@ -34,12 +34,12 @@ def fields_after(view: JobView) -> Object | None:
 
 
 def fields_before(view: JobView) -> Object | None:
-    """The type and the fields of a job by its definition, or by what runs if that becomes its definition."""
+    """The type and the fields of a job from its definition, or from its runtime objects to be adopted."""
     return _described(view.adoptable) if view.adoptable and not view.definition else fields_after(view)
 
 
 def hidden_field_warnings(before: JobView, after: JobView) -> tuple[str, ...]:
-    """Warnings about fields that were changed without an effect, because ``extra`` hides them."""
+    """Warnings about changed fields without an effect, because ``extra`` hides them."""
     job, old = after.definition.job if after.definition else None, fields_before(before) or {}
     if job is None:
         return ()

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What there is of one job: its definition and its runtime objects, as steps change them. Pure."""
+"""The state of one job: its definition and its runtime objects, as steps change them. Pure."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from ..unknown_jobs import adoptable_job
 
 @dataclass(frozen=True)
 class JobView:
-    """What there is of one job.
+    """The state of one job.
 
     Attributes:
-        key: what names it.
+        key: of the job.
         definition: the one that counts, if any.
-        replaced: the one that this replaces, if any.
+        replaced: the definition that it replaces, if any.
         surplus: definitions of this name that do not count.
         unreadable: why a definition of this name can't be read; empty if all can.
-        runtime: what runs under this name, by type.
+        runtime: the runtime objects of this name, by type.
         excluded: why an object of this name is no job, by type.
         adoptable: the job that runs without a definition and becomes one, if any.
         adoption_problem: why the job that runs without a definition can't become one; empty if it can.
-        written: the runtime objects that were written since the view was read, by kind.
+        written: the runtime objects written since the view was read, by kind.
         ended: how the last run ended whose Job was deleted since, until the status has it.
         vanished: the Job of a run that the change has started and that is gone, until the status has it.
     """
@@ -54,7 +54,7 @@ class JobView:
     vanished: KnownObject | None = None
 
     def known(self, kind: str) -> KnownObject | None:
-        """What is known of the object of a kind that was written last."""
+        """The known state of the object of a kind that was written last."""
         if self.vanished and self.vanished.kind == kind:
             return self.vanished
         if kind in self.written:
@@ -84,9 +84,9 @@ class JobView:
 
 
 def view_of(snapshot: StoreSnapshot, key: JobKey) -> JobView:
-    """What a snapshot has of a job.
+    """The part of a snapshot about a job.
 
-    Unknown jobs are adoptable only where the switches say so, and then only the one that may have the name.
+    Unknown jobs are adoptable only if the switches allow it, and then only the one that may have the name.
     """
     runtime = {type_: snapshot.runtime[key, type_] for type_ in JobType if (key, type_) in snapshot.runtime}
     definition = snapshot.definitions.get(key)
@@ -113,7 +113,7 @@ def view_of(snapshot: StoreSnapshot, key: JobKey) -> JobView:
 
 
 def without_foreign_service(definition: StoredDefinition, runtime: RuntimeJob) -> RuntimeJob:
-    """What runs, without a Service that the definition does not mean and that the store has not created."""
+    """The runtime objects, without a Service that is neither in the definition nor created by the store."""
     service = runtime.service
     if service is None or any(one["kind"] == SERVICE for one in runtime_objects(definition.job)):
         return runtime

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The steps back to what there was of a job before a change that the API server refuses: pure."""
+"""The steps back to the state of a job before a change that the API server refuses: pure."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def next_step_back(before: JobView, view: JobView) -> Step | None:
 
 
 def changed_by_others(before: JobView, ours: JobView, view: JobView) -> list[Ref]:
-    """What a rollback must not touch: objects that are neither as before nor as our change has left them.
+    """Objects that a rollback must not touch: they are neither as before nor as our change left them.
 
     Args:
-        before: what there was of the job before the change.
-        ours: what there was of it when the change ended.
-        view: what there is of it.
+        before: the state of the job before the change.
+        ours: its state when the change ended.
+        view: its current state.
     """
     found = [
         ref_of(obj)
@@ -58,7 +58,7 @@ def _runtime_step(before: JobView, view: JobView) -> Step | None:
             live = now.get(kind)
             meant = normal_form(obj)
             if live is None and not run_outcome(before.runtime[type_]):
-                # The Job of a run that has ended would run once more.
+                # The Job of a run that has ended would run again.
                 return WriteRuntime(type_, meant)
             if live is not None and live["metadata"].get("uid") == obj["metadata"].get("uid"):
                 patch = merge_patch(normal_form(live), meant)

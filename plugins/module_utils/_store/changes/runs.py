@@ -40,7 +40,7 @@ def restart_pods(cluster: Cluster, deployment: Object) -> None:
 
 
 def start_run(cluster: Cluster, cron_job: Object, wait: DeletionWait) -> Object:
-    """Create a Job from a CronJob now. Jobs of it that still run are deleted before.
+    """Create a Job from a CronJob now. It first deletes Jobs of it that still run.
 
     Args:
         cluster: where to write.

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a runtime object differs from what is meant, and the patch that ends it. Pure."""
+"""The differences of a runtime object from the intended one, and the patch that removes them. Pure."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from ..job_state import others_drift
 def runtime_patch(
     meant: Object, live: Object, known: KnownObject | None, target: Object | None = None
 ) -> Object:
-    """The merge patch that makes a live object what is meant; empty if nothing is to do.
+    """The merge patch that turns a live object into the intended one; empty if there is nothing to do.
 
-    It holds the resourceVersion of the live object. Labels and annotations of others stay, as does the number
+    It holds the resourceVersion of the live object. Labels and annotations of others stay. So does the number
     of pods that an autoscaler has set.
 
     Args:
-        meant: the object to be.
+        meant: the intended object.
         live: the object in the cluster.
-        known: what is known of the object that was written last.
-        target: what can be had of what is meant; None for all of it.
+        known: the known state of the object that was written last.
+        target: the reachable part of the intended object; None for all of it.
     """
     meta = live["metadata"]
     if known and known.digest == json_digest(meant) and known.uid == str(meta.get("uid") or ""):
@@ -47,7 +47,7 @@ def runtime_patch(
 
 
 def _without_stale_defaults(patch: Object, target: Object, live: Object) -> Object:
-    """A patch that also takes away what the API server has derived from values that go.
+    """A patch that also removes what the API server has derived from removed values.
 
     The defaults of a rolling update contradict another strategy, and ``serviceAccount``, the old name of
     ``serviceAccountName``, would bring it back.
@@ -69,7 +69,7 @@ def _without_stale_defaults(patch: Object, target: Object, live: Object) -> Obje
 
 
 def with_carried_fields(meant: Object, live: Object) -> Object:
-    """What is meant, with the fields of the live object that are others' to set."""
+    """The intended object, with the fields of the live object that others may set."""
     new = deep_copy(meant)
     found = normal_form(live)
     for name in ("labels", "annotations"):
@@ -94,7 +94,7 @@ def _carry_replicas(new: Object, meant: Object, live: Object) -> None:
 
 
 def _own_names(live: Object, field: str) -> set[str] | None:
-    """The labels or annotations that we have set; None where we have not written the object yet."""
+    """The labels or annotations that we have set; None if we have not written the object yet."""
     written = [
         mapping_of(one.get("fieldsV1"))
         for one in mappings_in(live["metadata"].get("managedFields"))

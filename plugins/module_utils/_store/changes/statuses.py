@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The status of a definition after its job was rolled out, or could not be. Pure."""
+"""The status of a definition after a rollout of its job, successful or not. Pure."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from .job_view import JobView
 
 
 def known_object(meant: Object, live: Object) -> KnownObject:
-    """What a status holds of a runtime object that was written."""
+    """The entry of a status for a runtime object that was written."""
     meta = live["metadata"]
     uid, version = str(meta.get("uid") or ""), str(meta.get("resourceVersion") or "")
     return KnownObject(live["kind"], meta["name"], uid, version, json_digest(meant))
 
 
 def rolled_out_status(view: JobView, meant: list[Object], release: int = CURRENT_DEFAULTS) -> StoredStatus:
-    """The status of a definition whose runtime objects are as meant.
+    """The status of a definition whose runtime objects are as intended.
 
     Args:
         view: with a definition.
-        meant: the objects that it means.
+        meant: the objects that it describes.
         release: the number of the release of defaults by which they are built.
     """
     definition = view.definition

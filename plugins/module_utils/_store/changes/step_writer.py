@@ -34,7 +34,7 @@ class RuntimeRefused(LifecycleError):
     """The API server refuses a runtime object.
 
     Attributes:
-        view: what there is of the job by then.
+        view: the state of the job at that time.
         error: the refusal.
     """
 
@@ -45,10 +45,10 @@ class RuntimeRefused(LifecycleError):
 
 
 class StaleView(LifecycleError):
-    """Others have changed what a step was decided from.
+    """Others have changed the data that a step was decided from.
 
     Attributes:
-        refused: what it is if it happens again: an object of the same name is not the job's.
+        refused: the refusal to report if it happens again: an object of the same name is not the job's.
     """
 
     def __init__(self, message: str, refused: RuntimeRefused | None = None) -> None:
@@ -69,7 +69,7 @@ class StepWriter:
     wait: DeletionWait = field(default_factory=DeletionWait)
 
     def write(self, view: JobView, step: Step) -> JobView:
-        """Write a step; what there is of the job then.
+        """Write a step; return the state of the job after it.
 
         Raises:
             StaleView: others have changed an object meanwhile.
@@ -109,7 +109,7 @@ class StepWriter:
         return replace(view, definition=definition, replaced=replaced, adoptable=None)
 
     def _refuse_gone(self, view: JobView, type_: JobType) -> None:
-        """Refuse to make a definition of what others have deleted since the view was read."""
+        """Refuse to create a definition from objects that others have deleted since the view was read."""
         runtime = view.runtime.get(type_)
         found = self.cluster.get(*_kind(runtime.main), *_place(runtime.main)) if runtime else None
         if runtime is None or found is None or found["metadata"].get("uid") != runtime.uid:
@@ -118,8 +118,8 @@ class StepWriter:
     def _yield_to_others(self, view: JobView, created: Object) -> None:
         """Delete a definition again if others have created one of another type since the view was read.
 
-        The API server keeps names apart within a kind only. Each writer looks after its own write, so of two
-        at once at least one sees the other.
+        The API server keeps names apart only within a kind. Each writer checks after its own write, so of two
+        at the same time at least one sees the other.
         """
         known = {ref_of(one.obj).kind for one in (view.definition, view.replaced) if one} | {created["kind"]}
         for api_version, kind in DEFINITION_KINDS.values():
@@ -142,7 +142,7 @@ class StepWriter:
         obj, fields = step.definition.obj, status_fields(step.status)
         patch = {"status": merge_patch(obj.get("status") or {}, fields)}
         definition = read_definition(patch_exactly(self.cluster, obj, patch, subresource="status"))
-        # What the API server answers may be in another order, or without empty fields.
+        # The API server's answer may have another order, or no empty fields.
         definition = replace(definition, status=step.status)
         # The status has it now.
         return replace(view, definition=definition, ended=None, vanished=None)
@@ -189,7 +189,7 @@ class StepWriter:
         return self.cluster.create(step.replacement)
 
     def _with_fresh_runtime(self, view: JobView, type_: JobType, stale: Object) -> JobView:
-        """The view with a runtime object as it is now: a controller may write a status at any time."""
+        """The view with the current runtime object: a controller may write a status at any time."""
         live = self.cluster.get(*_kind(stale), *_place(stale))
         if live is None:
             return view.without_runtime(type_, stale["kind"])
@@ -199,7 +199,7 @@ class StepWriter:
         return replace(view, runtime={**view.runtime, type_: new})
 
     def _with_left_service(self, view: JobView, definition: StoredDefinition) -> JobView:
-        """The view of a new Deployment, with a Service that is left of one that others have deleted."""
+        """The view of a new Deployment, with a Service that remains of one that others have deleted."""
         type_ = JobType.CONTINUOUS
         found = self._own_service(view.key, definition.status.known(SERVICE))
         new = without_foreign_service(definition, replace(view.runtime[type_], service=found))
@@ -213,7 +213,7 @@ class StepWriter:
             self._delete(service)
 
     def _own_service(self, key: JobKey, known: KnownObject | None) -> Object | None:
-        """The Service of the name of a job, if it is the job's."""
+        """The Service with the name of a job, if it belongs to the job."""
         found = self.cluster.get("v1", SERVICE, key.name, key.namespace)
         meta = found["metadata"] if found else {}
         is_own = (meta.get("labels") or {}).get(JOB_LABEL) == key.name

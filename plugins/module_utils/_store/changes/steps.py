@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The next step of a change of a job, from what there is: pure.
+"""The next step of a change of a job, from its current state: pure.
 
-A change is a sequence of steps, and each is decided from what the steps before have left. A change that was
-interrupted therefore goes on where it stopped: another run decides its first step from what it reads.
+A change is a sequence of steps. The result of the steps before decides each step. A change that was
+interrupted therefore continues where it stopped: another run decides its first step from what it reads.
 
 The definition is written before the runtime objects and deleted after them. A definition of another type
 names the one that it replaces until that is gone.
@@ -32,10 +32,10 @@ from .statuses import rolled_out_status
 
 @dataclass(frozen=True)
 class Goal:
-    """What a job is to be.
+    """The intended state of a job.
 
     Attributes:
-        job: what its user means; its release of defaults counts if its runtime objects are written.
+        job: as its user means it; its release of defaults counts if its runtime objects are written.
         is_run_changed: whether a one-off job runs again, if the status of its definition does not say with
             which fields it has run.
         release: the number of the release of defaults.
@@ -51,10 +51,10 @@ class WriteDefinition:
     """Create a definition, or replace one under its resourceVersion.
 
     Attributes:
-        job: what it is to say.
-        existing: the definition so far; None to create it.
+        job: its intended content.
+        existing: the current definition; None to create it.
         replaces: the type of the definition that it replaces, if any.
-        is_adoption: whether it is created from what runs.
+        is_adoption: whether it is created from runtime objects.
     """
 
     job: CoreJob
@@ -76,7 +76,7 @@ class WriteRuntime:
 
     Attributes:
         type: of the job.
-        meant: the object to be.
+        meant: the intended object.
         live: the object in the cluster; None to create it.
         patch: the merge patch that changes it.
         replacement: what to create after a deletion, if it can't be changed in place; None to leave it.
@@ -109,11 +109,11 @@ Step: TypeAlias = WriteDefinition | DeleteDefinition | WriteRuntime | DeleteRunt
 
 
 def refusal(view: JobView, wanted: JobType | None = None) -> str:
-    """Why a job may not be changed, in a sentence; empty if it may.
+    """The reason why a job may not be changed, in a sentence; empty if it may.
 
     Args:
-        view: what there is of it.
-        wanted: the type that it is to have; None if it is to be deleted.
+        view: its current state.
+        wanted: its intended type; None to delete it.
     """
     if view.unreadable:
         return f"{view.unreadable}. Correct it, or delete it, and run this again."
@@ -151,7 +151,7 @@ def _exclusion(reason: str) -> str:
 
 
 def next_step(view: JobView, goal: Goal) -> Step | None:
-    """The next step to what a job is to be; None if it is so."""
+    """The next step to the intended state of a job; None if it is reached."""
     job, definition = goal.job, view.definition
     if definition is None:
         if view.adoptable:
@@ -179,7 +179,8 @@ def is_preparation(view: JobView, step: Step) -> bool:
 def next_step_to_absence(view: JobView) -> Step | None:
     """The next step until nothing of a job is left; None if nothing is.
 
-    The runtime objects are deleted first: without their definition they could be taken for an unknown job.
+    The runtime objects are deleted first, because without their definition they could be taken for an unknown
+    job.
     """
     definition = view.definition
     own = {definition.type, definition.replaces} if definition else set(JobType)
@@ -193,10 +194,10 @@ def next_step_to_absence(view: JobView) -> Step | None:
 
 
 def orphan_step(view: JobView, created: Collection[str]) -> DeleteRuntime | None:
-    """The deletion of what a change has created for a definition that others replaced or deleted meanwhile.
+    """The deletion of objects created by a change for a definition that others replaced or deleted meanwhile.
 
     Args:
-        view: what there is of the job now.
+        view: the current state of the job.
         created: the uids of the runtime objects that the change has created.
     """
     own = {view.definition.type, view.definition.replaces} if view.definition else set()
@@ -214,7 +215,7 @@ def ended_run_step(view: JobView) -> Step | None:
 
 
 def _first_status(view: JobView, definition: StoredDefinition) -> Step | None:
-    """The status of a definition without one that is as its runtime objects are, before its fields change."""
+    """The status of a definition that has none and equals its runtime objects, before its fields change."""
     if definition.status.objects or definition.type not in view.runtime:
         return None
     step = next_step(view, Goal(definition.job))
@@ -241,7 +242,7 @@ def _end_of_type_change(view: JobView, definition: StoredDefinition) -> Step | N
     if definition.replaces is None:
         return None
     if view.replaced is None:
-        # The runtime objects went before it. What is there now is of others.
+        # The runtime objects were deleted before it. Objects that exist now belong to others.
         return WriteDefinition(definition.job, definition, None)
     if definition.replaces in view.runtime:
         return _deletion(view, definition.replaces)
@@ -249,7 +250,7 @@ def _end_of_type_change(view: JobView, definition: StoredDefinition) -> Step | N
 
 
 def _deletion(view: JobView, type_: JobType) -> DeleteRuntime:
-    """The deletion of a runtime object: of a Service before the object that it belongs to."""
+    """The deletion of a runtime object: a Service before the object that it belongs to."""
     runtime = view.runtime[type_]
     return DeleteRuntime(type_, runtime.service or runtime.main)
 
@@ -296,7 +297,7 @@ def _is_run_due(view: JobView, definition: StoredDefinition, goal: Goal) -> bool
 
 
 def meant_objects(view: JobView, definition: StoredDefinition, goal: Goal) -> list[Object]:
-    """The objects that run a job. A one-off job that has run keeps the defaults with which it ran."""
+    """The objects that run a job. A one-off job that has run retains the defaults with which it ran."""
     job, release = definition.job, _release(view, definition, goal)
     return runtime_objects(core_job(job.key, job.type, fields_of(job), release))
 
@@ -307,7 +308,7 @@ def _release(view: JobView, definition: StoredDefinition, goal: Goal) -> int:
 
 
 def _with_run(meant: Object, live: Object) -> Object:
-    """A Job that is meant, with what a Job that has run can't change any more."""
+    """An intended Job, with the fields that can't change after a Job has run."""
     fixed = {name: live["spec"][name] for name in ("template", "selector") if name in live["spec"]}
     return {**meant, "spec": {**meant["spec"], **fixed}}
 

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..._carrier.task import Task
@@ -94,9 +96,13 @@ def counter_rows(counters: Mapping[str, JobCounter]) -> list[dict[str, Any]]:
 
 
 def write_metrics(path: str | None, counters: Mapping[str, JobCounter], *, check_mode: bool) -> list[str]:
-    """Write the counters to a file, if there is a path; returns warnings."""
-    if not path or check_mode:
+    """Write the counters to a file, if there is a path; returns warnings. Check mode writes nothing."""
+    if not path:
         return []
+    if check_mode:
+        folder = Path(path).absolute().parent
+        is_writable = os.access(folder, os.W_OK | os.X_OK)
+        return [] if is_writable else [f"cannot write metrics_file {path}: {folder} is no writable folder"]
     try:
         write_textfile(path, store_metrics(counters))
     except OSError as error:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a terminal shows of a result at normal verbosity, in fewer lines than ``-v`` shows: pure.
+"""A shorter result for a terminal at normal verbosity, in fewer lines than ``-v`` shows: pure.
 
 The result itself stays whole: programs, ``--check`` and ``--diff`` get all of it.
 """
@@ -36,7 +36,7 @@ _NOTE = _INDENT + "  "
 
 
 def brief_summary(result: Mapping[str, Any]) -> list[str]:
-    """The lines of a result's ``summary``, without what a person rarely needs.
+    """The lines of a result's ``summary``, without those that a person rarely needs.
 
     Components that are only installed share lines. A table of durations has the longest rows.
     """
@@ -52,7 +52,7 @@ def brief_warnings(warnings: Sequence[Any]) -> list[Any]:
     """Warnings with one in place of several about the manifests of a release, which comes last.
 
     Args:
-        warnings: texts; those of a module that was shipped are objects of Ansible's and stay.
+        warnings: texts; those of a shipped module are objects of Ansible's and stay.
     """
     about_manifests = [one for one in warnings if isinstance(one, str) and _is_about_manifests(one)]
     if len(about_manifests) < 2:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What this collection prints beside Ansible's own output: progress, plans and tables.
+"""Prints the collection's own output: progress, plans and tables.
 
 Standard output belongs to Ansible's stdout callback. The callback ``default``, its subclasses and ``minimal``
 print lines for people. These lines go there too, and a runner records each as an event. Any other callback
@@ -34,7 +34,7 @@ def print_line(text: str, color: str | None = None) -> None:
     """Print one line at once.
 
     Args:
-        text: the line; what a terminal would take for commands is removed.
+        text: the line; commands for a terminal are removed from it.
         color: a name of Ansible's, such as ``C.COLOR_ERROR``.
     """
     Display().display(printable_line(text), color=color, stderr=not is_stdout_for_people())
@@ -45,7 +45,7 @@ def print_block(lines: Iterable[str], *, is_plan: bool = False) -> None:
 
     Args:
         lines: of a plan or a table.
-        is_plan: whether they are painted as Ansible paints diffs.
+        is_plan: whether to colour them as Ansible colours diffs.
     """
     is_for_people = is_stdout_for_people()
     found = [printable_line(line) for line in lines]
@@ -64,7 +64,7 @@ def print_banner(title: str) -> None:
 
 
 def label_lines(lines: Iterable[str], host: str) -> list[str]:
-    """Lines with the host's name before each that is not indented below another one."""
+    """Lines with the host's name before each line that is not indented below another one."""
     return [line if line.startswith(" ") or not line else host_label(host, line) for line in lines]
 
 
@@ -74,7 +74,7 @@ def host_label(host: str, text: str) -> str:
 
 
 def paint_plan_line(line: str) -> str:
-    """A line of a plan in the colours of Ansible's diffs; as it is where Ansible prints no colours."""
+    """A line of a plan in the colours of Ansible's diffs; unchanged if Ansible prints no colours."""
     return _ACTION.sub(_painted, _COUNT.sub(_painted, line))
 
 
@@ -93,8 +93,8 @@ def is_stdout_for_people() -> bool:
 
 
 def is_for_people(callback: type[CallbackBase] | None) -> bool:
-    """Whether a stdout callback prints lines for people; ``awx_display`` of a runner is what it extends."""
-    # Imported here, as a callback for programs may do without.
+    """Whether a stdout callback prints lines for people. A runner's ``awx_display`` extends another one."""
+    # Imported here, as a callback for programs may not need it.
     from ansible.plugins.callback.default import CallbackModule as DefaultCallback
     from ansible.plugins.callback.minimal import CallbackModule as MinimalCallback
 

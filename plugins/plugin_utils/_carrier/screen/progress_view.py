@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which lines of progress are printed, and when: pure, from what a task has reported and a clock."""
+"""Which lines of progress to print, and when: pure, from the reports of a task and a clock."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class PrintedLine:
 
 @dataclass
 class _OpenStep:
-    """The step that a subject is at.
+    """The current step of a subject.
 
     Attributes:
-        state: what it is called.
-        step: what was reported of it last.
+        state: its name.
+        step: its last report.
         since: when it began, by the clock of the view.
-        busy_since: when the first of the steps began that the subject has taken without an end.
+        busy_since: when the first step of the current unended series of steps began.
         reported: when ``step`` was reported.
         printed_at: when a line about it was printed last; None before the first one.
-        printed: what that line said beside the time.
+        printed: the content of that line, without the time.
         announced: the last line that was printed because of a report.
     """
 
@@ -72,7 +72,7 @@ class _OpenStep:
         """Whether it has lasted so long, or changed so much, that a line about it is due."""
         if self.step.total and self.step.done >= self.step.total:
             return False
-        # A count that has only begun says nothing, however long the steps before it took.
+        # A count that has only begun says nothing, no matter how long the steps before it took.
         begun = self.since if self.step.total > 1 and not self.step.done else self.busy_since
         if now - begun < self.step.due:
             return False
@@ -83,7 +83,7 @@ class _OpenStep:
 
     @property
     def content(self) -> str:
-        """What a line about it says beside the time."""
+        """The content of a line about it, without the time."""
         return f"{self.state} {_count(self.step)} {self.step.reason}"
 
     def text(self, subject: str, now: float) -> str:
@@ -114,7 +114,7 @@ class ProgressView:
         self._gathered_since = 0.0
 
     def take(self, line: ProgressLine, now: float) -> list[PrintedLine]:
-        """Note a report; what is printed because of it."""
+        """Record a report; return the lines to print because of it."""
         if self._verbosity is Verbosity.NORMAL and line.state == SUCCEEDED and not line.step:
             self._open.pop(line.subject, None)
             if not self._successes:
@@ -125,7 +125,7 @@ class ProgressView:
         return [*self.rest(), *printed] if printed else []
 
     def rest(self) -> list[PrintedLine]:
-        """What is still to be printed of what has ended well: one line for all."""
+        """One line for all successes that are not printed yet."""
         done, self._successes = self._successes, []
         # A module succeeds when its manifest is applied, and again when it is ready.
         subjects = list(dict.fromkeys(line.subject for line in done))
@@ -137,7 +137,7 @@ class ProgressView:
         return [PrintedLine(f"{names}: {SUCCEEDED}" + (f" ({count})" if count else ""))]
 
     def due(self, now: float) -> list[PrintedLine]:
-        """What is printed because of the time that has passed."""
+        """The lines to print because of the time that has passed."""
         return list(self._due(now)) if self._verbosity is not Verbosity.QUIET else []
 
     def _due(self, now: float) -> Iterator[PrintedLine]:
@@ -151,7 +151,7 @@ class ProgressView:
     def _note(self, line: ProgressLine, now: float) -> list[PrintedLine]:
         one = self._open.get(line.subject)
         if one and line.state in LOG_STATES:
-            # What a migration reports says best why it takes so long.
+            # A migration's own report is the best explanation of why it takes so long.
             one.step, one.reported = _with_reason(one, line.detail, now), now
             one.printed_at, one.printed = now, one.content
         else:

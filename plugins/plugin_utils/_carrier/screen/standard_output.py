@@ -13,11 +13,11 @@ import sys
 def print_lines_at_once() -> None:
     """Let Ansible's main process print each line at once.
 
-    Ansible leaves it to Python when its output is flushed. Python waits for 8 KiB unless it is a terminal:
-    the log of an engine in a pod would stay empty for days.
+    Ansible leaves the flush of its output to Python. Python waits for 8 KiB unless the output is a terminal,
+    so the log of an engine in a pod would stay empty for days.
     """
     stream = sys.stdout
-    # A worker does not print: it sends what it has to say to the main process.
+    # A worker does not print: it sends its messages to the main process.
     is_main = multiprocessing.parent_process() is None
     if is_main and isinstance(stream, io.TextIOWrapper) and not stream.line_buffering:
         stream.reconfigure(line_buffering=True)

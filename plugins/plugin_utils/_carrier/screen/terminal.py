@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a task prints, made fit for a terminal: pure. See :mod:`~...module_utils._text`."""
+"""Makes the output of a task safe for a terminal: pure. See :mod:`~...module_utils._text`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def printable_line(text: str) -> str:
 
 
 def sanitize_result(result: dict[str, Any]) -> dict[str, Any]:
-    """A task's result with what Ansible prints of it as it is: its message and its warnings."""
+    """A task's result, safe in the parts that Ansible prints unchanged: its message and its warnings."""
     fit = dict(result)
     if isinstance(fit.get("msg"), str):
         fit["msg"] = without_controls(fit["msg"])
@@ -33,7 +33,7 @@ def sanitize_result(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_host(result: dict[str, Any], host: str) -> dict[str, Any]:
-    """A task's result with the host's name in each header of its diff: Ansible prints a diff without it.
+    """A task's result with the host's name in each header of its diff, as Ansible prints a diff without it.
 
     Args:
         result: of the task.
@@ -51,7 +51,7 @@ def with_host(result: dict[str, Any], host: str) -> dict[str, Any]:
 
 
 def _printable_warning(warning: Any) -> Any:
-    """A warning; of a module that was shipped it is an object of Ansible's, whose event has the text."""
+    """A warning; that of a shipped module is an object of Ansible's, whose event has the text."""
     event = getattr(warning, "event", None)
     if event is None:
         return without_controls(str(warning))

@@ -404,6 +404,8 @@ def test_a_job_only_in_kubernetes_is_adopted_and_counted_once(cluster: MemoryClu
 
 def test_metrics_that_can_not_be_written_are_a_warning(cluster: MemoryCluster, tmp_path: Path) -> None:
     path = tmp_path / "none" / "jobs.prom"
+    rehearsed = call(cluster, check=True, namespace="shop", metrics_file=str(path), **WEB)
+    assert any(f"cannot write metrics_file {path}" in one for one in rehearsed["warnings"])
     done = call(cluster, namespace="shop", metrics_file=str(path), **WEB)
     assert done["changed"]
     assert f"cannot write metrics_file {path}: No such file or directory" in done["warnings"]

@@ -235,7 +235,7 @@ def require(found: object) -> None:
 @pytest.mark.parametrize("read", [name for name in EMPTY if name != "an object that is not there"])
 def test_a_check_that_raises_on_an_empty_cluster(read: str) -> None:
     told = caught(with_check(EMPTY[read]))
-    assert "check stands an empty cluster: on an empty cluster, its check failed: " in told
+    assert "check works on an empty cluster: on an empty cluster, its check failed: " in told
     assert "it would block each first installation" in told
 
 
@@ -379,7 +379,7 @@ def deleting(api_version: str, kind: str, namespace: str | None, selector: str =
 
 def test_objects_of_others_in_the_namespace() -> None:
     told = caught(deleting("v1", "Pod", SHOP), [pod("a")], [])
-    assert "it spares what it does not name: Pod shop/a-somebody-else is gone" in told
+    assert "it changes no other objects: Pod shop/a-somebody-else is gone" in told
     assert "Pod bystanders/a is gone" not in told
 
 
@@ -476,5 +476,5 @@ def test_a_check_that_changes_manifests() -> None:
 
     for where in (with_check, with_run):
         told = caught(where(change), components=[Component("shop", SHOP, [manifest])])
-        assert "it leaves the release alone: it changes ctx.components['shop'], which says what" in told
+        assert "it does not change the release: it changes ctx.components['shop'], which says what" in told
     assert manifest["data"] == {"color": "red"}

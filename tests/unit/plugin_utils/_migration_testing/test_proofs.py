@@ -48,7 +48,7 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
     ),
     (
         bad.LeavesTheTokenThere,
-        "run brings about `after`",
+        "run leads to `after`",
         AFTER,
         "ConfigMap shop/settings: data.old is 'correct horse', and `after` has none",
     ),
@@ -60,7 +60,7 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
     ),
     (
         bad.SaysSomethingElseEachTime,
-        "check says the same twice",
+        "check returns the same twice",
         AFTER,
         "asked twice of the same cluster, check said needed ('ConfigMap shop/settings has the token at ",
     ),
@@ -72,20 +72,20 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
     ),
     (
         bad.NeedsWhatIsNotThereYet,
-        "check stands an empty cluster",
+        "check works on an empty cluster",
         AFTER,
         "on an empty cluster, its check failed: TypeError: 'NoneType' object is not subscriptable",
     ),
     (
         bad.MakesTheConfigMapAnew,
-        "what stays, stays",
+        "objects in `stays` are never replaced",
         AFTER,
         "ConfigMap shop/settings has to stay, and is another object of the same name; it made these "
         "deletions: delete ConfigMap shop/settings, delete ConfigMap shop/kept",
     ),
     (
         bad.NeverSaysDone,
-        "check says not_needed once there",
+        "check returns not_needed after run",
         AFTER,
         "after run, check has to say not_needed, and said needed ('one never knows')",
     ),
@@ -97,23 +97,23 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
     ),
     (
         bad.ForgetsBeforeItKnows,
-        "killed and run again, it gets there",
+        "killed and run again, it succeeds",
         AFTER,
-        "killed after call 3 (patch ConfigMap shop/settings): run again, it does not get where it has to "
-        "(its check said not_needed ('ConfigMap shop/settings has no token')):\n"
+        "killed after call 3 (patch ConfigMap shop/settings): run again, it does not reach the required"
+        " state (its check said not_needed ('ConfigMap shop/settings has no token')):\n"
         "    - Secret shop/token is not there, and an undisturbed run has it",
     ),
     (
         bad.SwallowsErrors,
-        "after an error and run again, it gets there",
+        "after an error and run again, it succeeds",
         AFTER,
         "with an error instead of the effect of call 3 (apply Secret shop/token): it "
-        "took no notice, and the cluster is not where it has to be:\n"
+        "reported no error, and the cluster is not in the required state:\n"
         "    - Secret shop/token is not there, and an undisturbed run has it",
     ),
     (
         bad.RepeatsWhatMayHaveHappened,
-        "after an error and run again, it gets there",
+        "after an error and run again, it succeeds",
         CHANGED,
         "ConfigMap shop/settings: data.changes is '2', and an undisturbed run has '1'",
     ),
@@ -126,18 +126,28 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
     ),
     (
         bad.TidiesUp,
-        "it spares what it does not name",
+        "it changes no other objects",
         AFTER,
         "ConfigMap shop/settings-somebody-else is gone, and neither `before` nor `after` names it",
     ),
     (
         bad.LogsTheToken,
-        "it keeps Secrets to itself",
+        "it shows no values of Secrets",
         AFTER,
         "the value of data.token of Secret shop/token is in its log: name the Secret and its key instead",
     ),
-    (bad.ChangesTheVariables, "it leaves the release alone", AFTER, "it changes ctx.variables, which says"),
-    (bad.Remembers, "it remembers nothing", AFTER, "it keeps something in Remembers._seen: a process that"),
+    (
+        bad.ChangesTheVariables,
+        "it does not change the release",
+        AFTER,
+        "it changes ctx.variables, which says",
+    ),
+    (
+        bad.Remembers,
+        "it keeps no state in the process",
+        AFTER,
+        "it keeps something in Remembers._seen: a process that",
+    ),
     (
         bad.CannotBeRehearsed,
         "it can be rehearsed",
@@ -146,7 +156,7 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
     ),
     (
         bad.HasNoPatience,
-        "it has patience with deletions",
+        "it waits for deletions to end",
         [secret(token=bad.TOKEN)],
         "a real API server takes a while to delete ConfigMap shop/settings, which has a deletionTimestamp "
         "meanwhile; then check said needed ('ConfigMap shop/settings has the token') after run.",
@@ -208,7 +218,7 @@ def test_each_proof_has_one_that_it_catches() -> None:
 def test_an_author_hears_of_it(migration: type[Migration], name: str, after: list[Object], said: str) -> None:
     with pytest.raises(Disproved) as caught:
         assert_migration(migration, before_of(migration), after, stays=stays_of(migration))
-    assert str(caught.value).startswith("migration shop/move-token does not keep these promises:\n  - ")
+    assert str(caught.value).startswith("migration shop/move-token fails these proofs:\n  - ")
     assert f"  - {name}: " in str(caught.value)
     assert said in str(caught.value)
 

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.advice import next_steps
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.records import parse_time, read_cluster
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.plain_values import parse_time
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.records import read_cluster
 
 from tests.support.report_samples import (
     component,
+    errand_run,
+    errands,
     large_run,
     migration,
     moment,
@@ -145,3 +148,53 @@ def test_next_steps_name_the_run_the_migrations_and_the_cluster() -> None:
 )
 def test_there_is_a_next_step_where_one_is_needed(results: list[dict[str, Any]], count: int) -> None:
     assert len(next_steps(read_cluster("live", results), is_fleet=False)) == count
+
+
+ERRANDS = errands(
+    backup=[errand_run(3, 30, 9), errand_run(2, 1, 4), errand_run(1, -500, 4)],
+    reindex=[errand_run(7, 10, 2, "failed", "no space left")],
+)
+
+
+def test_errands_that_ran_since_the_first_run_are_one_run_of_the_report() -> None:
+    found = read_cluster("live", [recorded(small_run()), ERRANDS])
+    shown, deployed = found.runs
+    assert (found.state, shown.what, deployed.what) == ("failed", "Run errands", "Deploy 2.11")
+    assert [(one.kind, one.name, one.state, one.start, one.seconds) for one in shown.work] == [
+        ("errand", "shop/backup", "succeeded", 0.0, 4.0),
+        ("errand", "shop/reindex", "failed", 9.0, 2.0),
+        ("errand", "shop/backup", "succeeded", 29.0, 9.0),
+    ]
+    assert (shown.seconds, shown.started_at) == (38.0, "2026-11-21T13:18:55Z")
+    (failure,) = shown.failures
+    assert failure.subjects == ("errand shop/reindex",)
+    assert failure.text == "run 7 failed: ContainerFailed (exit code 3): no space left"
+
+
+def test_what_to_do_about_an_errand_that_failed_shows_its_log() -> None:
+    found = read_cluster("live", [recorded(small_run()), ERRANDS])
+    commands = [step.command for step in next_steps(found, is_fleet=False) if step.command]
+    assert len(commands) == 1
+    assert commands[0].startswith("kubectl logs --namespace shop --selector")
+    assert "lifecycle.kyma-project.io/errand=reindex,lifecycle.kyma-project.io/run=7" in commands[0]
+
+
+def test_without_a_run_the_newest_run_of_each_errand_is_shown() -> None:
+    (shown,) = read_cluster("live", [recorded(), ERRANDS]).runs
+    assert [one.name for one in shown.work] == ["shop/reindex", "shop/backup"]
+
+
+def test_errands_of_a_playbook_are_those_that_began_since_it_started() -> None:
+    found = read_cluster("live", [recorded(), ERRANDS], since=parse_time(moment(20)))
+    assert (found.state, [one.name for one in found.runs[0].work]) == ("succeeded", ["shop/backup"])
+    assert read_cluster("live", [recorded(), ERRANDS], since=parse_time(moment(50))).runs == ()
+
+
+def test_the_result_of_an_errand_that_was_run_is_shown_once() -> None:
+    times = {"started_at": "2026-11-21T13:19:04Z", "finished_at": "2026-11-21T13:19:06Z"}
+    line = {"kind": "errand", "name": "shop/reindex", "state": "failed", "seconds": 2.0, **times}
+    ran = {"failed": True, "run": 7, "msg": "Errand shop/reindex: run 7 failed", "durations": [line]}
+    (shown,) = read_cluster("live", [{"results": [ran]}, ERRANDS], since=parse_time(moment(5))).runs
+    assert [one.name for one in shown.work] == ["shop/reindex", "shop/backup"]
+    assert [failure.text for failure in shown.failures] == ["Errand shop/reindex: run 7 failed"]
+    assert shown.state == "failed"

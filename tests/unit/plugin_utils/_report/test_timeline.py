@@ -74,6 +74,15 @@ def test_the_time_between_tasks_begins_nowhere_and_all_else_is_still_exact() -> 
     assert not run_timeline(replace(RUN, work=(*RUN.work, replace(other, name="begin")))).is_exact
 
 
+def test_what_never_started_comes_last_and_all_else_is_still_exact() -> None:
+    (shown,) = read_cluster("live", [recorded(large_run())]).runs
+    timeline = run_timeline(shown)
+    assert timeline.is_exact
+    assert [lane.label for lane in timeline.lanes if lane.state == "not started"] == [
+        lane.label for lane in timeline.lanes[-5:]
+    ]
+
+
 def test_without_recorded_starts_phases_are_in_their_order_and_the_timeline_says_so() -> None:
     more = (Work("phase", "components", seconds=9.0), Work("phase", "prerequisites", seconds=2.0))
     work = tuple(replace(one, start=None) for one in (*RUN.work, *more))

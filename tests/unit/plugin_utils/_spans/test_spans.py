@@ -130,6 +130,15 @@ def test_items_of_loops_and_modules_say_why_they_failed() -> None:
     assert (cluster.has_failed, cluster.reason) == (True, "module nats: no room")
 
 
+def test_an_errand_says_why_it_failed() -> None:
+    message = "Errand shop/reindex: run 7 failed"
+    durations = [row("errand", "shop/reindex", 1, 3, "failed")]
+    ran = {"run": 7, "failed": True, "msg": message, "durations": durations}
+    (cluster,) = collect(ran).spans()
+    (errand,) = cluster.children
+    assert (errand.name, errand.has_failed, errand.reason) == ("errand shop/reindex", True, message)
+
+
 @pytest.mark.parametrize(
     ("environ", "name"),
     [

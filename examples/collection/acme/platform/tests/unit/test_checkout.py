@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The migrations of the component ``checkout``, and what becomes of all migrations of this collection."""
+"""Tests of the migrations of ``checkout``, and that no migration of this collection is overdue."""
 
 from __future__ import annotations
 

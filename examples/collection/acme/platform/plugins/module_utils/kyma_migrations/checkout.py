@@ -23,7 +23,7 @@ SECRET = "checkout-password"
 
 
 class PasswordInSecret(Migration):
-    """The password of the checkout lies in a Secret, and no more in a ConfigMap."""
+    """The password of the checkout is in a Secret, and no longer in a ConfigMap."""
 
     component = "checkout"
     phase = Phase.PRE
@@ -52,8 +52,8 @@ class PasswordInSecret(Migration):
         metadata = {"name": SECRET, "namespace": namespace}
         data = {"password": encoded(password)}
         ctx.cluster.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
-        # Last, as it is what check decides by: ended before, the migration is still needed.
-        # As it was read: if somebody else has changed the password since, the server refuses this.
+        # Last, as it is what check reads: if run is killed before this, the migration is still needed.
+        # With uid and resourceVersion, the server refuses this if another client has changed the password.
         as_read = {key: settings["metadata"][key] for key in ("uid", "resourceVersion")}
         patch = {"metadata": as_read, "data": {"password": None}}
         ctx.cluster.patch("v1", "ConfigMap", SETTINGS, namespace, patch)
