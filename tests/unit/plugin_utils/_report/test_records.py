@@ -196,5 +196,7 @@ def test_the_result_of_an_errand_that_was_run_is_shown_once() -> None:
     ran = {"failed": True, "run": 7, "msg": "Errand shop/reindex: run 7 failed", "durations": [line]}
     (shown,) = read_cluster("live", [{"results": [ran]}, ERRANDS], since=parse_time(moment(5))).runs
     assert [one.name for one in shown.work] == ["shop/reindex", "shop/backup"]
-    assert [failure.text for failure in shown.failures] == ["Errand shop/reindex: run 7 failed"]
-    assert shown.state == "failed"
+    expected = "run 7 failed: ContainerFailed (exit code 3): no space left"
+    assert ([failure.text for failure in shown.failures], shown.state) == ([expected], "failed")
+    (alone,) = read_cluster("live", [ran]).runs
+    assert [failure.text for failure in alone.failures] == ["Errand shop/reindex: run 7 failed"]
