@@ -262,7 +262,7 @@ class _Present:
         code = ended["exit_code"]
         reason = ended["outcome"] + (f" (exit code {code})" if code is not None else "")
         why = f": {ended['message']}" if ended["message"] else ""
-        text = f"{self._key}: run {number} failed: {reason}{why}"
+        text = f"{self._key}: run {number} failed: {reason}{why}".rstrip(".") + "."
         if not self._is_requested:
             text += " It does not run again by itself: change its template, or run it by trigger: now."
         return f"{text} Read its log:\n{log_command(self._key, number)}"

@@ -241,4 +241,4 @@ def test_errands_that_are_refused_by_the_engine_end_the_wait(cluster: MemoryClus
         is_real_job, api_error("create Job", 422, {"reason": "Invalid", "message": "no such field"})
     )
     failed = call(cluster, **ONE, trigger="now", timeout=5)
-    assert "run 1 failed: JobRefused: the API server refuses its Job: no such field" in failed["msg"]
+    assert "run 1 failed: JobRefused: the API server refuses its Job: no such field. " in failed["msg"]
