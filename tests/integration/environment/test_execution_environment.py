@@ -19,6 +19,9 @@ from tests.support.needs import skip
 from tests.support.own_cluster import new_cluster
 from tests.support.small_release import NAMESPACE, SmallRelease
 
+# All of it is for the suite that provides the bare Python.
+pytestmark = pytest.mark.control_plane
+
 META = ROOT / "meta" / "execution-environment.yml"
 CONFIG_MAP = """
 apiVersion: v1
@@ -65,7 +68,6 @@ def test_it_has_no_library_of_the_tests(bare_python: Path) -> None:
     assert not installed & {"pytest", "ansible", "mypy"}
 
 
-@pytest.mark.control_plane
 def test_it_deploys_a_chart(bare_python: Path, search_path: str, tmp_path: Path) -> None:
     release = SmallRelease(tmp_path / "release")
     release.chart("shop", "colour: blue\n", settings=CONFIG_MAP)
