@@ -80,7 +80,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ansible.plugins.callback import CallbackBase
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import KINDS, render_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import (
+    KINDS,
+    render_durations,
+    with_items,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.console import (
     label_lines,
     print_banner,
@@ -185,10 +189,7 @@ def durations_in(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
     The form of their rows shows which results count, because async_status reports what ran in the background.
     """
-    for item in result.get("results") or ():
-        if isinstance(item, Mapping):
-            yield from durations_in(item)
-    for row in result.get("durations") or ():
+    for row in (row for one in with_items(result) for row in one.get("durations") or ()):
         if isinstance(row, Mapping) and row.get("kind") in KINDS and {"name", "seconds"} <= row.keys():
             yield {
                 "kind": str(row["kind"]),

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-PLAN, PHASE, COMPONENT, MIGRATION = "plan", "phase", "component", "migration"
-KINDS = (PLAN, PHASE, COMPONENT, "module", "errand", MIGRATION)
+PLAN, PHASE, COMPONENT, ERRAND, MIGRATION = "plan", "phase", "component", "errand", "migration"
+KINDS = (PLAN, PHASE, COMPONENT, "module", ERRAND, MIGRATION)
 """What a row may be about, in the order of the table."""
 HEAD = ("what", "name", "ended", "seconds")
 NOT_NEEDED = "not_needed"
@@ -17,6 +17,14 @@ SUCCEEDED = frozenset({"succeeded", "done", "unchanged", NOT_NEEDED})
 """States that the short table leaves out, because people do not look for them."""
 MOST_ROWS = 5
 """Rows of each kind in the short table, besides those that did not succeed."""
+
+
+def with_items(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The results of the items of a loop, and then the result of the task itself."""
+    for item in result.get("results") or ():
+        if isinstance(item, Mapping):
+            yield from with_items(item)
+    yield result
 
 
 def render_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:

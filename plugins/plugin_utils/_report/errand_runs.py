@@ -14,12 +14,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.
     log_command,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import ErrandKey
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import ERRAND, with_items
 
 from . import model
 from .model import Failure, RunReport, Work
 from .plain_values import parse_time, plain_text
-
-ERRAND = "errand"
 
 
 @dataclass(frozen=True)
@@ -89,20 +88,18 @@ def _report(runs: Sequence[_ErrandRun]) -> RunReport:
 
 def _own_runs(result: Mapping[str, Any]) -> Iterator[_ErrandRun]:
     """The runs that a task, or a loop, has run to their end."""
-    for item in result.get("results") or ():
-        if isinstance(item, Mapping):
-            yield from _own_runs(item)
-    for row in result.get("durations") or ():
-        if isinstance(row, Mapping) and row.get("kind") == ERRAND:
-            yield _ErrandRun(
-                plain_text(row.get("name")),
-                plain_text(row.get("state")),
-                float(row.get("seconds") or 0.0),
-                plain_text(row.get("started_at")),
-                plain_text(row.get("finished_at")),
-                plain_text(result.get("msg")) or "Its run failed.",
-                plain_text(result.get("log_command")),
-            )
+    for one in with_items(result):
+        for row in one.get("durations") or ():
+            if isinstance(row, Mapping) and row.get("kind") == ERRAND:
+                yield _ErrandRun(
+                    plain_text(row.get("name")),
+                    plain_text(row.get("state")),
+                    float(row.get("seconds") or 0.0),
+                    plain_text(row.get("started_at")),
+                    plain_text(row.get("finished_at")),
+                    plain_text(one.get("msg")) or "Its run failed.",
+                    plain_text(one.get("log_command")),
+                )
 
 
 def _errands(result: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:

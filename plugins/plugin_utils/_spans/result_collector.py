@@ -5,16 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import BLOCKED
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import (
+    ERRAND,
+    MIGRATION,
+    with_items,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import FAILED, SUCCEEDED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
 
-from .span_tree import ERRAND, MIGRATION, RunEnd, Span, TimedRow, cluster_spans
+from .span_tree import RunEnd, Span, TimedRow, cluster_spans
 
 NANOSECONDS = 1_000_000_000
 
@@ -47,7 +52,7 @@ class ResultCollector:
             ended: when the task has ended; nanoseconds since the epoch.
         """
         reasons: dict[tuple[str, str], str] = {}
-        for one in _with_items(result):
+        for one in with_items(result):
             self._follow(cluster, one)
             reasons |= _reasons(one)
         current = self._current.get(cluster, _CurrentRun())
@@ -117,13 +122,6 @@ def _moment(text: object) -> int | None:
     except ValueError:
         return None
     return round(found.timestamp() * 1000) * (NANOSECONDS // 1000) if found.tzinfo else None
-
-
-def _with_items(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for item in result.get("results") or ():
-        if isinstance(item, Mapping):
-            yield from _with_items(item)
-    yield result
 
 
 def _reasons(result: Mapping[str, Any]) -> dict[tuple[str, str], str]:

@@ -13,13 +13,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results
     SKIPPED,
     TIMEOUT,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import MIGRATION, PHASE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
     CANCELLED,
     FAILED,
     NOT_STARTED,
 )
 
-CLUSTER, PHASE, MIGRATION, ERRAND = "cluster", "phase", "migration", "errand"
+CLUSTER = "cluster"
 OWNERS = ("component", "module")
 FAILED_STATES = (FAILED, CANCELLED, TIMEOUT, BLOCKED)
 STATES_WITHOUT_SPAN = (NOT_STARTED, SKIPPED)

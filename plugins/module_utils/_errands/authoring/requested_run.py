@@ -24,6 +24,7 @@ from ..._objects.health.wait import UnhealthyObject
 from ..._progress import DUE_SECONDS, REASON_SECONDS, Progress, Step
 from ..due_run import triggered_run
 from ..errand import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, Phase, errand_from
+from ..errand_index import JOB
 from ..holding_container import DEFAULT_IMAGE
 from ..reconciler import Reconciled, Reconciler
 from .errand_report import errand_run_report, log_command
@@ -35,7 +36,6 @@ TIDY_SECONDS = 10.0
 """How long to wait at the end until a succeeded run's Job can go."""
 REFUSAL_SECONDS = 15.0
 """After how long a refusal that an engine has noted counts: it may be from before."""
-JOB = ("batch/v1", "Job")
 SLICE_SECONDS = 0.2
 """How often to look whether a person has asked to stop."""
 

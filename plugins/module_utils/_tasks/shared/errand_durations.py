@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._errands.errand import ErrandKey
 from ..._jobs.run_history import FAILED, SUCCEEDED
+from ..._runs.durations import ERRAND
 from ..._runs.outcomes import duration_of
 
 
@@ -30,4 +31,4 @@ def errand_durations(key: ErrandKey, run: Mapping[str, Any]) -> list[dict[str, A
         "started_at": run["started"],
         "finished_at": run["finished"],
     }
-    return [duration_of("errand", f"{key.namespace}/{key.name}", entry)]
+    return [duration_of(ERRAND, f"{key.namespace}/{key.name}", entry)]
