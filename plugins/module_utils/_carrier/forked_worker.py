@@ -57,7 +57,7 @@ def run_in_forked_worker(
 
     Args:
         work: the work. Its result must consist of what JSON knows.
-        limit: seconds after which the process is killed, even if nobody watches it any more.
+        limit: seconds after which the process is killed, even if its parent has ended.
         show: is called with every change, at once.
         cancelled: whether to ask the work to stop.
         patience: seconds after which the process is killed, once it was asked to stop.

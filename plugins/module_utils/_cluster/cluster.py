@@ -23,7 +23,7 @@ Object = dict[str, Any]
 """A Kubernetes object as decoded JSON. The caller may change what a Cluster returns."""
 
 FIELD_MANAGER = "kyma-lifecycle"
-"""The field manager of a component's objects; each migration has a field manager of its own."""
+"""The field manager of a component's objects; each migration has another one."""
 _LONGEST_MANAGER = 128
 """The maximum length, in characters, of a field manager's name on the API server."""
 

@@ -196,7 +196,7 @@ def _decide_absent(facts: ModuleFacts) -> Decision:
 def _version_while_deleting(facts: ModuleFacts, record: ModuleRecord) -> str:
     """The operator's version while something blocks the deletion; empty if it is left unchanged.
 
-    It may need a fix in a newer version. An operator that somebody else has changed is not changed back.
+    It may need a fix in a newer version. Changes that others made to the operator stay.
     """
     if facts.running_problem or facts.restriction:
         return ""

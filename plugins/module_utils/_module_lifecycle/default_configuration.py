@@ -55,7 +55,7 @@ def create_configuration(
         cancelled: whether to give up.
 
     Returns:
-        Its uid; empty if somebody else created an object of that name.
+        Its uid; empty if another user created an object of that name.
 
     Raises:
         ClusterError: the server refuses it, or could not create it before the deadline.

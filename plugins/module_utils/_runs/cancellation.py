@@ -119,7 +119,7 @@ def signalled(by: str) -> str:
 
 
 def wish_in(record: Mapping[str, Any]) -> str:
-    """Who requests a run to stop, and why, according to its record; empty if nobody does."""
+    """The user who requests a run to stop, and the reason, from its record; empty without a request."""
     status = record.get("status") or {}
     ended = status.get("state", RUNNING)
     return str(status.get("cancelled") or "") or ("" if ended == RUNNING else f"its end as {ended}")

@@ -148,7 +148,7 @@ def service_account_login(folder: Path) -> Login | None:
 
 
 def with_options(login: Login, options: Mapping[str, Any]) -> Login:
-    """A login, with the options that are set in place of its own values."""
+    """A login. Options that are set replace its values."""
     changes: dict[str, Any] = {}
     if options.get("host"):
         changes["server"] = str(options["host"]).rstrip("/")

@@ -35,7 +35,7 @@ def dropped_definitions(
     names: Collection[str],
     others: Iterable[Inventory],
 ) -> list[str]:
-    """The names of definitions that some components had and that nobody wants any more. Pure."""
+    """The names of definitions that components had and that no component has now. Pure."""
     found = obsolete_entries(inventories.values(), wanted, names, others)
     return [name for entries in found.values() for name in definition_names(entries)]
 

@@ -82,7 +82,7 @@ class AcquiredLease(NamedTuple):
         tenure: the held lease.
         fence: what keeps this process from writing without the lease.
         cluster: to write to from now on.
-        is_first: whether nobody else held the lease meanwhile, so that an earlier plan may still be valid.
+        is_first: whether no other run held the lease meanwhile, so that an earlier plan may still be valid.
     """
 
     tenure: HeldLease

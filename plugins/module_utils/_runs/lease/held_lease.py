@@ -112,7 +112,7 @@ class HeldLease:
         return self._is_kept_renewed and not self.cancelled()
 
     def renew(self) -> None:
-        """Renew the lease, even if it has expired and nobody has taken it.
+        """Renew the lease, even if it has expired, unless another run has taken it.
 
         Raises:
             LeaseLost: it is no longer ours.
@@ -161,7 +161,7 @@ class HeldLease:
 
         Raises:
             LeaseLost: it is no longer ours.
-            ClusterError: nobody can find out whether it still is.
+            ClusterError: it is unknown whether it still is.
         """
         if self.seconds_left() > self.seconds / 3:
             return
