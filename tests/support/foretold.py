@@ -9,7 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Object,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.written_by import WRITTEN_BY
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import manifest_of
 
 KINDS = [
@@ -68,8 +74,10 @@ def _without_defaults(obj: Object | None, shown: str) -> Object | None:
 
 
 def without_defaults(obj: Object) -> Object:
-    """A manifest without the fields that the server fills in."""
+    """A manifest without the fields that the server fills in, and without our mark on one without a field."""
     meta = {key: value for key, value in obj["metadata"].items() if key not in ("labels", "finalizers")}
+    if meta.get("annotations") == {WRITTEN_BY: FIELD_MANAGER}:
+        del meta["annotations"]
     labels = {key: value for key, value in (obj["metadata"].get("labels") or {}).items() if key != NAMED}
     filled_in = {"Namespace": "spec", "Secret": "type"}.get(obj["kind"])
     kept = {key: value for key, value in obj.items() if key != filled_in}
