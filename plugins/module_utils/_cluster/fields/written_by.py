@@ -29,4 +29,4 @@ def with_writer(obj: Object) -> Object:
 
 def _has_field(value: Any) -> bool:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    return value not in (None, "") if inner is None else any(map(_has_field, inner))
+    return value is not None if inner is None else any(map(_has_field, inner))
