@@ -74,11 +74,18 @@ def _without_defaults(obj: Object | None, shown: str) -> Object | None:
 
 
 def without_defaults(obj: Object) -> Object:
-    """A manifest without the fields that the server fills in, and without our mark on one without a field."""
+    """A manifest without the fields that the server fills in."""
     meta = {key: value for key, value in obj["metadata"].items() if key not in ("labels", "finalizers")}
-    if meta.get("annotations") == {WRITTEN_BY: FIELD_MANAGER}:
-        del meta["annotations"]
     labels = {key: value for key, value in (obj["metadata"].get("labels") or {}).items() if key != NAMED}
     filled_in = {"Namespace": "spec", "Secret": "type"}.get(obj["kind"])
     kept = {key: value for key, value in obj.items() if key != filled_in}
     return {**kept, "metadata": {**meta, **({"labels": labels} if labels else {})}}
+
+
+def as_in_the_release(obj: Object) -> Object:
+    """The same, without the mark that an object without a field gets."""
+    plain = without_defaults(obj)
+    meta = plain["metadata"]
+    if meta.get("annotations") != {WRITTEN_BY: FIELD_MANAGER}:
+        return plain
+    return {**plain, "metadata": {key: value for key, value in meta.items() if key != "annotations"}}
