@@ -17,7 +17,7 @@ from .._errors import LifecycleError
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job, fields_of
 from .._job_models.runtime.run_identity import run_identity
-from .._job_models.runtime.runtime_objects import JOB, STORE
+from .._job_models.runtime.runtime_objects import DEPLOYMENT, JOB, STORE
 from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import RUN, KnownObject
 from .._progress import Progress, no_progress
@@ -69,6 +69,7 @@ class _Change:
         created: the uids of the runtime objects that it has created.
         notes: the completed actions, in clauses.
         is_changed: whether anything but a status was written.
+        is_replaced: whether its Deployment was deleted and created again.
     """
 
     key: JobKey
@@ -78,6 +79,7 @@ class _Change:
     created: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     is_changed: bool = False
+    is_replaced: bool = False
 
 
 class JobChanger:
@@ -198,6 +200,7 @@ class JobChanger:
             change.is_changed,
             fields_before(change.first),
             fields_after(change.view),
+            bool(change.first.adoptable and not change.first.definition and change.view.definition),
             message or "; ".join(change.notes),
             reason,
             hidden_field_warnings(change.first, change.view),
@@ -241,13 +244,16 @@ class JobChanger:
                 change.base = change.view
             before, change.view = change.view, self._writer.write(change.view, step)
             is_repeated = isinstance(step, WriteRuntime) and change.view.written is before.written
+            is_replaced = False
             if isinstance(step, WriteRuntime) and not is_repeated:
                 uid = change.view.written[step.meant["kind"]].uid
                 # One that can't be changed in place was deleted and created again.
-                change.created |= {uid} - {step.live["metadata"]["uid"] if step.live else ""}
+                is_replaced = step.live is not None and step.live["metadata"]["uid"] != uid
+                change.is_replaced |= is_replaced and step.meant["kind"] == DEPLOYMENT
+                change.created |= {uid} if is_replaced or step.live is None else set()
             if not is_repeated and not isinstance(step, WriteStatus):
                 change.is_changed = True
-                change.notes.append(step_note(step))
+                change.notes.append(step_note(step, is_replaced=is_replaced))
 
     def _restart(self, change: _Change, goal: Goal) -> None:
         """Run a job that is rolled out; roll out one that is not, so that it runs."""
@@ -347,8 +353,11 @@ class JobChanger:
     def _action(change: _Change, action: Action) -> Action:
         if not change.is_changed:
             return Action.UNCHANGED
-        is_new = not change.first.definition and not change.first.adoptable
-        return Action.CREATED if action is Action.UPDATED and is_new else action
+        if action is not Action.UPDATED:
+            return action
+        if not change.first.definition and not change.first.adoptable:
+            return Action.CREATED
+        return Action.REPLACED if change.is_replaced else action
 
 
 def _is_same(one: StoredDefinition | None, other: StoredDefinition | None) -> bool:

@@ -13,8 +13,8 @@ from .._job_models.core_job import CoreJob, JobType
 from .._job_models.defaults import CURRENT_DEFAULTS
 from .._job_models.drift import DriftedField, find_drift
 from .._job_models.job_fields import core_job, fields_of
-from .._job_models.json_digest import json_digest
 from .._job_models.recognition import job_from_runtime
+from .._job_models.runtime.probe_commands import is_digest_of
 from .._job_models.runtime.runtime_objects import runtime_objects
 from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import RUN, StoredStatus
@@ -199,7 +199,7 @@ def _is_as_rolled_out(definition: StoredDefinition, meant: Object) -> bool:
     """Whether the intended object is the same as when it was last written; yes if that is not recorded."""
     objects = definition.status.objects
     digests = {one.digest for one in objects if one.kind == meant["kind"]}
-    return not objects or "" in digests or json_digest(meant) in digests
+    return not objects or "" in digests or any(is_digest_of(one, meant) for one in digests)
 
 
 def _is_unmoved(definition: StoredDefinition, live: Object) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import TypeAlias
 
 from .._carrier.task import Result, Task, TaskDefinition
@@ -72,7 +73,7 @@ def stored_job(task: Task) -> Result:
         result["failed"] = True
         result["msg"] = f"stopped after {len(reports)} of {len(calls)} jobs. Run it again to do the rest"
     if task.diff:
-        result["diff"] = [_diff(one) for one in reports if one.before != one.after]
+        result["diff"] = [diff for one in reports for diff in _diffs(one)]
     return result
 
 
@@ -157,8 +158,9 @@ def _line(report: ChangeReport) -> str:
     return one_line(f"{report.key}: {action}" + (f": {report.message}" if report.message else ""))
 
 
-def _diff(report: ChangeReport) -> dict[str, str]:
-    before, after = (
+def _diffs(report: ChangeReport) -> list[dict[str, str]]:
+    """The changes of the definition: its creation from what runs, if any, and what was changed after that."""
+    states = [
         {
             **dict(zip(("apiVersion", "kind"), DEFINITION_KINDS[JobType(job["type"])], strict=True)),
             "metadata": report.key._asdict(),
@@ -166,9 +168,9 @@ def _diff(report: ChangeReport) -> dict[str, str]:
         }
         if job
         else None
-        for job in (report.before, report.after)
-    )
-    return diff_of(before, after)
+        for job in ((None,) if report.is_adoption else ()) + (report.before, report.after)
+    ]
+    return [diff_of(before, after) for before, after in pairwise(states) if before != after]
 
 
 DEFINITION = TaskDefinition(

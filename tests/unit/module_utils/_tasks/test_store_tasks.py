@@ -402,6 +402,46 @@ def test_a_job_only_in_kubernetes_is_adopted_and_counted_once(cluster: MemoryClu
     assert definition_of(cluster, "web")
 
 
+def test_a_load_that_adopts_shows_its_diff(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web", replicas=None))
+    (found,) = call(cluster, stored_job_info.DEFINITION, dump=True)["dump"]
+    for check in (True, False):
+        done = call(cluster, check=check, diff=True, jobs=[found])
+        (diff,) = done["diff"]
+        assert (diff["before"], "kind: ContinuousJob" in diff["after"]) == ("", True)
+        assert "image: nginx:1" in diff["after"]
+        assert done["changed"]
+    assert call(cluster, diff=True, jobs=[found])["diff"] == []
+
+
+def test_a_load_that_adopts_and_changes_shows_both(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web", replicas=None))
+    (found,) = call(cluster, stored_job_info.DEFINITION, dump=True)["dump"]
+    for check in (True, False):
+        adopted, changed = call(cluster, check=check, diff=True, jobs=[{**found, "image": "nginx:2"}])["diff"]
+        assert (adopted["before"], adopted["after"]) == ("", changed["before"])
+        assert "nginx:1" in changed["before"]
+        assert "nginx:2" in changed["after"]
+
+
+def test_what_is_adopted_and_deleted_at_once_shows_only_the_deletion(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web"))
+    (diff,) = call(cluster, name="web", namespace="shop", state="absent", diff=True)["diff"]
+    assert ("nginx:1" in diff["before"], diff["after"]) == (True, "")
+
+
+def test_a_deployment_that_is_deleted_and_created_again_is_replaced(cluster: MemoryCluster) -> None:
+    call(cluster, namespace="shop", **WEB)
+    labels = {"app": "web"}
+    spec = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
+    job = {**WEB, "namespace": "shop", "extra": {"Deployment": {"spec": spec}}}
+    rehearsed = call(cluster, check=True, **job)
+    assert rehearsed["lines"] == ["shop/web: replaced: definition updated; Deployment shop/web replaced"]
+    assert actions(rehearsed) == {"web": "replaced"}
+    assert call(cluster, **job) == rehearsed
+    assert actions(call(cluster, **job)) == {"web": "unchanged"}
+
+
 def test_metrics_that_can_not_be_written_are_a_warning(cluster: MemoryCluster, tmp_path: Path) -> None:
     path = tmp_path / "none" / "jobs.prom"
     rehearsed = call(cluster, check=True, namespace="shop", metrics_file=str(path), **WEB)
