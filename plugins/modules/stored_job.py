@@ -285,8 +285,8 @@ jobs:
     action:
       description:
         - V(created), V(updated), V(replaced), V(unchanged), V(deleted), V(restarted), V(suspended) or
-          V(refused). A job is V(replaced) if its Deployment was deleted and created again. In check mode, what
-          would happen.
+          V(refused). A job is V(replaced) if its Deployment was deleted and created again. In check mode,
+          what would happen.
       type: str
       sample: updated
     changed:

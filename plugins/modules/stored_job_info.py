@@ -252,6 +252,14 @@ adoptable:
   type: list
   elements: str
   sample: [shop/by-hand]
+hidden:
+  description:
+    - The jobs without a definition that are not in RV(jobs), because RV(unknown_jobs=ignore), as
+      NAMESPACE/NAME. They run.
+  returned: success
+  type: list
+  elements: str
+  sample: []
 source_of_truth:
   description: Where the list is from, V(kubernetes) or V(storage).
   returned: success

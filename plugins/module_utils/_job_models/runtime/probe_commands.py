@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The commands of script health checks: pure.
 
-Toolforge runs a script by ``/bin/sh -c``, as we do. Earlier releases of ours added ``--``, which means the same
-unless the script begins like an option.
+Toolforge runs a script by ``/bin/sh -c``, as we do. Earlier releases of ours added ``--``, which means the
+same unless the script begins like an option.
 """
 
 from __future__ import annotations

@@ -24,7 +24,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.toolfor
     toolforge_resource,
 )
 
-
 PROBES = ("startupProbe", "livenessProbe")
 
 

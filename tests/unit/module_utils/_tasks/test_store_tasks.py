@@ -27,6 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     STORAGE_VERSION_LABEL,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
+    DEFINITIONS,
     INSTALL_COMMAND,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
@@ -323,7 +324,96 @@ def test_without_the_store_nothing_is_written(empty: MemoryCluster) -> None:
     )
     rehearsed = call(empty, check=True, namespace="shop", **WEB)
     assert actions(rehearsed) == {"web": "created"}
-    assert rehearsed["warnings"][0] == f"the cluster has no job store. Install it:\n{INSTALL_COMMAND}"
+    kinds = "OneOffJob, ScheduledJob, ContinuousJob, JobCounter, JobStore"
+    assert rehearsed["warnings"][0] == (
+        f"the cluster does not serve {kinds} of the job store. Install it:\n{INSTALL_COMMAND}"
+    )
+
+
+KINDS = ["OneOffJob", "ScheduledJob", "ContinuousJob", "JobCounter", "JobStore"]
+
+
+def lose(cluster: MemoryCluster, kind: str) -> None:
+    """Delete a definition of the store, which deletes all objects of the kind."""
+    (crd,) = [one for one in DEFINITIONS if one["spec"]["names"]["kind"] == kind]
+    cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd["metadata"]["name"])
+    cluster.requests.clear()
+
+
+@pytest.fixture
+def installed(empty: MemoryCluster) -> MemoryCluster:
+    """A cluster in which the task has installed the job store."""
+    call(empty, job_store.DEFINITION)
+    return empty
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("stage", list(UnknownJobs))
+@pytest.mark.parametrize(
+    ("definition", "options"),
+    [
+        (stored_job_info.DEFINITION, {}),
+        (stored_job_import.DEFINITION, {}),
+        (stored_job.DEFINITION, {**WEB, "namespace": "shop"}),
+        (stored_job.DEFINITION, {"name": "web", "namespace": "shop", "state": "absent"}),
+    ],
+)
+def test_a_missing_definition_of_an_installed_store_is_an_error_with_the_next_step(
+    installed: MemoryCluster,
+    kind: str,
+    stage: UnknownJobs,
+    definition: TaskDefinition,
+    options: dict[str, Any],
+) -> None:
+    call(installed, namespace="shop", **WEB)
+    write_switches(installed, StoreSwitches(SourceOfTruth.STORAGE, stage))
+    lose(installed, kind)
+    failed = call(installed, definition, **options)
+    assert failed["failed"]
+    assert f"the API server does not serve {kind}, and what was stored as such is lost" in failed["msg"]
+    assert failed["msg"].endswith(f"\n{INSTALL_COMMAND}\nansible-playbook kyma.lifecycle.import_jobs")
+    assert writes(installed) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_next_step_brings_a_missing_definition_back(installed: MemoryCluster, kind: str) -> None:
+    call(installed, namespace="shop", **WEB)
+    lose(installed, kind)
+    rehearsed = call(installed, job_store.DEFINITION, check=True)
+    done = call(installed, job_store.DEFINITION)
+    assert done == rehearsed
+    assert (done["changed"], done["definition_installed"]) == (True, True)
+    assert f"did not serve {kind}" in done["warnings"][0]
+    assert not call(installed, job_store.DEFINITION)["changed"]
+    assert not call(installed, stored_job_import.DEFINITION).get("failed")
+    (found,) = call(installed, stored_job_info.DEFINITION)["jobs"]
+    assert (found["name"], found["storage_version"]) == ("web", 3)
+
+
+def test_a_flip_is_judged_by_complete_lists(installed: MemoryCluster) -> None:
+    call(installed, namespace="shop", **WEB)
+    write_switches(installed, StoreSwitches(SourceOfTruth.STORAGE, UnknownJobs.ADOPT))
+    lose(installed, "ContinuousJob")
+    refused = call(installed, job_store.DEFINITION, unknown_jobs="ignore")
+    assert (refused["changed"], refused["definition_installed"]) == (True, True)
+    assert "The switches stay.\n- continuous job shop/web would be hidden" in refused["msg"]
+    assert read_switches(installed).unknown_jobs is UnknownJobs.ADOPT
+
+
+def test_hidden_jobs_are_named(cluster: MemoryCluster) -> None:
+    call(cluster, namespace="shop", **WEB)
+    create_runtime(cluster, job_of("by-hand"))
+    create_runtime(cluster, job_of("nightly", JobType.SCHEDULED, namespace="cart"))
+    create_runtime(cluster, job_of("web", JobType.ONE_OFF))
+    assert call(cluster, stored_job_info.DEFINITION)["hidden"] == []
+    write_switches(cluster, StoreSwitches(SourceOfTruth.STORAGE, UnknownJobs.IGNORE))
+    found = call(cluster, stored_job_info.DEFINITION)
+    assert [one["name"] for one in found["jobs"]] == ["web"]
+    assert (found["adoptable"], found["hidden"]) == ([], ["cart/nightly", "shop/by-hand", "shop/web"])
+    of_one = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"], names=["by-hand"])
+    assert (of_one["jobs"], of_one["hidden"]) == ([], ["shop/by-hand"])
+    call(cluster, stored_job_import.DEFINITION, namespaces=["cart"])
+    assert call(cluster, stored_job_info.DEFINITION, namespaces=["cart"])["hidden"] == []
 
 
 def test_a_list_is_loaded_with_a_line_for_each_job(cluster: MemoryCluster) -> None:
@@ -681,6 +771,15 @@ def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> N
     )
     assert loaded["lines"][0].startswith("shop/nightly: ")
     assert cluster.get("batch/v1", "CronJob", "nightly", "shop")
+
+
+def test_resources_of_toolforge_that_may_not_be_read_are_a_line(cluster: MemoryCluster) -> None:
+    cluster.seed(TOOLFORGE_CRD)
+    create_runtime(cluster, job_of("web"))
+    cluster.fail_when(lambda one: one.ref.group == "jobs-api.toolforge.org", FORBIDDEN)
+    done = call(cluster, stored_job_import.DEFINITION)
+    assert done["imported"] == ["shop/web"]
+    assert done["unreadable"] == ["ScheduledJob jobs-api.toolforge.org/v1: you may not do it"]
 
 
 def test_resources_of_toolforge_of_one_name_are_one_job_and_one_line(cluster: MemoryCluster) -> None:
