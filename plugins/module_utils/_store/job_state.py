@@ -23,8 +23,14 @@ from .._jobs.job_outcome import COMPLETED, JobOutcome, true_conditions
 from .._jobs.run_history import history_entry, with_run
 from .._loose_json import mapping_of, number_of, text_of
 from .._objects.health.status import CURRENT, FAILED, assess_health
-from .snapshot import RuntimeJob
+from .snapshot import RuntimeJob, is_podless
 
+QUOTA_MARK = "exceeded quota"
+"""What the API server says if a quota refuses an object."""
+OUT_OF_QUOTA = "OutOfQuota"
+"""The reason of a job that a quota keeps from running."""
+PODS_REFUSED = "PodsRefused"
+"""The reason of a job whose pods Kubernetes refuses for anything else."""
 ABSENT, PRESENT = "absent", "present"
 """What a drift says of a whole object, which it names with an empty field."""
 
@@ -132,6 +138,29 @@ def runtime_state(runtime: RuntimeJob) -> JobState:
     if spec.get("suspend") is True:
         return JobState.SUSPENDED
     return JobState.RUNNING if number_of(status.get("ready")) else JobState.STARTING
+
+
+def awaits_pods(runtime: RuntimeJob) -> bool:
+    """Whether pods of a job are still to be created, which it needs to run."""
+    main = runtime.main
+    spec, status = mapping_of(main.get("spec")), mapping_of(main.get("status"))
+    if runtime.type is JobType.ONE_OFF:
+        return is_podless(main) and not number_of(status.get("failed")) and "managedBy" not in spec
+    replicas, updated = number_of(spec.get("replicas", 1)), number_of(status.get("updatedReplicas"))
+    if runtime.type is JobType.SCHEDULED or not replicas or spec.get("paused") is True:
+        return False
+    if number_of(status.get("observedGeneration")) < number_of(main["metadata"].get("generation")):
+        return True
+    has_old = number_of(status.get("replicas")) > updated
+    if has_old and mapping_of(spec.get("strategy")).get("type") == "Recreate":
+        # The new pods come after the end of the old ones.
+        return False
+    return updated < (1 if has_old else replicas)
+
+
+def refuses_pods_still(status: StoredStatus, runtime: RuntimeJob | None) -> bool:
+    """Whether a status says that the pods of a job were refused, and they are still to be created."""
+    return status.reason in (OUT_OF_QUOTA, PODS_REFUSED) and runtime is not None and awaits_pods(runtime)
 
 
 def run_outcome(runtime: RuntimeJob) -> JobOutcome | None:

@@ -21,7 +21,7 @@ from .._store.changes.change_report import Action, ChangeReport, OnFailure
 from .._store.counters import JobCounter
 from .._store.counting import count_jobs
 from .._store.job_change import JobChanger
-from .._store.quotas import OUT_OF_QUOTA, quota_problems
+from .._store.pod_refusals import PodRefusal, await_pods
 from .._store.snapshot import StoreSnapshot
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
@@ -65,7 +65,9 @@ def stored_job(task: Task) -> Result:
     reports = _reports(calls, task.cancelled)
     if any(one.changed for one in reports):
         snapshot = read_jobs(cluster, tuple(namespaces))
-    reports = _with_quotas(reports, quota_problems(cluster, snapshot))
+    awaited = [] if task.check_mode else [one.key for one in reports if one.is_started]
+    refusals = await_pods(cluster, snapshot, awaited, task.cancelled)
+    reports = [_judged(changer, snapshot, one, refusals.get(one.key)) for one in reports]
     warnings += [*snapshot.warnings, *(text for one in reports for text in one.warnings)]
     warnings += write_metrics(params["metrics_file"], counters, check_mode=task.check_mode)
     result = _result(reports, counters, warnings)
@@ -114,14 +116,17 @@ def _reports(calls: Sequence[_Call], cancelled: Callable[[], bool]) -> list[Chan
     return reports
 
 
-def _with_quotas(reports: Sequence[ChangeReport], problems: Mapping[JobKey, str]) -> list[ChangeReport]:
-    """The reports, with a note about jobs whose pods a quota refuses."""
-    return [
-        replace(one, reason=OUT_OF_QUOTA, message=f"{OUT_OF_QUOTA}: {problems[one.key]}")
-        if one.key in problems and one.action is not Action.REFUSED
-        else one
-        for one in reports
-    ]
+def _judged(
+    changer: JobChanger, snapshot: StoreSnapshot, report: ChangeReport, refusal: PodRefusal | None
+) -> ChangeReport:
+    """The report, after a refusal of the pods of its job: if they came later, it only says so."""
+    if refusal is None or report.action is Action.REFUSED:
+        return report
+    definition = snapshot.definitions.get(report.key)
+    is_marked = definition is not None and definition.status.reason == refusal.reason
+    if report.is_started or is_marked:
+        return changer.refuse_pods(report, refusal)
+    return replace(report, reason=refusal.reason, message=f"{refusal.reason}: {refusal.message}")
 
 
 def _result(

@@ -19,9 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counting import count_jobs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_change import JobChanger
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_import import import_jobs
-from ansible_collections.kyma.lifecycle.plugins.module_utils._store.quotas import (
-    quota_problems as pod_refusals,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.pod_refusals import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     StoreSwitches,
@@ -34,7 +32,14 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 
 from tests.cluster.paths import ROOT
 from tests.support.hooked_cluster import HookedCluster
-from tests.support.job_store import create_runtime, delete_runtime, ensure_namespace, job_of, store_cluster
+from tests.support.job_store import (
+    create_runtime,
+    delete_runtime,
+    ensure_namespace,
+    job_of,
+    patch_runtime,
+    store_cluster,
+)
 
 FILES = ROOT / "roles" / "kyma_job_store" / "files" / "cluster_roles"
 VERBS = {"apply": ("create", "patch"), "create": ("create",), "patch": ("patch",), "delete": ("delete",)}
@@ -84,7 +89,10 @@ def use_all_of_the_store(cluster: HookedCluster, memory: MemoryCluster) -> None:
     changer().present(job_of("web"))
     delete_runtime(memory, job_of("web"))
     changer().present(job_of("web"))
+    changer().present(job_of("web", port=9090))
     changer().present(job_of("web", port=None))
+    failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "no"}
+    patch_runtime(memory, job_of("web"), {"status": {"conditions": [failure]}})
     for namespace in ("shop", "cart"):
         stale = read_snapshot(cluster, (namespace,))
         create_runtime(memory, job_of("late", namespace=namespace))
@@ -127,5 +135,10 @@ def test_the_account_of_the_store_gets_what_it_calls_and_no_more() -> None:
         for resource in rule["resources"]
     }
     needed = {*called(memory, hooked.calls)}
+    # A deletion that takes time is watched, and in memory none does.
+    own = "lifecycle.kyma-project.io"
+    needed |= {
+        ("watch", group, plural) for verb, group, plural in needed if verb == "delete" and group != own
+    }
     assert needed - granted == set()
     assert granted - needed == set()

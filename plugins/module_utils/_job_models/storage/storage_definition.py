@@ -149,6 +149,7 @@ MANAGER_ROLE = cluster_role(
         role_rule("batch", ["jobs", "cronjobs"], [*_WRITE, "watch"]),
         role_rule("apps", ["deployments"], [*_WRITE, "watch"]),
         role_rule("", ["services"], [*_WRITE, "watch"]),
+        role_rule("apps", ["replicasets"], ["list"]),
         role_rule("", ["events"], ["list"]),
         role_rule("jobs-api.toolforge.org", TOOLFORGE_PLURALS, ["list"]),
     ],

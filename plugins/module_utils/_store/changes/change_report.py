@@ -49,6 +49,7 @@ class ChangeReport:
         message: what was done to which object, or why it was refused, in sentences.
         reason: of a refusal by the API server, in one word, such as ``OutOfQuota``.
         warnings: one sentence each.
+        is_started: whether what creates pods was written, so that it takes them to succeed.
     """
 
     key: JobKey
@@ -60,3 +61,4 @@ class ChangeReport:
     message: str = ""
     reason: str = ""
     warnings: tuple[str, ...] = ()
+    is_started: bool = False

@@ -30,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     DEFINITIONS,
     INSTALL_COMMAND,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     SourceOfTruth,
@@ -101,6 +102,12 @@ def establish(cluster: Cluster, event: Event) -> None:
         conditions = [{"type": "Established", "status": "True"}, {"type": "NamesAccepted", "status": "True"}]
         status = {"conditions": conditions, "acceptedNames": obj["spec"]["names"]}
         cluster.patch(*CRD_KIND, obj["metadata"]["name"], None, {"status": status}, subresource="status")
+
+
+@pytest.fixture(autouse=True)
+def no_wait_for_pods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No controller acts on this cluster."""
+    monkeypatch.setattr(pod_refusals, "PODS_SECONDS", 0.0)
 
 
 @pytest.fixture
