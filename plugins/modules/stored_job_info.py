@@ -209,7 +209,7 @@ jobs:
       type: str
       sample: ""
     reason:
-      description: A word for the message, such as V(OutOfQuota). Empty if there is none.
+      description: A word for the message, such as V(OutOfQuota) or V(PodsRefused). Empty if there is none.
       type: str
       sample: ""
 dump:

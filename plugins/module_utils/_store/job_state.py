@@ -160,7 +160,7 @@ def awaits_pods(runtime: RuntimeJob) -> bool:
 
 def refuses_pods_still(status: StoredStatus, runtime: RuntimeJob | None) -> bool:
     """Whether a status says that the pods of a job were refused, and they are still to be created."""
-    return status.reason in (OUT_OF_QUOTA, PODS_REFUSED) and runtime is not None and awaits_pods(runtime)
+    return status.reason == PODS_REFUSED and runtime is not None and awaits_pods(runtime)
 
 
 def run_outcome(runtime: RuntimeJob) -> JobOutcome | None:

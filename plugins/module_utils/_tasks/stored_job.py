@@ -21,6 +21,7 @@ from .._store.changes.change_report import Action, ChangeReport, OnFailure
 from .._store.counters import JobCounter
 from .._store.counting import count_jobs
 from .._store.job_change import JobChanger
+from .._store.job_state import PODS_REFUSED
 from .._store.pod_refusals import PodRefusal, await_pods
 from .._store.snapshot import StoreSnapshot
 from .._store.unknown_jobs import unknown_jobs
@@ -119,12 +120,15 @@ def _reports(calls: Sequence[_Call], cancelled: Callable[[], bool]) -> list[Chan
 def _judged(
     changer: JobChanger, snapshot: StoreSnapshot, report: ChangeReport, refusal: PodRefusal | None
 ) -> ChangeReport:
-    """The report, after a refusal of the pods of its job: if they came later, it only says so."""
+    """The report, after a refusal of the pods of its job.
+
+    It only says so if the job was not changed, and if it is a quota: Kubernetes creates the pods later then.
+    """
     if refusal is None or report.action is Action.REFUSED:
         return report
     definition = snapshot.definitions.get(report.key)
     is_marked = definition is not None and definition.status.reason == refusal.reason
-    if report.is_started or is_marked:
+    if refusal.reason == PODS_REFUSED and (report.is_started or is_marked):
         return changer.refuse_pods(report, refusal)
     return replace(report, reason=refusal.reason, message=f"{refusal.reason}: {refusal.message}")
 

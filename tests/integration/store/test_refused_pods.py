@@ -68,15 +68,10 @@ def service_account(user: User, is_refused: bool) -> None:
         user.admin.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
 
 
-def quota(user: User, is_refused: bool) -> None:
-    user.set_quota({"pods": "0" if is_refused else "5"})
-
-
-CAUSES: dict[str, tuple[Cause, str, str]] = {
-    "pod security": (pod_security, "PodsRefused", 'violates PodSecurity "restricted:latest"'),
-    "webhook": (webhook, "PodsRefused", 'failed calling webhook "pods.example.com"'),
-    "service account": (service_account, "PodsRefused", 'serviceaccount "reporter" not found'),
-    "quota": (quota, "OutOfQuota", "exceeded quota"),
+CAUSES: dict[str, tuple[Cause, str]] = {
+    "pod security": (pod_security, 'violates PodSecurity "restricted:latest"'),
+    "webhook": (webhook, 'failed calling webhook "pods.example.com"'),
+    "service account": (service_account, 'serviceaccount "reporter" not found'),
 }
 
 
@@ -96,7 +91,6 @@ def job_for(cause: Cause, job: dict[str, Any]) -> dict[str, Any]:
             ("pod security", ONCE, "keep"),
             ("webhook", ONCE, "rollback"),
             ("service account", WEB, "keep"),
-            ("quota", WEB, "rollback"),
         ],
         [(name, job, way) for name in CAUSES for job in (WEB, ONCE) for way in ("rollback", "keep")],
     ),
@@ -104,19 +98,23 @@ def job_for(cause: Cause, job: dict[str, Any]) -> dict[str, Any]:
 def test_refused_pods_of_a_new_job_are_rolled_back_or_kept(
     deployer: User, name: str, job: dict[str, Any], on_failure: str
 ) -> None:
-    cause, reason, words = CAUSES[name]
+    cause, words = CAUSES[name]
     job = job_for(cause, job)
     cause(deployer, True)
     try:
         done = deployer.jobs(jobs=[job], on_failure=on_failure)
         assert words in done.message
         (row,) = done.result["jobs"]
-        assert (row["action"], row["reason"], row["changed"]) == ("refused", reason, on_failure == "keep")
+        assert (row["action"], row["reason"], row["changed"]) == (
+            "refused",
+            "PodsRefused",
+            on_failure == "keep",
+        )
         if on_failure == "rollback":
             assert (deployer.definitions(), deployer.runtime(job["name"])) == ([], [])
         else:
             (definition,) = deployer.definitions()
-            assert definition["status"]["reason"] == reason
+            assert definition["status"]["reason"] == "PodsRefused"
             assert words in deployer.listed()[job["name"]]["message"]
             again = deployer.jobs(jobs=[job], on_failure=on_failure)
             assert (words in again.message, again.result["changed"], again.writes) == (True, False, [])
