@@ -190,8 +190,8 @@ options:
     type: dict
   on_failure:
     description:
-      - What happens to the definition if the API server refuses the runtime objects, for example by a quota, or
-        their pods, for example by Pod Security. The task waits up to 10 seconds for the first pods.
+      - What happens to the definition if the API server refuses the runtime objects, for example by a quota,
+        or their pods, for example by Pod Security. The task waits up to 10 seconds for the first pods.
       - V(rollback) restores the previous definition and runtime objects, or deletes a new definition.
       - V(keep) keeps the new definition, with the failure in its status. The next call tries again.
     type: str

@@ -65,12 +65,11 @@ def _wanted_switches(before: StoreSwitches, params: Mapping[str, Any]) -> StoreS
 
 
 def _loss_warnings(lost: Sequence[str]) -> list[str]:
-    if not lost:
-        return []
-    return [
+    text = (
         f"the API server did not serve {', '.join(lost)}, and what was stored as such is lost. Create the"
         f" definitions of what runs, and check the switches:\n{IMPORT_COMMAND}"
-    ]
+    )
+    return [text] if lost else []
 
 
 def _refused(

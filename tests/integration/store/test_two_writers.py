@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Several users write one job at once, on a real API server.
 
-Whatever they do: one definition is left, what runs is what it means, nothing of the others is left, and the next
-call settles the job.
+Whatever they do: one definition is left, what runs is what it means, nothing of the others is left, and the
+next call settles the job.
 """
 
 from __future__ import annotations

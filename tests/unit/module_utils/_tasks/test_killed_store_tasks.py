@@ -135,7 +135,8 @@ def end_state(cluster: MemoryCluster) -> list[Object]:
             found.append({"name": obj["metadata"]["name"], "kind": obj["kind"], "spec": obj["spec"]})
             found.append({"version": version, "known": known, "run": status.get("run")})
     for obj in cluster.list(*COUNTER_KIND).items:
-        found.append({name: obj["spec"][name] for name in ("onlyInKubernetes", "onlyInStorage")})
+        # A call that is killed may leave a definition without its job, which the next one counts.
+        found.append({"counted": obj["spec"]["onlyInKubernetes"]})
     return found + [obj["spec"] for obj in cluster.list(*STORE_KIND).items]
 
 
@@ -169,8 +170,15 @@ def test_a_task_that_is_killed_at_any_write_ends_the_same_when_it_is_run_again(
     jobs = names(cluster_with_jobs(), *RUNTIME)
     for last in range(1, writes + 1, 1 if IS_FULL else 2):
         cluster = cluster_with_jobs()
-        with pytest.raises(KilledError):
+        try:
             call(HookedCluster(cluster, **killer(last, is_after=is_after)), definition, options)
+        except KilledError:
+            pass
+        else:
+            # A write that the cluster refuses has no effect to be killed after.
+            assert is_after
+            assert last > writes // 2
+            break
         if options.get("state") != "absent" and not options.get("prune"):
             assert names(cluster, *RUNTIME) >= jobs
         again = call(cluster, definition, options)
