@@ -88,8 +88,7 @@ def job_for(cause: Cause, job: dict[str, Any]) -> dict[str, Any]:
     cases(
         [
             ("pod security", WEB, "rollback"),
-            ("pod security", ONCE, "keep"),
-            ("webhook", ONCE, "rollback"),
+            ("webhook", ONCE, "keep"),
             ("service account", WEB, "keep"),
         ],
         [(name, job, way) for name in CAUSES for job in (WEB, ONCE) for way in ("rollback", "keep")],

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.cluster
 
 IMAGES = [{**WEB, "image": f"nginx:1.{number}", "env": {"N": str(number)}} for number in range(4)]
 TYPES = [{**BACKUP, "name": "web"}, WEB, {**WEB, "image": "nginx:2"}]
-ROUNDS = 10 if IS_FULL else 2
+ROUNDS = 10 if IS_FULL else 1
 
 
 def check_settled(user: User) -> None:

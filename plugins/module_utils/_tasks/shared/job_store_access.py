@@ -99,8 +99,8 @@ def _refuse_lost_kinds(cluster: Cluster) -> None:
     if lost := lost_kinds(cluster):
         raise LifecycleError(
             f"the job store is incomplete, and so would be each list of jobs: the API server does not serve"
-            f" {', '.join(lost)}, and what was stored as such is lost. Install the store again, and then create"
-            f" the definitions of what runs:\n{INSTALL_COMMAND}\n{IMPORT_COMMAND}"
+            f" {', '.join(lost)}, and what was stored as such is lost. Install the store again, and then"
+            f" create the definitions of what runs:\n{INSTALL_COMMAND}\n{IMPORT_COMMAND}"
         )
 
 

@@ -168,7 +168,7 @@ def test_a_task_that_is_killed_at_any_write_ends_the_same_when_it_is_run_again(
     assert not call(hooked, definition, options).get("failed")
     expected, writes = end_state(whole), sum(one.writes for one in hooked.calls)
     jobs = names(cluster_with_jobs(), *RUNTIME)
-    for last in range(1, writes + 1, 1 if IS_FULL else 2):
+    for last in range(1, writes + 1, 1 if IS_FULL else 4):
         cluster = cluster_with_jobs()
         try:
             call(HookedCluster(cluster, **killer(last, is_after=is_after)), definition, options)
