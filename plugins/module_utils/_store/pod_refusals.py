@@ -75,7 +75,8 @@ def await_pods(
     Raises:
         ClusterError: the cluster does not answer.
     """
-    deadline, delay = time.monotonic() + PODS_SECONDS, 0.1
+    # The more namespaces are read each time, the less often they are.
+    deadline, delay = time.monotonic() + PODS_SECONDS, max(0.1, 0.02 * len({key.namespace for key in keys}))
     found = dict(pod_refusals(cluster, snapshot))
     while True:
         waiting = {key for key in keys if key not in found and _awaits_pods(snapshot, key)}
