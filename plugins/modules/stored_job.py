@@ -190,7 +190,8 @@ options:
     type: dict
   on_failure:
     description:
-      - What happens to the definition if the API server refuses the runtime objects, for example by a quota.
+      - What happens to the definition if the API server refuses the runtime objects, for example by a quota,
+        or their pods, for example by Pod Security. The task waits up to 10 seconds for the first pods.
       - V(rollback) restores the previous definition and runtime objects, or deletes a new definition.
       - V(keep) keeps the new definition, with the failure in its status. The next call tries again.
     type: str
@@ -284,8 +285,9 @@ jobs:
       sample: backup
     action:
       description:
-        - V(created), V(updated), V(unchanged), V(deleted), V(restarted), V(suspended) or V(refused). In
-          check mode, what would happen.
+        - V(created), V(updated), V(replaced), V(unchanged), V(deleted), V(restarted), V(suspended) or
+          V(refused). A job is V(replaced) if its Deployment was deleted and created again. In check mode,
+          what would happen.
       type: str
       sample: updated
     changed:
@@ -298,8 +300,8 @@ jobs:
       sample: updated Deployment shop/web
     reason:
       description:
-        - A word for a refusal, such as V(OutOfQuota) if a quota refuses the runtime objects or their pods.
-          Empty if nothing was refused.
+        - A word for a refusal, such as V(OutOfQuota) if a quota refuses the runtime objects or their pods, or
+          V(PodsRefused) if anything else refuses the pods. Empty if nothing was refused.
       type: str
       sample: ""
 lines:

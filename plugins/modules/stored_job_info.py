@@ -209,7 +209,7 @@ jobs:
       type: str
       sample: ""
     reason:
-      description: A word for the message, such as V(OutOfQuota). Empty if there is none.
+      description: A word for the message, such as V(OutOfQuota) or V(PodsRefused). Empty if there is none.
       type: str
       sample: ""
 dump:
@@ -252,6 +252,14 @@ adoptable:
   type: list
   elements: str
   sample: [shop/by-hand]
+hidden:
+  description:
+    - The jobs without a definition that are not in RV(jobs), because RV(unknown_jobs=ignore), as
+      NAMESPACE/NAME. They run.
+  returned: success
+  type: list
+  elements: str
+  sample: []
 source_of_truth:
   description: Where the list is from, V(kubernetes) or V(storage).
   returned: success

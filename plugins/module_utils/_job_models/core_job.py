@@ -38,11 +38,11 @@ class Mount:
 
     Attributes:
         claim: the name of a PersistentVolumeClaim in the job's namespace.
-        path: the mount path in the container.
+        path: the mount path in the container; empty for the default.
     """
 
     claim: str
-    path: str = "/data"
+    path: str = ""
 
 
 @dataclass(frozen=True)

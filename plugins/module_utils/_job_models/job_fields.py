@@ -71,7 +71,7 @@ def _texts(value: Any, *names: str) -> dict[str, str]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mount):
-        return {"claim": value.claim, "path": value.path}
+        return {"claim": value.claim, **_without_empty(path=value.path)}
     if isinstance(value, LogFiles):
         return _without_empty(stdout=value.stdout, stderr=value.stderr)
     if isinstance(value, HealthCheck):

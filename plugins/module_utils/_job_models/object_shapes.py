@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Object
-from .._loose_json import mapping_of, mappings_in
+from .._loose_json import fields_at, mapping_of, mappings_in
+from .._text import one_line
 from .core_job import CoreJob
 from .runtime.runtime_objects import JOB_LABEL, SERVICE, is_service_of, runtime_objects
 
@@ -32,6 +33,7 @@ def shape_problems(job: CoreJob) -> Iterator[str]:
     for obj in objects:
         place = f"extra.{obj['kind']}"
         yield from _metadata_problems(f"{place}.metadata", obj.get("metadata"))
+        yield from _label_problems(place, obj, job.key.name)
         yield from _spec_problems(f"{place}.spec", obj)
         if obj["kind"] == SERVICE and not is_service_of(objects[0], obj):
             yield (
@@ -57,6 +59,20 @@ def _metadata_problems(place: str, metadata: Any) -> Iterator[str]:
         yield f"{place}.labels.{MANAGED_BY} is {FIELD_MANAGER}, which marks components and no jobs; remove it"
     if ERRAND_LABEL in labels:
         yield f"{place}.labels.{ERRAND_LABEL} marks Jobs of errands; remove it"
+
+
+def _label_problems(place: str, obj: Object, name: str) -> Iterator[str]:
+    """The labels that make an object or its pods those of another job: a Service or a selector finds them."""
+    for path in (
+        (),
+        ("spec", "template"),
+        ("spec", "jobTemplate"),
+        ("spec", "jobTemplate", "spec", "template"),
+    ):
+        labels = fields_at(obj, *path, "metadata", "labels")
+        if labels.get(JOB_LABEL, name) != name:
+            steps = ".".join((place, *path, "metadata.labels", JOB_LABEL))
+            yield f"{steps} is {one_line(labels[JOB_LABEL], 100)}, and must be {name}; remove it"
 
 
 def _spec_problems(place: str, obj: Object) -> Iterator[str]:

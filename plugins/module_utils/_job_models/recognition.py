@@ -20,6 +20,7 @@ from .core_job import CoreJob, JobKey, JobType
 from .job_fields import core_job
 from .runtime.normal_form import normal_form
 from .runtime.patches import apply_extra, extra_patch
+from .runtime.probe_commands import SHELL, script_of
 from .runtime.runtime_objects import (
     CONTAINER,
     CRON_JOB,
@@ -27,7 +28,6 @@ from .runtime.runtime_objects import (
     JOB,
     KINDS_OF,
     SERVICE,
-    SHELL,
     VOLUME,
     objects_of_fields,
 )
@@ -188,9 +188,8 @@ def _mount(pod: Object, container: Object) -> dict[str, str] | None:
 
 def _health_check(container: Object, port: Any) -> dict[str, str] | None:
     probe = fields_at(container, "livenessProbe")
-    words = fields_at(probe, "exec").get("command")
-    if isinstance(words, list) and words[:-1] == list(SHELL):
-        return {"script": text_of(words[-1])}
+    if script := script_of(fields_at(probe, "exec").get("command")):
+        return {"script": script}
     path = text_of(fields_at(probe, "httpGet").get("path"))
     return {"path": path} if path and port else None
 

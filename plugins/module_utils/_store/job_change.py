@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from .._cluster.cluster import Cluster, Object, ref_of
+from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import ApiError, ClusterError, Conflict, NotFound, Unreachable
 from .._errors import LifecycleError
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job, fields_of
 from .._job_models.runtime.run_identity import run_identity
-from .._job_models.runtime.runtime_objects import JOB, STORE
+from .._job_models.runtime.runtime_objects import DEPLOYMENT, JOB, STORE
 from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import RUN, KnownObject
 from .._progress import Progress, no_progress
@@ -26,8 +26,8 @@ from .changes.change_report import Action, ChangeReport, OnFailure
 from .changes.deletion_wait import DeletionWait
 from .changes.descriptions import fields_after, fields_before, hidden_field_warnings, step_note
 from .changes.job_view import JobView, view_of
-from .changes.rollback import changed_by_others, next_step_back
-from .changes.runs import OUT_OF_QUOTA, QUOTA_MARK, restart_pods, start_run
+from .changes.rollback import roll_back
+from .changes.runs import restart_pods, start_run
 from .changes.statuses import failed_status
 from .changes.step_writer import RuntimeRefused, StaleView, StepWriter
 from .changes.steps import (
@@ -45,6 +45,8 @@ from .changes.steps import (
     refusal,
     rolled_out_release,
 )
+from .job_state import OUT_OF_QUOTA, QUOTA_MARK
+from .pod_refusals import PodRefusal
 from .snapshot import StoreSnapshot, read_snapshot
 
 __all__ = ["Action", "ChangeReport", "JobChanger", "OnFailure"]
@@ -69,6 +71,8 @@ class _Change:
         created: the uids of the runtime objects that it has created.
         notes: the completed actions, in clauses.
         is_changed: whether anything but a status was written.
+        is_replaced: whether its Deployment was deleted and created again.
+        is_started: whether what creates pods was written.
     """
 
     key: JobKey
@@ -78,6 +82,8 @@ class _Change:
     created: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     is_changed: bool = False
+    is_replaced: bool = False
+    is_started: bool = False
 
 
 class JobChanger:
@@ -106,6 +112,7 @@ class JobChanger:
         self._wait = DeletionWait(timeout, progress)
         self._writer = StepWriter(self._cluster, self._wait)
         self._changed: set[JobKey] = set()
+        self._done: dict[JobKey, _Change] = {}
         self._confirming: dict[str, StoreSnapshot] = {}
 
     def present(self, job: CoreJob) -> ChangeReport:
@@ -159,6 +166,30 @@ class JobChanger:
 
         return self._reported(key, Action.DELETED, work)
 
+    def refuse_pods(self, report: ChangeReport, refusal: PodRefusal) -> ChangeReport:
+        """Roll a change back whose pods Kubernetes refuses, or mark its definition; the new report.
+
+        Args:
+            report: on the change, the last one of its job.
+            refusal: of the pods. Nothing is done about those of a job that was not changed.
+
+        Raises:
+            ClusterError: the cluster does not answer.
+        """
+        change = self._done[report.key]
+        change.view = view_of(self._fresh_snapshot(report.key), report.key)
+        message = f"{refusal.message}. Kubernetes creates them when the cause is gone."
+        if change.base is not None:
+            message = self._handle_refusal(change, change.view, refusal.reason, refusal.message)
+        return replace(
+            report,
+            action=Action.REFUSED,
+            changed=change.is_changed,
+            after=fields_after(change.view),
+            message=message,
+            reason=refusal.reason,
+        )
+
     def _change(self, key: JobKey, goal: Callable[[JobView], Goal], action: Action) -> ChangeReport:
         is_run_changed = False
 
@@ -181,26 +212,31 @@ class JobChanger:
         reason, message = "", ""
         try:
             self._repeat(change, work)
-        except RuntimeRefused as error:
-            reason, message = self._handle_refusal(change, error)
-        except Refusal as error:
-            reason, message = "Refused", str(error)
+        except RuntimeRefused as refused:
+            error = refused.error
+            reason = OUT_OF_QUOTA if QUOTA_MARK in error.api_message else error.reason or type(error).__name__
+            message = self._handle_refusal(change, refused.view, reason, one_line(error))
+        except Refusal as refusal:
+            reason, message = "Refused", str(refusal)
         except Unreachable:
             raise
-        except LifecycleError as error:
+        except LifecycleError as failure:
             done = f". By then: {'; '.join(change.notes)}" if change.notes else ""
-            reason, message = "Failed", f"{one_line(error).rstrip('.')}{done}"
+            reason, message = "Failed", f"{one_line(failure).rstrip('.')}{done}"
         if change.is_changed:
             self._changed.add(key)
+        self._done[key] = change
         return ChangeReport(
             key,
             Action.REFUSED if reason else self._action(change, action),
             change.is_changed,
             fields_before(change.first),
             fields_after(change.view),
+            bool(change.first.adoptable and not change.first.definition and change.view.definition),
             message or "; ".join(change.notes),
             reason,
             hidden_field_warnings(change.first, change.view),
+            change.is_started,
         )
 
     def _repeat(self, change: _Change, work: Callable[[_Change], None]) -> None:
@@ -241,13 +277,17 @@ class JobChanger:
                 change.base = change.view
             before, change.view = change.view, self._writer.write(change.view, step)
             is_repeated = isinstance(step, WriteRuntime) and change.view.written is before.written
+            is_replaced = False
             if isinstance(step, WriteRuntime) and not is_repeated:
                 uid = change.view.written[step.meant["kind"]].uid
                 # One that can't be changed in place was deleted and created again.
-                change.created |= {uid} - {step.live["metadata"]["uid"] if step.live else ""}
+                is_replaced = step.live is not None and step.live["metadata"]["uid"] != uid
+                change.is_replaced |= is_replaced and step.meant["kind"] == DEPLOYMENT
+                change.is_started |= step.meant["kind"] in (DEPLOYMENT, JOB)
+                change.created |= {uid} if is_replaced or step.live is None else set()
             if not is_repeated and not isinstance(step, WriteStatus):
                 change.is_changed = True
-                change.notes.append(step_note(step))
+                change.notes.append(step_note(step, is_replaced=is_replaced))
 
     def _restart(self, change: _Change, goal: Goal) -> None:
         """Run a job that is rolled out; roll out one that is not, so that it runs."""
@@ -277,7 +317,7 @@ class JobChanger:
                     return
                 self._take(change, lambda view: next_step(view, goal))
             self._run_again(change.view, definition.type, change.view.runtime[definition.type].main)
-        change.is_changed = True
+        change.is_changed = change.is_started = True
         change.notes.append("restarted")
 
     def _run_again(self, view: JobView, type_: JobType, main: Object) -> None:
@@ -291,23 +331,27 @@ class JobChanger:
         except ApiError as error:
             raise RuntimeRefused(view, error) from error
 
-    def _handle_refusal(self, change: _Change, refused: RuntimeRefused) -> tuple[str, str]:
-        """Roll a change back, or mark it; the reason of the refusal and a message."""
-        error, change.view = refused.error, refused.view
-        reason = OUT_OF_QUOTA if QUOTA_MARK in error.api_message else error.reason or type(error).__name__
-        message = one_line(error)
+    def _handle_refusal(self, change: _Change, ours: JobView, reason: str, message: str) -> str:
+        """Roll a change back, or mark it; return a message.
+
+        Args:
+            change: that was refused.
+            ours: the state of the job when it was.
+            reason, message: of the refusal.
+        """
+        change.view = ours
         if self._on_failure is OnFailure.ROLLBACK:
             try:
-                self._repeat(change, partial(self._roll_back, ours=refused.view))
+                self._repeat(change, partial(self._roll_back, ours=ours))
             except LifecycleError as failure:
-                return reason, f"{message}. The change could not be rolled back: {one_line(failure)}"
+                return f"{message}. The change could not be rolled back: {one_line(failure)}"
             was, now = change.first, change.view
             change.is_changed = (
                 bool(was.definition) is not bool(now.definition)
                 or was.runtime.keys() != now.runtime.keys()
                 or fields_before(was) != fields_after(now)
             )
-            return reason, f"{message}. The change was rolled back: the job is as it was before."
+            return f"{message}. The change was rolled back: the job is as it was before."
         definition = change.view.definition
         if definition:
             status = failed_status(definition, reason, message)
@@ -315,21 +359,12 @@ class JobChanger:
                 change.view = self._writer.write(change.view, WriteStatus(definition, status))
             except StaleView:
                 message += ". Its status could not be written, as others have changed the definition"
-        return reason, f"{message}. The definition stays; run this again when the cause is gone."
+        return f"{message}. The definition stays; run this again when the cause is gone."
 
     def _roll_back(self, change: _Change, ours: JobView) -> None:
         base = change.base = change.base or change.view
-        while step := next_step_back(base, change.view):
-            if others := changed_by_others(base, ours, change.view):
-                listed = ", ".join(map(str, others))
-                raise LifecycleError(
-                    f"others have changed {listed} meanwhile. Look at it, and run this again"
-                )
-            change.view = self._writer.write(change.view, step)
-        if base.definition and not change.view.definition:
-            raise LifecycleError(
-                f"others have deleted {ref_of(base.definition.obj)} meanwhile. Look at it, and run this again"
-            )
+        for view in roll_back(self._writer, base, ours, change.view, change.created):
+            change.view = view
 
     def _confirming_snapshot(self, change: _Change) -> StoreSnapshot:
         """The current state, read once for all refused jobs of a namespace that were not changed."""
@@ -347,8 +382,11 @@ class JobChanger:
     def _action(change: _Change, action: Action) -> Action:
         if not change.is_changed:
             return Action.UNCHANGED
-        is_new = not change.first.definition and not change.first.adoptable
-        return Action.CREATED if action is Action.UPDATED and is_new else action
+        if action is not Action.UPDATED:
+            return action
+        if not change.first.definition and not change.first.adoptable:
+            return Action.CREATED
+        return Action.REPLACED if change.is_replaced else action
 
 
 def _is_same(one: StoredDefinition | None, other: StoredDefinition | None) -> bool:

@@ -8,11 +8,12 @@ It writes no runtime object. A job that can't be imported does not stop the othe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from .._cluster.cluster import Cluster, Object, ref_of
-from .._cluster.errors import AlreadyExists, ApiError, Conflict
+from .._cluster.errors import AlreadyExists, ApiError, Conflict, Forbidden
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job
 from .._job_models.recognition import UnreadableJob
@@ -145,7 +146,7 @@ def _found_jobs(
             found[job.key] = (job, runtime)
     taken = snapshot.definitions.keys() | {one.key for one in snapshot.unreadable}
     taken |= {key for key, _type in snapshot.runtime}
-    for obj in _toolforge_resources(cluster, snapshot):
+    for obj in _toolforge_resources(cluster, snapshot, unreadable):
         try:
             key, type_, fields = toolforge_resource(obj)
             if key in taken:
@@ -162,15 +163,19 @@ def _found_jobs(
     return list(found.values()), unreadable, warnings
 
 
-def _toolforge_resources(cluster: Cluster, snapshot: StoreSnapshot) -> list[Object]:
+def _toolforge_resources(
+    cluster: Cluster, snapshot: StoreSnapshot, unreadable: list[str]
+) -> Iterator[Object]:
+    """Toolforge's custom resources; adds a line for each kind that the user may not read."""
     selector = snapshot.label_selector
-    return [
-        obj
-        for _api_version, kind in DEFINITION_KINDS.values()
-        if cluster.resource(TOOLFORGE_VERSION, kind)
-        for namespace in snapshot.namespaces or (None,)
-        for obj in cluster.list(TOOLFORGE_VERSION, kind, namespace, label_selector=selector).items
+    kinds = [
+        kind for _api_version, kind in DEFINITION_KINDS.values() if cluster.resource(TOOLFORGE_VERSION, kind)
     ]
+    for kind, namespace in product(kinds, snapshot.namespaces or (None,)):
+        try:
+            yield from cluster.list(TOOLFORGE_VERSION, kind, namespace, label_selector=selector).items
+        except Forbidden as refusal:
+            unreadable.append(f"{kind} {TOOLFORGE_VERSION}: {one_line(refusal.api_message)}")
 
 
 def _lacks_status(snapshot: StoreSnapshot, definition: StoredDefinition) -> bool:

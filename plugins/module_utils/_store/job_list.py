@@ -19,11 +19,13 @@ from .._job_models.validation import job_problems
 from .._jobs.run_history import entry_report
 from .._text import one_line
 from .job_state import (
+    PODS_REFUSED,
     JobState,
     definition_state,
     expected_objects,
     is_outdated,
     job_drift,
+    refuses_pods_still,
     running_job,
     runtime_state,
     with_runs,
@@ -225,6 +227,9 @@ def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> Liste
         return replace(job, message=job.message or excluded)
     drift = job_drift(definition, runtime)
     job = replace(job, state=runtime_state(runtime), drift=drift)
+    if status.reason == PODS_REFUSED and not refuses_pods_still(status, runtime):
+        # Kubernetes has created them since.
+        job = replace(job, reason="", message=job.message.removeprefix(one_line(status.message)).strip())
     if not drift or snapshot.store.source_of_truth is SourceOfTruth.STORAGE:
         return job
     return _as_it_runs(job, definition, runtime)

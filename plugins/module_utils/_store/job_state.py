@@ -13,8 +13,8 @@ from .._job_models.core_job import CoreJob, JobType
 from .._job_models.defaults import CURRENT_DEFAULTS
 from .._job_models.drift import DriftedField, find_drift
 from .._job_models.job_fields import core_job, fields_of
-from .._job_models.json_digest import json_digest
 from .._job_models.recognition import job_from_runtime
+from .._job_models.runtime.probe_commands import is_digest_of
 from .._job_models.runtime.runtime_objects import runtime_objects
 from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import RUN, StoredStatus
@@ -23,8 +23,14 @@ from .._jobs.job_outcome import COMPLETED, JobOutcome, true_conditions
 from .._jobs.run_history import history_entry, with_run
 from .._loose_json import mapping_of, number_of, text_of
 from .._objects.health.status import CURRENT, FAILED, assess_health
-from .snapshot import RuntimeJob
+from .snapshot import RuntimeJob, is_podless
 
+QUOTA_MARK = "exceeded quota"
+"""What the API server says if a quota refuses an object."""
+OUT_OF_QUOTA = "OutOfQuota"
+"""The reason of a job that a quota keeps from running."""
+PODS_REFUSED = "PodsRefused"
+"""The reason of a job whose pods Kubernetes refuses for anything else."""
 ABSENT, PRESENT = "absent", "present"
 """What a drift says of a whole object, which it names with an empty field."""
 
@@ -134,6 +140,29 @@ def runtime_state(runtime: RuntimeJob) -> JobState:
     return JobState.RUNNING if number_of(status.get("ready")) else JobState.STARTING
 
 
+def awaits_pods(runtime: RuntimeJob) -> bool:
+    """Whether pods of a job are still to be created, which it needs to run."""
+    main = runtime.main
+    spec, status = mapping_of(main.get("spec")), mapping_of(main.get("status"))
+    if runtime.type is JobType.ONE_OFF:
+        return is_podless(main) and not number_of(status.get("failed")) and "managedBy" not in spec
+    replicas, updated = number_of(spec.get("replicas", 1)), number_of(status.get("updatedReplicas"))
+    if runtime.type is JobType.SCHEDULED or not replicas or spec.get("paused") is True:
+        return False
+    if number_of(status.get("observedGeneration")) < number_of(main["metadata"].get("generation")):
+        return True
+    has_old = number_of(status.get("replicas")) > updated
+    if has_old and mapping_of(spec.get("strategy")).get("type") == "Recreate":
+        # The new pods come after the end of the old ones.
+        return False
+    return updated < (1 if has_old else replicas)
+
+
+def refuses_pods_still(status: StoredStatus, runtime: RuntimeJob | None) -> bool:
+    """Whether a status says that the pods of a job were refused, and they are still to be created."""
+    return status.reason == PODS_REFUSED and runtime is not None and awaits_pods(runtime)
+
+
 def run_outcome(runtime: RuntimeJob) -> JobOutcome | None:
     """How a one-off job ended; None if it has not ended, or is no one-off job."""
     if runtime.type is not JobType.ONE_OFF:
@@ -199,7 +228,7 @@ def _is_as_rolled_out(definition: StoredDefinition, meant: Object) -> bool:
     """Whether the intended object is the same as when it was last written; yes if that is not recorded."""
     objects = definition.status.objects
     digests = {one.digest for one in objects if one.kind == meant["kind"]}
-    return not objects or "" in digests or json_digest(meant) in digests
+    return not objects or "" in digests or any(is_digest_of(one, meant) for one in digests)
 
 
 def _is_unmoved(definition: StoredDefinition, live: Object) -> bool:

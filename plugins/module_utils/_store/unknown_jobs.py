@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The jobs that exist only in Kubernetes or only in storage, independent of the switches: pure."""
+"""The jobs that exist only in Kubernetes or only in storage: pure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from .._job_models.recognition import UnreadableJob
 from .._job_models.storage.definition import StoredDefinition
 from .job_state import is_missing, running_job
 from .snapshot import RuntimeJob, StoreSnapshot
+from .switches import UnknownJobs
 
 
 def unknown_jobs(snapshot: StoreSnapshot) -> list[RuntimeJob]:
@@ -19,6 +20,11 @@ def unknown_jobs(snapshot: StoreSnapshot) -> list[RuntimeJob]:
     """
     unreadable = {one.key for one in snapshot.unreadable}
     return [one for one in _undefined(snapshot) if not one.is_deleting and one.key not in unreadable]
+
+
+def hidden_jobs(snapshot: StoreSnapshot) -> list[RuntimeJob]:
+    """The jobs that exist only in Kubernetes and that no list shows, by the switches, sorted."""
+    return unknown_jobs(snapshot) if snapshot.store.unknown_jobs is UnknownJobs.IGNORE else []
 
 
 def deleted_jobs(snapshot: StoreSnapshot) -> list[RuntimeJob]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
@@ -20,13 +20,18 @@ from .._store.switches import (
     switches_object,
     write_switches,
 )
-from .shared.job_store_access import read_jobs, store_cluster
+from .shared.job_store_access import IMPORT_COMMAND, lost_kinds, read_jobs, store_cluster
 
 
 def job_store(task: Task) -> Result:
     """Install the store if it is not current, and set the switches that the options name."""
     cluster = store_cluster(task)
     state = STORE_KINDS.state(cluster)
+    lost = lost_kinds(cluster)
+    if lost:
+        # Without them, the lists that decide about the switches are incomplete.
+        STORE_KINDS.update(cluster, state)
+        state = STORE_KINDS.state(cluster)
     before = read_switches(cluster)
     after = _wanted_switches(before, task.params)
     differences: list[str] = []
@@ -34,8 +39,9 @@ def job_store(task: Task) -> Result:
         snapshot = read_jobs(cluster, ())
         differences = list_differences(snapshot, after)
         if differences and not task.params["force"]:
-            return _refused(before, after, differences)
+            return _refused(before, after, differences, lost)
     is_installed, warnings = STORE_KINDS.update(cluster, state)
+    is_installed = is_installed or bool(lost)
     if after != before:
         write_switches(cluster, after)
     result: Result = {
@@ -44,7 +50,7 @@ def job_store(task: Task) -> Result:
         "unknown_jobs": str(after.unknown_jobs),
         "differences": differences,
         "definition_installed": is_installed,
-        "warnings": list(warnings),
+        "warnings": [*warnings, *_loss_warnings(lost)],
     }
     if task.diff:
         result["diff"] = [diff_of(switches_object(before), switches_object(after))] if after != before else []
@@ -58,16 +64,27 @@ def _wanted_switches(before: StoreSwitches, params: Mapping[str, Any]) -> StoreS
     )
 
 
-def _refused(before: StoreSwitches, after: StoreSwitches, differences: list[str]) -> Result:
+def _loss_warnings(lost: Sequence[str]) -> list[str]:
+    text = (
+        f"the API server did not serve {', '.join(lost)}, and what was stored as such is lost. Create the"
+        f" definitions of what runs, and check the switches:\n{IMPORT_COMMAND}"
+    )
+    return [text] if lost else []
+
+
+def _refused(
+    before: StoreSwitches, after: StoreSwitches, differences: list[str], lost: Sequence[str]
+) -> Result:
     listed = "\n".join(f"- {one}" for one in differences)
     return {
         "failed": True,
-        "changed": False,
+        "changed": bool(lost),
         "differences": differences,
-        "definition_installed": False,
+        "definition_installed": bool(lost),
+        "warnings": _loss_warnings(lost),
         "msg": (
             f"cannot switch the job store from {_words(before)} to {_words(after)}: lists of jobs would"
-            f" change. Nothing was written.\n{listed}\n"
+            f" change. {'The switches stay' if lost else 'Nothing was written'}.\n{listed}\n"
             "Put a drifted job back with stored_job, import a job without a definition with"
             " stored_job_import, or set force (kyma_job_store_force=true)"
         ),

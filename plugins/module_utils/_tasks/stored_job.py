@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import TypeAlias
 
 from .._carrier.task import Result, Task, TaskDefinition
@@ -20,7 +21,8 @@ from .._store.changes.change_report import Action, ChangeReport, OnFailure
 from .._store.counters import JobCounter
 from .._store.counting import count_jobs
 from .._store.job_change import JobChanger
-from .._store.quotas import OUT_OF_QUOTA, quota_problems
+from .._store.job_state import PODS_REFUSED
+from .._store.pod_refusals import PodRefusal, await_pods
 from .._store.snapshot import StoreSnapshot
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
@@ -64,7 +66,9 @@ def stored_job(task: Task) -> Result:
     reports = _reports(calls, task.cancelled)
     if any(one.changed for one in reports):
         snapshot = read_jobs(cluster, tuple(namespaces))
-    reports = _with_quotas(reports, quota_problems(cluster, snapshot))
+    awaited = [] if task.check_mode else [one.key for one in reports if one.is_started]
+    refusals = await_pods(cluster, snapshot, awaited, task.cancelled)
+    reports = [_judged(changer, snapshot, one, refusals.get(one.key)) for one in reports]
     warnings += [*snapshot.warnings, *(text for one in reports for text in one.warnings)]
     warnings += write_metrics(params["metrics_file"], counters, check_mode=task.check_mode)
     result = _result(reports, counters, warnings)
@@ -72,7 +76,7 @@ def stored_job(task: Task) -> Result:
         result["failed"] = True
         result["msg"] = f"stopped after {len(reports)} of {len(calls)} jobs. Run it again to do the rest"
     if task.diff:
-        result["diff"] = [_diff(one) for one in reports if one.before != one.after]
+        result["diff"] = [diff for one in reports for diff in _diffs(one)]
     return result
 
 
@@ -113,14 +117,20 @@ def _reports(calls: Sequence[_Call], cancelled: Callable[[], bool]) -> list[Chan
     return reports
 
 
-def _with_quotas(reports: Sequence[ChangeReport], problems: Mapping[JobKey, str]) -> list[ChangeReport]:
-    """The reports, with a note about jobs whose pods a quota refuses."""
-    return [
-        replace(one, reason=OUT_OF_QUOTA, message=f"{OUT_OF_QUOTA}: {problems[one.key]}")
-        if one.key in problems and one.action is not Action.REFUSED
-        else one
-        for one in reports
-    ]
+def _judged(
+    changer: JobChanger, snapshot: StoreSnapshot, report: ChangeReport, refusal: PodRefusal | None
+) -> ChangeReport:
+    """The report, after a refusal of the pods of its job.
+
+    It only says so if the job was not changed, and if it is a quota: Kubernetes creates the pods later then.
+    """
+    if refusal is None or report.action is Action.REFUSED:
+        return report
+    definition = snapshot.definitions.get(report.key)
+    is_marked = definition is not None and definition.status.reason == refusal.reason
+    if refusal.reason == PODS_REFUSED and (report.is_started or is_marked):
+        return changer.refuse_pods(report, refusal)
+    return replace(report, reason=refusal.reason, message=f"{refusal.reason}: {refusal.message}")
 
 
 def _result(
@@ -157,8 +167,9 @@ def _line(report: ChangeReport) -> str:
     return one_line(f"{report.key}: {action}" + (f": {report.message}" if report.message else ""))
 
 
-def _diff(report: ChangeReport) -> dict[str, str]:
-    before, after = (
+def _diffs(report: ChangeReport) -> list[dict[str, str]]:
+    """The changes of the definition: its creation from what runs, if any, and what was changed after that."""
+    states = [
         {
             **dict(zip(("apiVersion", "kind"), DEFINITION_KINDS[JobType(job["type"])], strict=True)),
             "metadata": report.key._asdict(),
@@ -166,9 +177,9 @@ def _diff(report: ChangeReport) -> dict[str, str]:
         }
         if job
         else None
-        for job in (report.before, report.after)
-    )
-    return diff_of(before, after)
+        for job in ((None,) if report.is_adoption else ()) + (report.before, report.after)
+    ]
+    return [diff_of(before, after) for before, after in pairwise(states) if before != after]
 
 
 DEFINITION = TaskDefinition(

@@ -12,8 +12,9 @@ from typing import Any
 from .._carrier.task import Result, Task, TaskDefinition
 from .._job_models.storage.storage_definition import VIEWER_ROLE
 from .._store.job_list import ListedJob, dump, job_report, listed_jobs
-from .._store.quotas import OUT_OF_QUOTA, quota_problems
+from .._store.pod_refusals import pod_refusals
 from .._store.snapshot import StoreSnapshot
+from .._store.unknown_jobs import hidden_jobs
 from .shared.job_store_access import counter_rows, read_jobs
 
 
@@ -26,9 +27,12 @@ def stored_job_info(task: Task) -> Result:
         for one in listed_jobs(snapshot)
         if (not params["names"] or one.key.name in params["names"]) and (one.drift or not params["drift"])
     ]
-    quota = quota_problems(task.cluster, snapshot)
+    refusals = pod_refusals(task.cluster, snapshot)
     jobs = [
-        replace(one, message=quota[one.key], reason=OUT_OF_QUOTA) if one.key in quota else one for one in jobs
+        replace(one, message=refusals[one.key].message, reason=refusals[one.key].reason)
+        if one.key in refusals
+        else one
+        for one in jobs
     ]
     result: Result = {
         "changed": False,
@@ -41,6 +45,11 @@ def stored_job_info(task: Task) -> Result:
             "read_only": sum(one.is_read_only for one in jobs),
         },
         "adoptable": [str(one.key) for one in jobs if one.is_adoptable],
+        "hidden": [
+            str(one.key)
+            for one in hidden_jobs(snapshot)
+            if not params["names"] or one.key.name in params["names"]
+        ],
         "source_of_truth": str(snapshot.store.source_of_truth),
         "unknown_jobs": str(snapshot.store.unknown_jobs),
         "counters": counter_rows(snapshot.counters),

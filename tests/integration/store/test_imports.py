@@ -287,17 +287,22 @@ def test_definitions_by_hand_of_all_versions_are_listed_alike_and_rewritten(depl
 def toolforge(deployer: User) -> Iterator[None]:
     """The cluster serves Toolforge's custom resources."""
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    names = [f"{kind.lower()}s.{TOOLFORGE}" for kind in ("OneOffJob", "ScheduledJob", "ContinuousJob")]
-    for kind, name in zip(("OneOffJob", "ScheduledJob", "ContinuousJob"), names, strict=True):
+    plurals = {
+        "OneOffJob": "one-off-jobs",
+        "ScheduledJob": "scheduled-jobs",
+        "ContinuousJob": "continuous-jobs",
+    }
+    names = [f"{plural}.{TOOLFORGE}" for plural in plurals.values()]
+    for kind, plural in plurals.items():
         deployer.admin.create(
             {
                 "apiVersion": CRD_KIND[0],
                 "kind": CRD_KIND[1],
-                "metadata": {"name": name},
+                "metadata": {"name": f"{plural}.{TOOLFORGE}"},
                 "spec": {
                     "group": TOOLFORGE,
                     "scope": "Namespaced",
-                    "names": {"kind": kind, "plural": f"{kind.lower()}s"},
+                    "names": {"kind": kind, "plural": plural},
                     "versions": [
                         {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
                     ],

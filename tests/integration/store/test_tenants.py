@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from tests.support.eventually import eventually
+from tests.support.extent import IS_FULL
 from tests.support.kubectl import kubectl
 from tests.support.store_user import Done, User
 
@@ -32,7 +33,7 @@ from .test_stored_jobs import BACKUP, JOBS, ONCE, WEB
 
 pytestmark = pytest.mark.cluster
 
-NAMESPACES, JOBS_EACH = 50, 10
+NAMESPACES, JOBS_EACH = 300 if IS_FULL else 50, 10
 
 
 def test_a_tenant_reads_definitions_and_writes_none(deployer: User, tenant: User) -> None:
@@ -194,7 +195,7 @@ def requests_of(done: Done) -> Counter[str]:
 
 
 def test_as_many_requests_as_there_are_kinds_list_500_jobs(deployer: User, namespaces: list[str]) -> None:
-    """Case 9."""
+    """Case 9; 3,000 jobs in 300 namespaces where everything is tried."""
     users = [replace(deployer, namespace=one) for one in namespaces]
     places = [(user, f"job-{number}") for user in users for number in range(JOBS_EACH)]
     map_in_threads(lambda place: by_hand(*place), places)

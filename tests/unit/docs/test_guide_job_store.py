@@ -41,6 +41,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.validat
     is_field_of,
     job_problems,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.changes.change_report import Action
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import store_metrics
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_state import JobState
@@ -103,6 +104,12 @@ def documented_jobs() -> list[dict[str, Any]]:
     tasks = [one for name, one in documented_tasks() if name == "kyma.lifecycle.stored_job"]
     jobs += [{key: value for key, value in task.items() if key not in options} for task in tasks]
     return [*jobs, *JOBS]
+
+
+@pytest.fixture(autouse=True)
+def no_wait_for_pods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No controller acts on this cluster."""
+    monkeypatch.setattr(pod_refusals, "PODS_SECONDS", 0.0)
 
 
 def call(cluster: MemoryCluster, task: str, /, *, check: bool = False, **options: Any) -> Result:

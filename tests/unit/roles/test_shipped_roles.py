@@ -1,7 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The roles that are shipped grant what the collection itself needs, and not a verb more."""
+"""The roles that are shipped grant what the collection itself needs, and not a verb more.
+
+What the roles of the job store grant is in `test_job_store_roles`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +34,8 @@ PACKAGE = "ansible_collections.kyma.lifecycle.plugins"
 ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles"
 DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view"))
 RISKY = ("escalate", "bind", "impersonate")
+SHIPPED = sorted(ROOT.glob("roles/*/files/cluster_roles/*"))
+"""The files of all roles. Files of roles with another purpose would have another folder."""
 
 
 def granted(rules: Iterable[Mapping[str, Any]]) -> Iterator[Right]:
@@ -84,17 +90,29 @@ def test_what_readers_get_is_what_deployments_bring() -> None:
     assert RECORD_KINDS.viewers == READER
 
 
-def test_nothing_is_granted_wholesale() -> None:
-    for right in (*granted(DEPLOYER["rules"]), *granted(READER["rules"])):
-        assert "*" not in (right.verb, right.group, right.resource)
+def test_no_file_of_a_role_is_left_out() -> None:
+    files = {path for path in ROOT.glob("roles/*/files/**/*") if path.is_file()}
+    assert files == {*SHIPPED}
+    assert {path.parts[-4] for path in SHIPPED} == {"kyma", "kyma_job_store"}
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "/".join(path.parts[-4::3]))
+def test_nothing_is_granted_wholesale(path: Path) -> None:
+    role = yaml.safe_load(path.read_text())
+    assert (role["kind"], "aggregationRule" in role) == ("ClusterRole", False)
+    for rule in role["rules"]:
+        assert rule.keys() <= {"apiGroups", "resources", "resourceNames", "verbs"}
+    for right in granted(role["rules"]):
+        assert not any("*" in part for part in (right.verb, right.group, right.resource))
         assert right.verb not in RISKY
-        assert right.resource != "secrets"
+        assert right.resource not in ("secrets", "pods/exec", "serviceaccounts/token")
 
 
-def test_each_rule_says_why() -> None:
-    lines = (ROLES / "deployer.yaml").read_text().splitlines()
-    rules = [number for number, line in enumerate(lines) if line.startswith("  - apiGroups:")]
-    assert len(rules) == len(DEPLOYER["rules"])
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "/".join(path.parts[-4::3]))
+def test_each_rule_says_why(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    rules = [number for number, line in enumerate(lines) if line.startswith("  - ")]
+    assert len(rules) == len(yaml.safe_load(path.read_text())["rules"])
     assert all(lines[number - 1].startswith("  # ") for number in rules)
 
 

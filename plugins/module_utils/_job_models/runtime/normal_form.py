@@ -16,6 +16,7 @@ from ..._cluster.cluster import Object
 from ..._loose_json import fields_at, items_at, text_of
 from .canonical_quantity import canonical_quantity
 from .plain_fields import remove_fields
+from .probe_commands import reduce_probes
 from .server_defaults import DEFAULTS_BY_KIND, FIELDS_WITHOUT_EMPTY_MAPS, Defaults
 from .service_form import remove_assigned_fields
 
@@ -182,6 +183,7 @@ def _reduce_volume(volume: Object) -> None:
 def _reduce_container(container: Object, *, is_on_host: bool) -> None:
     _reduce_pull_policy(container, "image", "imagePullPolicy")
     _reduce_resources(container)
+    reduce_probes(container)
     for variable in items_at(container, "env"):
         _reduce_quantity(fields_at(variable, "valueFrom", "resourceFieldRef"), "divisor")
     for port in items_at(container, "ports"):

@@ -15,6 +15,7 @@ from ..core_job import CoreJob, HealthCheck, JobType
 from ..job_fields import core_job, fields_of
 from ..schedules import resolved_schedule
 from .patches import apply_extra, apply_patch
+from .probe_commands import SHELL, script_command
 
 JOB, CRON_JOB, DEPLOYMENT, SERVICE = "Job", "CronJob", "Deployment", "Service"
 
@@ -32,9 +33,8 @@ STORE = f"{FIELD_MANAGER}-job-store"
 
 CONTAINER, VOLUME = "job", "data"
 """The names of the container and of the volume that the fields describe."""
-SHELL = ("/bin/sh", "-c", "--")
-"""The start of a container's command, before the shell line."""
 
+_MOUNT_PATH = "/data"
 _STARTING_DEADLINE_SECONDS = 30
 _STARTUP_PROBE = {"periodSeconds": 5, "timeoutSeconds": 5, "failureThreshold": 60}
 _LIVENESS_PROBE = {"periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3}
@@ -175,7 +175,7 @@ def _container(job: CoreJob) -> Object:
     if amounts:
         container["resources"] = {"limits": amounts, "requests": dict(amounts)}
     if job.mount:
-        container["volumeMounts"] = [{"name": VOLUME, "mountPath": job.mount.path}]
+        container["volumeMounts"] = [{"name": VOLUME, "mountPath": job.mount.path or _MOUNT_PATH}]
     if job.type is JobType.CONTINUOUS:
         if job.port:
             container["ports"] = [{"containerPort": job.port, "protocol": job.port_protocol}]
@@ -185,7 +185,7 @@ def _container(job: CoreJob) -> Object:
 
 
 def _probes(check: HealthCheck, port: int) -> Object:
-    action: Object = {"exec": {"command": [*SHELL, check.script]}}
+    action: Object = {"exec": {"command": script_command(check.script)}}
     if check.path:
         action = {"httpGet": {"path": check.path, "port": port}}
     # Until the startup probe succeeds, Kubernetes does not use the liveness probe.

@@ -127,7 +127,11 @@ DEFINITIONS: tuple[Object, ...] = (*map(_definition, JobType), _COUNTER_DEFINITI
 
 _PLURALS = [one["spec"]["names"]["plural"] for one in DEFINITIONS]
 _READ = ["get", "list", "watch"]
-_WRITE = [*_READ, "create", "update", "patch", "delete"]
+_WRITE = ["get", "list", "create", "patch", "delete"]
+_DEFINITIONS = [plural for plural, _short in _NAMES.values()]
+
+TOOLFORGE_PLURALS = ["one-off-jobs", "scheduled-jobs", "continuous-jobs"]
+"""The custom resources of Toolforge, which the import reads."""
 
 VIEWER_ROLE = cluster_role(
     "kyma-lifecycle-job-store-view",
@@ -138,20 +142,19 @@ VIEWER_ROLE = cluster_role(
 MANAGER_ROLE = cluster_role(
     "kyma-lifecycle-job-store",
     [
-        role_rule(GROUP, _PLURALS, _WRITE),
-        role_rule(
-            GROUP, [f"{plural}/status" for plural, _short in _NAMES.values()], ["get", "update", "patch"]
-        ),
-        role_rule("batch", ["jobs", "cronjobs"], _WRITE),
-        role_rule("apps", ["deployments"], _WRITE),
-        role_rule("", ["services"], _WRITE),
-        # Pods that a quota refuses are found by their events.
+        role_rule(GROUP, _DEFINITIONS, _WRITE),
+        role_rule(GROUP, [f"{plural}/status" for plural in _DEFINITIONS], ["patch"]),
+        role_rule(GROUP, ["jobcounters"], ["get", "list", "create", "patch"]),
+        role_rule(GROUP, ["jobstores"], ["get", "create", "patch"]),
+        role_rule("batch", ["jobs", "cronjobs"], [*_WRITE, "watch"]),
+        role_rule("apps", ["deployments"], [*_WRITE, "watch"]),
+        role_rule("", ["services"], [*_WRITE, "watch"]),
+        role_rule("apps", ["replicasets"], ["list"]),
         role_rule("", ["events"], ["list"]),
-        # The import reads the custom resources of Toolforge.
-        role_rule("jobs-api.toolforge.org", ["*"], ["get", "list"]),
+        role_rule("jobs-api.toolforge.org", TOOLFORGE_PLURALS, ["list"]),
     ],
 )
-"""For the account that runs the tasks of the job store."""
+"""For the account that runs the tasks of the job store. Its file in the role says why it has each rule."""
 
 ROLES = (VIEWER_ROLE, MANAGER_ROLE)
 INSTALL_COMMAND = (

@@ -26,6 +26,8 @@ class Action(StrEnum):
 
     CREATED = "created"
     UPDATED = "updated"
+    REPLACED = "replaced"
+    """Updated, for which its Deployment was deleted and created again."""
     UNCHANGED = "unchanged"
     DELETED = "deleted"
     RESTARTED = "restarted"
@@ -43,9 +45,11 @@ class ChangeReport:
         action: what was done.
         changed: whether its definition or its runtime objects changed.
         before, after: its type and its fields; None if there is no job.
+        is_adoption: whether its definition was created from what runs, with the fields of ``before``.
         message: what was done to which object, or why it was refused, in sentences.
         reason: of a refusal by the API server, in one word, such as ``OutOfQuota``.
         warnings: one sentence each.
+        is_started: whether what creates pods was written, so that it takes them to succeed.
     """
 
     key: JobKey
@@ -53,6 +57,8 @@ class ChangeReport:
     changed: bool = False
     before: Object | None = None
     after: Object | None = None
+    is_adoption: bool = False
     message: str = ""
     reason: str = ""
     warnings: tuple[str, ...] = ()
+    is_started: bool = False

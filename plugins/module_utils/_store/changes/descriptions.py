@@ -13,8 +13,13 @@ from .job_view import JobView
 from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime
 
 
-def step_note(step: Step) -> str:
-    """The effect of a step, in a clause."""
+def step_note(step: Step, *, is_replaced: bool = False) -> str:
+    """The effect of a step, in a clause.
+
+    Args:
+        step: that was written.
+        is_replaced: whether its object was deleted and created again.
+    """
     if isinstance(step, WriteDefinition):
         if step.existing:
             return "definition updated"
@@ -25,7 +30,7 @@ def step_note(step: Step) -> str:
         return f"{ref_of(step.live)} deleted"
     if not isinstance(step, WriteRuntime):
         raise AssertionError
-    return f"{ref_of(step.meant)} {'updated' if step.live else 'created'}"
+    return f"{ref_of(step.meant)} {'replaced' if is_replaced else 'updated' if step.live else 'created'}"
 
 
 def fields_after(view: JobView) -> Object | None:

@@ -1,22 +1,91 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The steps back to the state of a job before a change that the API server refuses: pure."""
+"""Rolls a change back that the API server refuses: to the state of the job before it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+
 from ..._cluster.cluster import Object, Ref, ref_of
+from ..._errors import LifecycleError
 from ..._job_models.core_job import JobType
 from ..._job_models.runtime.normal_form import normal_form
 from ..._job_models.runtime.patches import merge_patch
 from ..job_state import run_outcome
 from .job_view import JobView
-from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime
+from .statuses import restored_status
+from .step_writer import StepWriter
+from .steps import (
+    DeleteDefinition,
+    DeleteRuntime,
+    Goal,
+    Step,
+    WriteDefinition,
+    WriteRuntime,
+    WriteStatus,
+    next_step,
+    rolled_out_release,
+)
 
 
-def next_step_back(before: JobView, view: JobView) -> Step | None:
+def roll_back(
+    writer: StepWriter, base: JobView, ours: JobView, view: JobView, created: Collection[str]
+) -> Iterator[JobView]:
+    """Write the steps back; the state of the job after each of them.
+
+    Args:
+        writer: writes the steps.
+        base: the state of the job before the change.
+        ours: its state when the change ended.
+        view: its current state.
+        created: the uids of the runtime objects that the change has created.
+
+    Raises:
+        StaleView: others have changed an object meanwhile.
+        LifecycleError: others have changed the job since, or a step fails.
+    """
+    for now in _return_to_type(writer, base, view):
+        yield (view := now)
+    while step := next_step_back(base, view, created):
+        if others := changed_by_others(base, ours, view):
+            listed = ", ".join(map(str, others))
+            raise LifecycleError(f"others have changed {listed} meanwhile. Look at it, and run this again")
+        yield (view := writer.write(view, step))
+    if base.definition and not view.definition:
+        raise LifecycleError(
+            f"others have deleted {ref_of(base.definition.obj)} meanwhile. Look at it, and run this again"
+        )
+    yield _with_status(writer, base, view)
+
+
+def _return_to_type(writer: StepWriter, base: JobView, view: JobView) -> Iterator[JobView]:
+    """Undo a change of type that has ended: by another one, which goes on if it is interrupted."""
+    old, now = base.definition, view.definition
+    if old is None or now is None or now.type is old.type or view.replaced or now.replaces:
+        return
+    yield (view := writer.write(view, WriteDefinition(old.job, None, now.type)))
+    runtime = base.runtime.get(old.type)
+    if runtime is None or run_outcome(runtime):
+        # It does not run again.
+        yield (view := _with_status(writer, base, view))
+    goal = Goal(old.job, release=rolled_out_release(base))
+    while step := next_step(view, goal):
+        yield (view := writer.write(view, step))
+
+
+def _with_status(writer: StepWriter, base: JobView, view: JobView) -> JobView:
+    """The state of the job after the status of its definition is as before."""
+    old, now = base.definition, view.definition
+    if old is None or now is None:
+        return view
+    status = restored_status(old.status, now.status)
+    return view if status == now.status else writer.write(view, WriteStatus(now, status))
+
+
+def next_step_back(before: JobView, view: JobView, created: Collection[str]) -> Step | None:
     """The next step back; None if all is as before. The definition is restored after the runtime objects."""
-    return _runtime_step(before, view) or _definition_step(before, view)
+    return _runtime_step(before, view, created) or _definition_step(before, view)
 
 
 def changed_by_others(before: JobView, ours: JobView, view: JobView) -> list[Ref]:
@@ -48,7 +117,7 @@ def _meaning(view: JobView) -> object:
     return (one.type, one.job, one.replaces) if one else None
 
 
-def _runtime_step(before: JobView, view: JobView) -> Step | None:
+def _runtime_step(before: JobView, view: JobView, created: Collection[str]) -> Step | None:
     for type_ in view.runtime.keys() | before.runtime.keys():
         old, now = before.live(type_), view.live(type_)
         for kind, obj in now.items():
@@ -64,6 +133,9 @@ def _runtime_step(before: JobView, view: JobView) -> Step | None:
                 patch = merge_patch(normal_form(live), meant)
                 if patch:
                     return WriteRuntime(type_, meant, live, patch)
+            elif live is not None and live["metadata"].get("uid") in created:
+                # It took the place of the one before.
+                return DeleteRuntime(type_, live)
     return None
 
 

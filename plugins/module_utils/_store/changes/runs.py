@@ -21,10 +21,6 @@ from .deletion_wait import DeletionWait
 JOB = KINDS_OF[JobType.ONE_OFF][0]
 INSTANTIATE = "cronjob.kubernetes.io/instantiate"
 """The annotation of a Job that was created from a CronJob by hand, as kubectl sets it."""
-QUOTA_MARK = "exceeded quota"
-"""What the API server says if a quota refuses an object."""
-OUT_OF_QUOTA = "OutOfQuota"
-"""The reason of a job that a quota keeps from running."""
 
 
 def restart_pods(cluster: Cluster, deployment: Object) -> None:

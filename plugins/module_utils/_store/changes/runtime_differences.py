@@ -10,9 +10,9 @@ from typing import Any
 from ..._cluster.cluster import FIELD_MANAGER, Object
 from ..._cluster.deep_copy import deep_copy
 from ..._job_models.drift import find_drift
-from ..._job_models.json_digest import json_digest
 from ..._job_models.runtime.normal_form import normal_form
 from ..._job_models.runtime.patches import merge_patch
+from ..._job_models.runtime.probe_commands import is_digest_of
 from ..._job_models.storage.stored_status import KnownObject
 from ..._loose_json import fields_at, mapping_of, mappings_in, text_of
 from ..job_state import others_drift
@@ -33,7 +33,7 @@ def runtime_patch(
         target: the reachable part of the intended object; None for all of it.
     """
     meta = live["metadata"]
-    if known and known.digest == json_digest(meant) and known.uid == str(meta.get("uid") or ""):
+    if known and is_digest_of(known.digest, meant) and known.uid == str(meta.get("uid") or ""):
         is_unmoved = known.resource_version == str(meta.get("resourceVersion") or "")
         if is_unmoved or not others_drift(meant, live):
             return {}

@@ -15,8 +15,9 @@ from ..._job_models.json_digest import json_digest
 from ..._job_models.runtime.run_identity import run_identity
 from ..._job_models.storage.definition import StoredDefinition
 from ..._job_models.storage.stored_status import RUN, KnownObject, StoredStatus
+from ..._loose_json import number_of
 from ..._text import one_line
-from ..job_state import with_runs
+from ..job_state import refuses_pods_still, with_runs
 from .job_view import JobView
 
 
@@ -52,7 +53,15 @@ def rolled_out_status(view: JobView, meant: list[Object], release: int = CURRENT
     if status.run and objects:
         main, digest = objects[0], run_identity(definition.job, release)
         objects.append(KnownObject(RUN, main.name, main.uid, "", digest))
+    if not view.written and refuses_pods_still(status, runtime):
+        return replace(status, objects=tuple(objects))
     return _ready(replace(status, objects=tuple(objects)), definition, "", "")
+
+
+def restored_status(before: StoredStatus, now: StoredStatus) -> StoredStatus:
+    """The status from before a change that is rolled back, with the ends of runs since."""
+    runs = [number_of(one.get("run")) for one in now.history]
+    return replace(before, history=now.history, run=max([before.run, *runs]))
 
 
 def failed_status(definition: StoredDefinition, reason: str, message: str) -> StoredStatus:

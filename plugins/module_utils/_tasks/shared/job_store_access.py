@@ -15,8 +15,7 @@ from ..._cluster.cluster import Cluster
 from ..._cluster.errors import Forbidden
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._errors import LifecycleError
-from ..._job_models.core_job import JobType
-from ..._job_models.storage.definition import DEFINITION_KINDS
+from ..._job_models.storage.definition import API_VERSION
 from ..._job_models.storage.storage_definition import DEFINITIONS, INSTALL_COMMAND, MANAGER_ROLE, STORE_KINDS
 from ..._store.counters import JobCounter, store_metrics
 from ..._store.snapshot import StoreSnapshot, read_snapshot
@@ -24,11 +23,19 @@ from ..._text import one_line
 from ..._textfile import write_textfile
 
 _INSTALL_IT = f"Install it:\n{INSTALL_COMMAND}"
+IMPORT_COMMAND = "ansible-playbook kyma.lifecycle.import_jobs"
 
 
-def is_installed(cluster: Cluster) -> bool:
-    """Whether the API server serves the definitions of jobs."""
-    return cluster.resource(*DEFINITION_KINDS[JobType.ONE_OFF]) is not None
+def missing_kinds(cluster: Cluster) -> tuple[str, ...]:
+    """The kinds of the job store that the API server does not serve."""
+    kinds = [one["spec"]["names"]["kind"] for one in DEFINITIONS]
+    return tuple(kind for kind in kinds if cluster.resource(API_VERSION, kind) is None)
+
+
+def lost_kinds(cluster: Cluster) -> tuple[str, ...]:
+    """The missing kinds of a job store that is installed; empty if it is not installed at all."""
+    missing = missing_kinds(cluster)
+    return missing if len(missing) < len(DEFINITIONS) else ()
 
 
 def store_cluster(task: Task) -> Cluster:
@@ -48,12 +55,14 @@ def cluster_to_write(task: Task) -> tuple[Cluster, list[str]]:
         LifecycleError: it is not installed, and this is not check mode or the user may not install it.
     """
     cluster = store_cluster(task)
-    if is_installed(cluster):
+    missing = missing_kinds(cluster)
+    if not missing:
         return cluster, []
     if not task.check_mode:
+        _refuse_lost_kinds(cluster)
         raise LifecycleError(f"the cluster has no job store, and nothing was written. {_INSTALL_IT}")
     STORE_KINDS.update(cluster, STORE_KINDS.state(cluster))
-    return cluster, [f"the cluster has no job store. {_INSTALL_IT}"]
+    return cluster, [f"the cluster does not serve {', '.join(missing)} of the job store. {_INSTALL_IT}"]
 
 
 def read_jobs(
@@ -71,16 +80,28 @@ def read_jobs(
         role: the ClusterRole with the necessary rights, for the message.
 
     Raises:
-        LifecycleError: the user may not read them, or the cluster does not answer.
+        LifecycleError: the user may not read them, the cluster does not answer, or kinds of the store are
+            missing, without which the jobs would be incomplete.
     """
     try:
-        return read_snapshot(cluster, namespaces, ",".join(label_selectors))
+        snapshot = read_snapshot(cluster, namespaces, ",".join(label_selectors))
     except Forbidden as refusal:
         narrower = "" if namespaces else ", or set namespaces to those where you have it"
         raise LifecycleError(
             f"cannot read the jobs of the store: {one_line(refusal.api_message)}. Have the ClusterRole"
             f" {role['metadata']['name']} granted to you{narrower}"
         ) from refusal
+    _refuse_lost_kinds(cluster)
+    return snapshot
+
+
+def _refuse_lost_kinds(cluster: Cluster) -> None:
+    if lost := lost_kinds(cluster):
+        raise LifecycleError(
+            f"the job store is incomplete, and so would be each list of jobs: the API server does not serve"
+            f" {', '.join(lost)}, and what was stored as such is lost. Install the store again, and then"
+            f" create the definitions of what runs:\n{INSTALL_COMMAND}\n{IMPORT_COMMAND}"
+        )
 
 
 def counter_rows(counters: Mapping[str, JobCounter]) -> list[dict[str, Any]]:

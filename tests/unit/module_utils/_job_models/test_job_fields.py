@@ -67,11 +67,12 @@ def test_nested_fields_and_texts_that_yaml_reads_as_numbers() -> None:
         replicas="2",
     )
     assert (made.cpu, made.env, made.replicas) == ("1", {"A": "1", "B": "x"}, 2)
-    assert made.mount == Mount("files", "/data")
+    assert made.mount == Mount("files")
     assert made.logs == LogFiles("/data/out", "")
     assert made.health_check == HealthCheck(path="/healthz")
     assert job(mount={"path": "/x"}).mount == Mount("", "/x")
-    assert fields_of(made)["mount"] == {"claim": "files", "path": "/data"}
+    assert fields_of(made)["mount"] == {"claim": "files"}
+    assert fields_of(job(mount={"claim": "files", "path": "/data"}))["mount"]["path"] == "/data"
     assert fields_of(made)["health_check"] == {"path": "/healthz"}
 
 

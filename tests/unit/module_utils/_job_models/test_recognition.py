@@ -25,8 +25,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.recogni
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
     normal_form,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.probe_commands import SHELL
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
-    SHELL,
     runtime_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.validation import job_problems
@@ -243,7 +243,19 @@ CONTAINER = st.fixed_dictionaries(
             {}, optional={"limits": st.just({"memory": "1Gi"}), "requests": st.just({"cpu": "1"})}
         ),
         "volumeMounts": st.just([{"name": "data", "mountPath": "/x"}]),
-        "livenessProbe": st.just({"exec": {"command": [*SHELL, "true"]}, "periodSeconds": 7}),
+        "livenessProbe": st.sampled_from(
+            [
+                {"exec": {"command": command}, "periodSeconds": 7}
+                for command in (
+                    [*SHELL, "true"],
+                    ["/bin/sh", "-c", "true"],
+                    ["/bin/sh", "-c", "-x"],
+                    [*SHELL, "-x"],
+                    [*SHELL],
+                    ["true"],
+                )
+            ]
+        ),
         "ports": st.just([{"containerPort": 80}]),
     },
 )

@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.recogni
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
     normal_form,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.probe_commands import SHELL
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     runtime_objects,
 )
@@ -22,6 +23,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.toolfor
     toolforge_job,
     toolforge_resource,
 )
+
+PROBES = ("startupProbe", "livenessProbe")
 
 
 def labels(version: str, component: str, **more: str) -> dict[str, str]:
@@ -122,6 +125,50 @@ def test_others_are_no_jobs_of_toolforge() -> None:
     assert toolforge_job(obj) is None
     obj["metadata"]["labels"] = labels("2", "cronjobs") | {"toolforge": "webservice"}
     assert toolforge_job(obj) is None
+
+
+def deployment(script: str, *start: str) -> Object:
+    """A continuous job whose health check is a script, as Toolforge's framework writes it."""
+    own = labels("2", "deployments", emails="none")
+    pods = template("./serve.sh", own)
+    action = {"exec": {"command": [*start, script]}}
+    [container] = pods["spec"]["containers"]
+    container["startupProbe"] = {**action, "periodSeconds": 1, "timeoutSeconds": 5, "failureThreshold": 120}
+    container["livenessProbe"] = {**action, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "report", "namespace": "tool-wm-lol", "labels": own},
+        "spec": {"replicas": 1, "selector": {"matchLabels": own}, "template": pods},
+    }
+
+
+@pytest.mark.parametrize("script", ["./check.sh", "exec ./check.sh; echo 'a b'", "test -e /tmp/up"])
+def test_a_script_health_check_is_a_field_and_is_rebuilt_as_it_is(script: str) -> None:
+    obj = deployment(script, "/bin/sh", "-c")
+    job = toolforge_job(obj)
+    assert job
+    assert fields_of(job)["health_check"] == {"script": script}
+    assert "command" not in repr(job.extra)
+    [rebuilt] = runtime_objects(job)
+    assert normal_form(rebuilt) == normal_form(obj)
+    probes = [rebuilt["spec"]["template"]["spec"]["containers"][0][name] for name in PROBES]
+    assert probes == [obj["spec"]["template"]["spec"]["containers"][0][name] for name in PROBES]
+
+
+def test_the_older_form_of_a_script_health_check_is_the_same_field() -> None:
+    jobs = [toolforge_job(deployment("./check.sh", *start)) for start in (SHELL[:2], SHELL)]
+    assert jobs[0] == jobs[1]
+
+
+@pytest.mark.parametrize("start", [("/bin/sh", "-c"), ("/bin/bash", "-c"), ("/bin/sh",), ()])
+def test_a_health_check_that_is_no_script_of_the_shell_stays_in_extra(start: tuple[str, ...]) -> None:
+    obj = deployment("-e", *start)
+    job = toolforge_job(obj)
+    assert job
+    assert "health_check" not in fields_of(job)
+    [rebuilt] = runtime_objects(job)
+    assert normal_form(rebuilt) == normal_form(obj)
 
 
 def resource(kind: str, **spec: Any) -> Object:

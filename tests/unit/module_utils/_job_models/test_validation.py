@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -12,6 +13,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import (
     FIELD_NAMES,
     core_job,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
+    JOB_LABEL,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.validation import job_problems
 from hypothesis import given, settings
@@ -233,6 +237,51 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("one-off", {"comand": "x"}, "comand is no field; did you mean command?"),
     ("one-off", {"xyz": "x"}, "xyz is no field; use one of command, image"),
 ]
+
+
+OTHERS = {"labels": {JOB_LABEL: "other"}}
+
+
+@pytest.mark.parametrize(
+    ("type", "fields", "patch", "place"),
+    [
+        ("one-off", {}, {"Job": {"metadata": OTHERS}}, "Job"),
+        ("one-off", {}, {"Job": {"spec": {"template": {"metadata": OTHERS}}}}, "Job.spec.template"),
+        ("scheduled", {}, {"CronJob": {"metadata": OTHERS}}, "CronJob"),
+        (
+            "scheduled",
+            {},
+            {"CronJob": {"spec": {"jobTemplate": {"metadata": OTHERS}}}},
+            "CronJob.spec.jobTemplate",
+        ),
+        (
+            "scheduled",
+            {},
+            {"CronJob": {"spec": {"jobTemplate": {"spec": {"template": {"metadata": OTHERS}}}}}},
+            "CronJob.spec.jobTemplate.spec.template",
+        ),
+        ("continuous", {}, {"Deployment": {"metadata": OTHERS}}, "Deployment"),
+        (
+            "continuous",
+            {},
+            {
+                "Deployment": {
+                    "spec": {"selector": {"matchLabels": OTHERS["labels"]}, "template": {"metadata": OTHERS}}
+                }
+            },
+            "Deployment.spec.template",
+        ),
+        ("continuous", {"port": 80}, {"Service": {"metadata": OTHERS}}, "Service"),
+    ],
+)
+def test_extra_sets_our_label_to_no_name_of_another_job(
+    type: str, fields: dict[str, Any], patch: Any, place: str
+) -> None:
+    assert problems(type, **fields, extra=patch) == [
+        f"extra.{place}.metadata.labels.{JOB_LABEL} is other, and must be report; remove it"
+    ]
+    own = json.loads(json.dumps(patch).replace("other", "report"))
+    assert problems(type, **fields, extra=own) == []
 
 
 @pytest.mark.parametrize(("type", "fields", "expected"), WRONG)

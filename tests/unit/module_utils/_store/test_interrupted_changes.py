@@ -34,7 +34,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_change i
     JobChanger,
     OnFailure,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._store.quotas import quota_problems
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.pod_refusals import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -396,7 +396,7 @@ def test_two_who_declare_one_job_at_once_end_with_one_of_both(cluster: MemoryClu
 
 
 def problems(cluster: MemoryCluster) -> Mapping[JobKey, str]:
-    return quota_problems(cluster, read_snapshot(cluster))
+    return {key: one.message for key, one in pod_refusals(cluster, read_snapshot(cluster)).items()}
 
 
 def test_pods_that_a_quota_refuses_are_reported(cluster: MemoryCluster) -> None:
@@ -483,6 +483,6 @@ def test_problems_of_quotas_take_one_list_whatever_the_number_of_runs(cluster: M
         cluster.seed(event)
     snapshot = read_snapshot(cluster)
     before = len(cluster.requests)
-    found = quota_problems(cluster, snapshot)
+    found = pod_refusals(cluster, snapshot)
     assert len(found) == 5
     assert [one.verb for one in cluster.requests[before:]] == ["list"]

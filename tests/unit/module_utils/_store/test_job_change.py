@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime
     RESTARTED_AT,
     normal_form,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.probe_commands import SHELL
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     JOB_LABEL,
     KINDS_OF,
@@ -130,6 +131,23 @@ def test_the_same_job_is_up_to_date(cluster: MemoryCluster, type_: JobType) -> N
     cluster.requests.clear()
     assert found.present(job).action is Action.UNCHANGED
     assert cluster.requests == []
+
+
+def test_a_health_check_that_an_earlier_release_has_rolled_out_stays(cluster: MemoryCluster) -> None:
+    """It had another form of the same command."""
+    job = job_of("web", port=None, health_check={"script": "true"})
+    patch = {name: {"exec": {"command": [*SHELL, "true"]}} for name in ("startupProbe", "livenessProbe")}
+    pods = {"template": {"spec": {"containers": {"job": patch}}}}
+    roll_out(
+        cluster,
+        job_of("web", port=None, health_check={"script": "true"}, extra={"Deployment": {"spec": pods}}),
+    )
+    cluster.patch(*DEFINITION_KINDS[CONTINUOUS], "web", "shop", {"spec": {"extra": None}})
+    before = live(cluster, job)
+    [listed] = listed_jobs(read_snapshot(cluster))
+    assert (listed.fields, listed.drift, listed.is_outdated) == (fields_of(job), (), False)
+    assert present(cluster, job).action is Action.UNCHANGED
+    assert live(cluster, job) == before
 
 
 @pytest.mark.parametrize("type_", JobType)
@@ -362,7 +380,7 @@ def test_a_selector_that_changes_replaces_the_deployment(cluster: MemoryCluster)
     labels = {"app": "web"}
     extra = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
     job = job_of("web", extra={"Deployment": {"spec": extra}})
-    assert present(cluster, job).action is Action.UPDATED
+    assert present(cluster, job).action is Action.REPLACED
     after = live(cluster, job)
     assert forms(after) == forms(runtime_objects(job))
     assert (after[0]["metadata"]["uid"] != uids(before)[0], uids(after)[1:]) == (True, uids(before)[1:])

@@ -27,8 +27,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     STORAGE_VERSION_LABEL,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
+    DEFINITIONS,
     INSTALL_COMMAND,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     SourceOfTruth,
@@ -100,6 +102,12 @@ def establish(cluster: Cluster, event: Event) -> None:
         conditions = [{"type": "Established", "status": "True"}, {"type": "NamesAccepted", "status": "True"}]
         status = {"conditions": conditions, "acceptedNames": obj["spec"]["names"]}
         cluster.patch(*CRD_KIND, obj["metadata"]["name"], None, {"status": status}, subresource="status")
+
+
+@pytest.fixture(autouse=True)
+def no_wait_for_pods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No controller acts on this cluster."""
+    monkeypatch.setattr(pod_refusals, "PODS_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -323,7 +331,96 @@ def test_without_the_store_nothing_is_written(empty: MemoryCluster) -> None:
     )
     rehearsed = call(empty, check=True, namespace="shop", **WEB)
     assert actions(rehearsed) == {"web": "created"}
-    assert rehearsed["warnings"][0] == f"the cluster has no job store. Install it:\n{INSTALL_COMMAND}"
+    kinds = "OneOffJob, ScheduledJob, ContinuousJob, JobCounter, JobStore"
+    assert rehearsed["warnings"][0] == (
+        f"the cluster does not serve {kinds} of the job store. Install it:\n{INSTALL_COMMAND}"
+    )
+
+
+KINDS = ["OneOffJob", "ScheduledJob", "ContinuousJob", "JobCounter", "JobStore"]
+
+
+def lose(cluster: MemoryCluster, kind: str) -> None:
+    """Delete a definition of the store, which deletes all objects of the kind."""
+    (crd,) = [one for one in DEFINITIONS if one["spec"]["names"]["kind"] == kind]
+    cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd["metadata"]["name"])
+    cluster.requests.clear()
+
+
+@pytest.fixture
+def installed(empty: MemoryCluster) -> MemoryCluster:
+    """A cluster in which the task has installed the job store."""
+    call(empty, job_store.DEFINITION)
+    return empty
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("stage", list(UnknownJobs))
+@pytest.mark.parametrize(
+    ("definition", "options"),
+    [
+        (stored_job_info.DEFINITION, {}),
+        (stored_job_import.DEFINITION, {}),
+        (stored_job.DEFINITION, {**WEB, "namespace": "shop"}),
+        (stored_job.DEFINITION, {"name": "web", "namespace": "shop", "state": "absent"}),
+    ],
+)
+def test_a_missing_definition_of_an_installed_store_is_an_error_with_the_next_step(
+    installed: MemoryCluster,
+    kind: str,
+    stage: UnknownJobs,
+    definition: TaskDefinition,
+    options: dict[str, Any],
+) -> None:
+    call(installed, namespace="shop", **WEB)
+    write_switches(installed, StoreSwitches(SourceOfTruth.STORAGE, stage))
+    lose(installed, kind)
+    failed = call(installed, definition, **options)
+    assert failed["failed"]
+    assert f"the API server does not serve {kind}, and what was stored as such is lost" in failed["msg"]
+    assert failed["msg"].endswith(f"\n{INSTALL_COMMAND}\nansible-playbook kyma.lifecycle.import_jobs")
+    assert writes(installed) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_next_step_brings_a_missing_definition_back(installed: MemoryCluster, kind: str) -> None:
+    call(installed, namespace="shop", **WEB)
+    lose(installed, kind)
+    rehearsed = call(installed, job_store.DEFINITION, check=True)
+    done = call(installed, job_store.DEFINITION)
+    assert done == rehearsed
+    assert (done["changed"], done["definition_installed"]) == (True, True)
+    assert f"did not serve {kind}" in done["warnings"][0]
+    assert not call(installed, job_store.DEFINITION)["changed"]
+    assert not call(installed, stored_job_import.DEFINITION).get("failed")
+    (found,) = call(installed, stored_job_info.DEFINITION)["jobs"]
+    assert (found["name"], found["storage_version"]) == ("web", 3)
+
+
+def test_a_flip_is_judged_by_complete_lists(installed: MemoryCluster) -> None:
+    call(installed, namespace="shop", **WEB)
+    write_switches(installed, StoreSwitches(SourceOfTruth.STORAGE, UnknownJobs.ADOPT))
+    lose(installed, "ContinuousJob")
+    refused = call(installed, job_store.DEFINITION, unknown_jobs="ignore")
+    assert (refused["changed"], refused["definition_installed"]) == (True, True)
+    assert "The switches stay.\n- continuous job shop/web would be hidden" in refused["msg"]
+    assert read_switches(installed).unknown_jobs is UnknownJobs.ADOPT
+
+
+def test_hidden_jobs_are_named(cluster: MemoryCluster) -> None:
+    call(cluster, namespace="shop", **WEB)
+    create_runtime(cluster, job_of("by-hand"))
+    create_runtime(cluster, job_of("nightly", JobType.SCHEDULED, namespace="cart"))
+    create_runtime(cluster, job_of("web", JobType.ONE_OFF))
+    assert call(cluster, stored_job_info.DEFINITION)["hidden"] == []
+    write_switches(cluster, StoreSwitches(SourceOfTruth.STORAGE, UnknownJobs.IGNORE))
+    found = call(cluster, stored_job_info.DEFINITION)
+    assert [one["name"] for one in found["jobs"]] == ["web"]
+    assert (found["adoptable"], found["hidden"]) == ([], ["cart/nightly", "shop/by-hand", "shop/web"])
+    of_one = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"], names=["by-hand"])
+    assert (of_one["jobs"], of_one["hidden"]) == ([], ["shop/by-hand"])
+    call(cluster, stored_job_import.DEFINITION, namespaces=["cart"])
+    assert call(cluster, stored_job_info.DEFINITION, namespaces=["cart"])["hidden"] == []
 
 
 def test_a_list_is_loaded_with_a_line_for_each_job(cluster: MemoryCluster) -> None:
@@ -400,6 +497,46 @@ def test_a_job_only_in_kubernetes_is_adopted_and_counted_once(cluster: MemoryClu
         assert done["counters"] == [{"namespace": "shop", "only_in_kubernetes": 1, "only_in_storage": 0}]
     assert 'jobs_only_in_kubernetes_total{namespace="shop"} 1\n' in metrics.read_text()
     assert definition_of(cluster, "web")
+
+
+def test_a_load_that_adopts_shows_its_diff(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web", replicas=None))
+    (found,) = call(cluster, stored_job_info.DEFINITION, dump=True)["dump"]
+    for check in (True, False):
+        done = call(cluster, check=check, diff=True, jobs=[found])
+        (diff,) = done["diff"]
+        assert (diff["before"], "kind: ContinuousJob" in diff["after"]) == ("", True)
+        assert "image: nginx:1" in diff["after"]
+        assert done["changed"]
+    assert call(cluster, diff=True, jobs=[found])["diff"] == []
+
+
+def test_a_load_that_adopts_and_changes_shows_both(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web", replicas=None))
+    (found,) = call(cluster, stored_job_info.DEFINITION, dump=True)["dump"]
+    for check in (True, False):
+        adopted, changed = call(cluster, check=check, diff=True, jobs=[{**found, "image": "nginx:2"}])["diff"]
+        assert (adopted["before"], adopted["after"]) == ("", changed["before"])
+        assert "nginx:1" in changed["before"]
+        assert "nginx:2" in changed["after"]
+
+
+def test_what_is_adopted_and_deleted_at_once_shows_only_the_deletion(cluster: MemoryCluster) -> None:
+    create_runtime(cluster, job_of("web"))
+    (diff,) = call(cluster, name="web", namespace="shop", state="absent", diff=True)["diff"]
+    assert ("nginx:1" in diff["before"], diff["after"]) == (True, "")
+
+
+def test_a_deployment_that_is_deleted_and_created_again_is_replaced(cluster: MemoryCluster) -> None:
+    call(cluster, namespace="shop", **WEB)
+    labels = {"app": "web"}
+    spec = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
+    job = {**WEB, "namespace": "shop", "extra": {"Deployment": {"spec": spec}}}
+    rehearsed = call(cluster, check=True, **job)
+    assert rehearsed["lines"] == ["shop/web: replaced: definition updated; Deployment shop/web replaced"]
+    assert actions(rehearsed) == {"web": "replaced"}
+    assert call(cluster, **job) == rehearsed
+    assert actions(call(cluster, **job)) == {"web": "unchanged"}
 
 
 def test_metrics_that_can_not_be_written_are_a_warning(cluster: MemoryCluster, tmp_path: Path) -> None:
@@ -641,6 +778,15 @@ def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> N
     )
     assert loaded["lines"][0].startswith("shop/nightly: ")
     assert cluster.get("batch/v1", "CronJob", "nightly", "shop")
+
+
+def test_resources_of_toolforge_that_may_not_be_read_are_a_line(cluster: MemoryCluster) -> None:
+    cluster.seed(TOOLFORGE_CRD)
+    create_runtime(cluster, job_of("web"))
+    cluster.fail_when(lambda one: one.ref.group == "jobs-api.toolforge.org", FORBIDDEN)
+    done = call(cluster, stored_job_import.DEFINITION)
+    assert done["imported"] == ["shop/web"]
+    assert done["unreadable"] == ["ScheduledJob jobs-api.toolforge.org/v1: you may not do it"]
 
 
 def test_resources_of_toolforge_of_one_name_are_one_job_and_one_line(cluster: MemoryCluster) -> None:

@@ -134,7 +134,8 @@ def test_a_container_with_nothing_but_an_image() -> None:
 @pytest.mark.parametrize(
     ("check", "action"),
     [
-        ({"script": "test -e /ok"}, {"exec": {"command": ["/bin/sh", "-c", "--", "test -e /ok"]}}),
+        ({"script": "test -e /ok"}, {"exec": {"command": ["/bin/sh", "-c", "test -e /ok"]}}),
+        ({"script": "-e"}, {"exec": {"command": ["/bin/sh", "-c", "--", "-e"]}}),
         ({"path": "/ok"}, {"httpGet": {"path": "/ok", "port": 80}}),
     ],
 )
