@@ -108,7 +108,11 @@ class AttemptRecord:
 
 
 def check_migration(
-    migration: type[Migration], cluster: Cluster, around: MigrationEnvironment, *, compares_reads: bool = False
+    migration: type[Migration],
+    cluster: Cluster,
+    around: MigrationEnvironment,
+    *,
+    compares_reads: bool = False,
 ) -> AttemptRecord:
     """Call only ``check``, and compare the answers to its reads if the caller wants it."""
     attempt = AttemptRecord(Recording(reads=[] if compares_reads else None))

@@ -12,7 +12,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -49,6 +49,7 @@ class Case:
         prepare: called with the cluster once ``before`` exists.
         reactions: functions in place of controllers, in memory.
         max_requests: how many requests a check may make.
+        said: the log lines and errors of all attempts.
     """
 
     migration: type[Migration]
@@ -62,6 +63,7 @@ class Case:
     prepare: Callable[[Cluster], None] | None = None
     reactions: Sequence[Reaction] = ()
     max_requests: int = 3
+    said: dict[str, None] = field(default_factory=dict)
     _versions: dict[Ref, str] = field(default_factory=dict)
     _memory: dict[str, Any] = field(default_factory=dict)
 
@@ -97,6 +99,7 @@ class Case:
         """One attempt, by :func:`attempt_migration`. Written objects belong to the state from then on."""
         done = attempt_migration(self.migration, cluster, self.around, **how)
         self._versions = {**done.recording.written, **self._versions}
+        self.said.update(dict.fromkeys((*done.said, done.error)))
         self.server.note(done.recording.created)
         return done
 
@@ -111,6 +114,13 @@ class Case:
         """The current state of all objects of the case."""
         only_stays = api_versions_of(self.stays).keys() - api_versions_of(self.after).keys()
         return read_state(cluster, {ref: at for ref, at in self._versions.items() if ref not in only_stays})
+
+    def touch(self, cluster: Cluster) -> None:
+        """Write all objects of the case, with the same content in the end."""
+        for ref, obj in self.state(cluster).items():
+            for value in ("yes", None) if obj else ():
+                patch = {"metadata": {"annotations": {"touched": value}}}
+                cluster.patch(obj["apiVersion"], ref.kind, ref.name, ref.namespace or None, patch)
 
     def being_deleted(self, cluster: Cluster) -> list[str]:
         """Names of the objects of the case that are being deleted."""
@@ -198,9 +208,18 @@ DATA = (type(None), bool, int, float, str, bytes, list, tuple, dict, set, frozen
 def process_memory(migration: type[Migration]) -> dict[str, Any]:
     """A copy of the data in a migration's class, its base classes and their modules, by name."""
     theirs = [one for one in migration.__mro__ if one is not Migration and issubclass(one, Migration)]
-    modules = (sys.modules.get(one.__module__) for one in theirs)
+    names = dict.fromkeys(one.__module__ for one in theirs)
+    for name in list(names):
+        # What it imports from other modules of its author.
+        found = vars(sys.modules[name]).values() if name in sys.modules else ()
+        imported = (
+            one.__name__ if isinstance(one, ModuleType) else getattr(one, "__module__", "") for one in found
+        )
+        names |= {one: None for one in imported if isinstance(one, str) and one and is_of_author(one)}
     places = {f"{one.__name__}.": vars(one) for one in theirs}
-    places |= {f"{module.__name__.rpartition('.')[2]}.": vars(module) for module in modules if module}
+    places |= {
+        f"{name.rpartition('.')[2]}.": vars(sys.modules[name]) for name in names if name in sys.modules
+    }
     return {
         prefix + name: data
         for prefix, members in places.items()
@@ -215,4 +234,6 @@ def _data_of(value: Any) -> Any:
         return repr(value) if isinstance(value, count) else deepcopy(value)
     is_theirs = isinstance(value, FunctionType) or is_of_author(type(value).__module__)
     inner = vars(value) if is_theirs and hasattr(value, "__dict__") and not isinstance(value, type) else {}
-    return {name: deepcopy(one) for name, one in inner.items() if isinstance(one, DATA)} or None
+    if isinstance(value, FunctionType):
+        inner = {**inner, "": value.__defaults__}
+    return {name: deepcopy(one) for name, one in inner.items() if one and isinstance(one, DATA)} or None

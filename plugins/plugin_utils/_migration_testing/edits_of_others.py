@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -70,7 +71,7 @@ class Edit:
         """Write it. Returns whether the object had these fields, so that something was written."""
         # Items are added in front, so the fields of items are first.
         ordered = sorted(self.values, key=lambda one: -len(one[0]))
-        return any([self._edit(cluster.with_field_manager(OTHER_CLIENT), *one) for one in ordered])
+        return sum(self._edit(cluster.with_field_manager(OTHER_CLIENT), *one) for one in ordered) > 0
 
     def _edit(self, cluster: Cluster, path: Path, value: Any) -> bool:
         at = readable_version(cluster, self.api_version, self.ref.kind)
@@ -97,7 +98,9 @@ class Edit:
 
     def _add_to(self, holder: Any) -> None:
         if isinstance(holder, dict):
-            holder[EDIT] = self._text
+            # Also keys like those that exist, as a migration may be about all of them.
+            alike = [re.sub(r"[^./_-]+$", EDIT, key) for key in list(holder)[:MOST_PATHS]]
+            holder |= dict.fromkeys((EDIT, *alike), self._text)
         else:
             holder.insert(0, marked(holder[0]))
 
@@ -146,7 +149,9 @@ def _fields(obj: Object, remains: bool) -> Iterator[tuple[Path, Any]]:
 
 def _values(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     yield path, value
-    inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    )
     for key, one in inner:
         yield from _values(one, (*path, key))
 

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Calls of a check in other processes, in which Python's sets have other orders.
 
-The order of a set of texts depends on the seed of their hashes, which each process chooses. A process gets the
-code of the check by value, so that it need not find the author's files, and the answers to its reads.
+The order of a set of texts depends on the seed of their hashes, which each process chooses. A process gets
+the code of the check by value, so that it need not find the author's files, and the answers to its reads.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ import builtins
 import dis
 import importlib
 import io
+import json
+import logging
 import marshal
 import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import CellType, CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
@@ -34,38 +36,29 @@ SEEDS = (1, 2, 3, 4, 5)
 SECONDS = 30.0
 CONTRACT = "ansible_collections.kyma.lifecycle.plugins.module_utils.migration"
 OURS = (f"{CONTRACT.removesuffix('migration')}_", "ansible_collections.kyma.lifecycle.plugins.plugin_utils.")
-MEMBERS_OF_PROCESS = ("__dict__", "__weakref__", "__annotations__", "__annotate_func__", "_abc_impl")
-MEMBERS_OF_PROCESS += ("__abstractmethods__", "__dataclass_fields__", "__dataclass_params__")
-MEMBERS_OF_RUN = (*MEMBERS_OF_PROCESS, "run", "undo")
-CHILD = f"import sys; sys.path[:] = {{path!r}}; from {__name__} import answer; answer()"
-
-Reads = Sequence[tuple[Call, object]]
-Said = tuple[str, str]
-"""The state and the evidence of a verdict."""
+OF_PROCESS = {"__dict__", "__weakref__", "__annotations__", "__annotate_func__", "_abc_impl"}
+OF_PROCESS |= {"__abstractmethods__", "__dataclass_fields__", "__dataclass_params__"}
+CHILD = f"import sys; sys.path[:] = {{!r}}; from {__name__} import answer; answer()"
 
 
 def verdicts_by_seed(
-    migration: type[Migration], reads: Reads, around: MigrationEnvironment
-) -> set[Said]:
-    """The verdicts of a check in other processes; empty if its code uses no sets, or can't be copied.
-
-    Args:
-        migration: the class.
-        reads: the calls of its check, each with the answer.
-        around: its environment.
-    """
+    migration: type[Migration], reads: Sequence[tuple[Call, object]], around: MigrationEnvironment
+) -> set[tuple[str, str]]:
+    """The verdicts, each with its evidence; empty if a check uses no sets, or if it can't be copied."""
     buffer = io.BytesIO()
-    copier = _Copier(buffer, pickle.HIGHEST_PROTOCOL)
+    copier = _Copier(buffer)
     answers = {repr(call): answer for call, answer in reads}
     try:
-        copier.dump((migration, answers, dict(around.components), around.release, around.profile, around.variables))
+        copier.dump(
+            (migration, answers, dict(around.components), around.release, around.profile, around.variables)
+        )
     except Exception:
-        return set()  # Code can hold what no other process can have.
+        return set()  # It has something that no other process can have.
     if not copier.is_ordered_by_hash:
         return set()
     children = [
         subprocess.Popen(
-            [sys.executable, "-S", "-c", CHILD.format(path=sys.path)],
+            [sys.executable, "-S", "-c", CHILD.format(sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -74,20 +67,20 @@ def verdicts_by_seed(
         for seed in SEEDS
     ]
     outputs = [child.communicate(buffer.getvalue(), SECONDS)[0] for child in children]
-    return {pickle.loads(output) for output in outputs if output}
+    return {(state, evidence) for state, evidence in map(json.loads, filter(None, outputs))}
 
 
 def answer() -> None:
     """Call the check that stdin describes, and write its verdict to stdout."""
-    migration, answers, components, release, profile, variables = pickle.load(sys.stdin.buffer)
-    output, sys.stdout = sys.stdout.buffer, sys.stderr
+    output, sys.stdout = sys.stdout, sys.stderr
+    migration, answers, components, release, profile, variables = _Reader(sys.stdin.buffer).load()
     context = Context(
-        cluster=_Replayed(answers),
-        components=components,
-        release=release,
-        profile=profile,
-        variables=variables,
-        log=_Silent(),
+        _Replayed(answers),
+        components,
+        release,
+        profile,
+        variables,
+        log=logging.getLogger(),
         remaining=lambda: SECONDS,
         cancelled=lambda: False,
         cancel=lambda _reason: None,
@@ -95,15 +88,11 @@ def answer() -> None:
     )
     migration.run = Migration.undo
     verdict = abc.update_abstractmethods(migration)().check(context)
-    output.write(pickle.dumps((verdict.state, verdict.evidence)))
+    output.write(json.dumps((verdict.state, verdict.evidence)))
 
 
-class _Silent:
-    def info(self, message: str) -> None:
-        """Ignore a line."""
-
-    def warning(self, message: str) -> None:
-        """Ignore a line."""
+class _Reader(pickle.Unpickler):
+    """Reads what the parent process has copied."""
 
 
 class _Replayed(ClusterWrapper):
@@ -112,27 +101,22 @@ class _Replayed(ClusterWrapper):
     def __init__(self, answers: Mapping[str, Any]) -> None:
         self._answers = answers
 
-    def with_field_manager(self, name: str) -> _Replayed:
-        return self
-
-    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+    def _through(self, call: Call, _ask: Callable[[], T]) -> T:
         found: T = deep_copy(self._answers[repr(call)])
         return found
-
-    def _watched(self, ask: Callable[[], Iterator[Any]]) -> NoReturn:
-        raise NotImplementedError
 
 
 class _Copier(pickle.Pickler):
     """Pickles the functions and classes of a migration by value.
 
     Attributes:
-        is_ordered_by_hash: whether there is code that creates sets, or uses hashes.
+        is_ordered_by_hash: whether a function creates sets, or uses hashes.
     """
 
     is_ordered_by_hash = False
 
     def reducer_override(self, obj: Any) -> Any:
+        """How to create the object in another process; see ``pickle``."""
         if isinstance(obj, ModuleType):
             return importlib.import_module, (obj.__name__,)
         if isinstance(obj, property):
@@ -142,19 +126,19 @@ class _Copier(pickle.Pickler):
         if isinstance(obj, FunctionType) and is_of_author(obj.__module__):
             return self._function(obj)
         if isinstance(obj, type) and is_of_author(obj.__module__):
-            left_out = MEMBERS_OF_RUN if issubclass(obj, Migration) else MEMBERS_OF_PROCESS
+            left_out = OF_PROCESS | ({"run", "undo"} if issubclass(obj, Migration) else set())
             members = {key: value for key, value in vars(obj).items() if key not in left_out}
             return type(obj), (obj.__name__, obj.__bases__, {}), members, None, None, _set_members
         return NotImplemented
 
     def _function(self, function: FunctionType) -> Any:
-        names: set[str] = set()
-        for one in (one for code in _codes_in(function.__code__) for one in dis.get_instructions(code)):
-            if one.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                names.add(one.argval)
-            is_operation = one.opname == "BINARY_OP" and one.argrepr in ("-", "&", "|", "^")
-            self.is_ordered_by_hash |= is_operation or one.opname in ("BUILD_SET", "SET_ADD")
-        self.is_ordered_by_hash |= not names.isdisjoint(("set", "frozenset", "hash"))
+        instructions = list(_instructions(function.__code__))
+        names = {one.argval for one in instructions if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+        self.is_ordered_by_hash |= not names.isdisjoint(("set", "frozenset", "hash")) or any(
+            one.opname in ("BUILD_SET", "SET_ADD")
+            or (one.opname == "BINARY_OP" and one.argrepr in ("-", "&", "|", "^"))
+            for one in instructions
+        )
         used = {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         first = (marshal.dumps(function.__code__), function.__module__, len(cells))
@@ -162,19 +146,17 @@ class _Copier(pickle.Pickler):
         return _new_function, first, state, None, None, _set_state
 
 
+def _instructions(code: CodeType) -> list[dis.Instruction]:
+    inner = [one for const in code.co_consts if isinstance(const, CodeType) for one in _instructions(const)]
+    return [*dis.get_instructions(code), *inner]
+
+
 def is_of_author(name: str) -> bool:
-    """Whether a module is of the author of a migration: no part of Python, of a package, or of our contract."""
+    """Whether a module is of an author of migrations: no part of Python, of a package, or of our contract."""
     if name.startswith("ansible_collections."):
         return not name.startswith(OURS) and name != CONTRACT
-    file = getattr(sys.modules.get(name), "__file__", None) if name in sys.modules else name
+    file = getattr(sys.modules[name], "__file__", None) if name in sys.modules else name
     return file is not None and not file.startswith((sys.prefix, sys.base_prefix))
-
-
-def _codes_in(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from _codes_in(one)
 
 
 _globals: dict[str, dict[str, Any]] = {}

@@ -121,7 +121,9 @@ def _stop_thread() -> None:
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _watches or (event != "open" and not event.startswith((*_THREADS, *_PROGRAMS, *_SOCKETS, *_FILES))):
+    if not _watches or (
+        event != "open" and not event.startswith((*_THREADS, *_PROGRAMS, *_SOCKETS, *_FILES))
+    ):
         return
     if _step_of(sys._getframe(1)) == CHECK:
         _watches[-1].in_check[_described(event, arguments)] = None

@@ -64,21 +64,23 @@ def check_is_cheap(case: Case) -> Problems:
 def evidence_is_stable(case: Case) -> Problems:
     """On the same cluster, its check returns the same twice: a run must find what the plan predicted."""
     cluster = case.start()
-    first, second = (
-        check_migration(case.migration, cluster, case.around, compares_reads=True) for _time in range(2)
-    )
+    first = check_migration(case.migration, cluster, case.around, compares_reads=True)
+    if not case.server.waits:
+        case.touch(cluster)
+    second = check_migration(case.migration, cluster, case.around)
     if first.verdicts and first.reason != second.reason:
         yield (
             f"asked twice of the same cluster, check said {first.reason} and then {second.reason}: a run "
-            f"stops where it says something else than its plan. Leave out ages, times and random orders"
+            f"stops where it says something else than its plan. Leave out ages, times, resourceVersions "
+            f"and random orders"
         )
     elif first.verdicts:
         reads = [(call, copy) for call, _answer, copy in first.recording.reads or ()]
         for state, evidence in sorted(verdicts_by_seed(case.migration, reads, case.around)):
             if f"{state} ({evidence!r})" != first.reason:
                 yield (
-                    f"with another seed of hashes, as each process has, check said {state} ({evidence!r}), and "
-                    f"here {first.reason}: a set has another order there. Sort it (sorted)"
+                    f"with another seed of hashes, as each process has, check said {state} ({evidence!r}), "
+                    f"and here {first.reason}: a set has another order there. Sort it (sorted)"
                 )
                 return
 
@@ -107,7 +109,7 @@ def stands_bare_objects(case: Case) -> Problems:
             attempt = case.attempt(case.holding(bare))
             if _is_programming_error(attempt):
                 yield (
-                    f"on `{name}` without {field}, {attempt.error}: an object of a user or of another release "
+                    f"on `{name}` without {field}, {attempt.error}: an object of a user or another release "
                     f"may have none, and metadata.{field} is not there then. Use .get({field!r}) or {{}}"
                 )
                 return

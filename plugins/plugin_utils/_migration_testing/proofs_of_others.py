@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
@@ -27,6 +27,7 @@ DATA = ("data", "binaryData", "stringData")
 OTHER_DATA = {"other": "b3RoZXI="}
 SHARED_LABELS = ("app.kubernetes.io/", "helm.sh/")
 """Prefixes of labels that objects of any owner carry. So they do if the key has no prefix."""
+IDENTIFYING_LABELS = ("name", "instance", "component", "app", "k8s-app")
 
 
 def loses_no_update(case: Case) -> Problems:
@@ -42,11 +43,13 @@ def loses_no_update(case: Case) -> Problems:
         results = _Results(case, edit)
         for number in numbers:
             if _call_that_lost(case, edit, number, results):
-                parts = ((one, _call_that_lost(case, one, number, _Results(case, one))) for one in edit.parts())
+                parts = (
+                    (one, _call_that_lost(case, one, number, _Results(case, one))) for one in edit.parts()
+                )
                 lost, call = next((part, call) for part, call in parts if call)
                 yield (
-                    f"another client {lost} before {call}, and that is lost. Give metadata.resourceVersion of "
-                    f"what was read with the write, or let a JSON patch test the old value: then the server "
+                    f"another client {lost} before {call}, and that is lost. Give metadata.resourceVersion "
+                    f"of what was read with the write, or let a JSON patch test the old value: then the server "
                     f"refuses it, and the next run reads again"
                 )
                 return
@@ -133,7 +136,7 @@ def _harm_to(case: Case, bystanders: Sequence[Object], is_alike: bool) -> Proble
     before = read_state(cluster, versions)
     written = attempt_migration(case.migration, cluster, case.around).recording.written
     now = read_state(cluster, versions)
-    why = "neither `before` nor `after` names it: it may be anybody's. Let run select its objects by name, or by"
+    why = "neither `before` nor `after` names it: it may be anybody's. Let run select objects by name, or by"
     for ref in (gone := replaced(before, now)):
         labels = (before[ref] or {})["metadata"].get("labels") or {}
         carries = "".join(f", which carries the label {key}={value}," for key, value in labels.items())
@@ -152,21 +155,22 @@ def _bystanders(case: Case, touched: Iterable[tuple[str, str]], is_alike: bool) 
         (obj["apiVersion"], obj["kind"]): obj for obj in reversed(known)
     }
     places = {ref.namespace for ref in map(ref_of, known) if ref.namespace}
+    remain = [obj["metadata"].get("labels") or {} for obj in (*case.after, *case.stays)]
+    others = {label for labels in remain for label in labels.items()}
     yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ELSEWHERE}}
     for kind in dict.fromkeys((*examples, *touched)):
         if kind not in namespaced or kind[1] in ("Namespace", "CustomResourceDefinition"):
             continue
         example = examples.get(kind, {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "a"}})
         name = example["metadata"]["name"]
-        labels = _shared_labels(example)
+        labels = _shared_labels(example, others if is_alike else set())
         example = example if is_alike else _with_other_content(example)
         if namespaced[kind]:
             yield _like(example, {"name": name, "namespace": ELSEWHERE}, labels)
         for place in sorted(places) if namespaced[kind] else [""]:
             where = {"namespace": place} if place else {}
-            yield _like(example, {"name": f"{name}-{OTHER_CLIENT}", **where})
-            for number, (key, value) in enumerate(labels.items()):
-                yield _like(example, {"name": f"{name}-{OTHER_CLIENT}-{number}", **where}, {key: value})
+            for number, some in enumerate(({}, *_groups(labels))):
+                yield _like(example, {"name": f"{OTHER_CLIENT}-{number}-{name}", **where}, some)
 
 
 def _with_other_content(obj: Object) -> Object:
@@ -175,9 +179,20 @@ def _with_other_content(obj: Object) -> Object:
     return {**other, **{key: obj[key] for key in ("apiVersion", "kind", "metadata")}}
 
 
-def _shared_labels(obj: Object) -> dict[str, str]:
-    labels = obj["metadata"].get("labels") or {}
-    return {key: value for key, value in labels.items() if "/" not in key or key.startswith(SHARED_LABELS)}
+def _shared_labels(obj: Object, others: Set[tuple[str, str]]) -> dict[str, str]:
+    labels = (obj["metadata"].get("labels") or {}).items()
+    return {
+        key: value
+        for key, value in labels
+        if "/" not in key or key.startswith(SHARED_LABELS) or (key, value) in others
+    }
+
+
+def _groups(labels: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Labels that one object of others may carry: all but those that identify, and each of these alone."""
+    names = {key for key in labels if key.rpartition("/")[2] in IDENTIFYING_LABELS}
+    groups = [{key: value for key, value in labels.items() if key not in names}]
+    yield from filter(None, [*groups, *({key: labels[key]} for key in labels if key in names)])
 
 
 def _like(example: Object, metadata: Mapping[str, str], labels: Mapping[str, str] | None = None) -> Object:

@@ -29,7 +29,7 @@ def keeps_secrets(case: Case) -> Problems:
         attempts = [case.attempt(cluster), check_migration(case.migration, case.start_after(), case.around)]
     said = {
         "evidence": [verdict.evidence for attempt in attempts for verdict in attempt.verdicts],
-        "log": [text for attempt in attempts for text in attempt.said],
+        "log": [*case.said, *(text for attempt in attempts for text in attempt.said)],
         "output": [output.getvalue()],
     }
     public = [text for obj in case.before if obj["kind"] != "Secret" for text in texts_in(obj)]

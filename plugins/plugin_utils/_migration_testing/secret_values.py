@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import yaml
-
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
 
 SHORTEST_SECRET = 6
 """Minimum length of a value to search as a part of any text. A shorter one may be there by chance."""
 SHORTEST_PIN = 4
-"""Minimum length of a value with a digit to search as a word."""
+"""Minimum length of a value that is no word to search as a word."""
 DEEPEST = 4
 """Maximum number of encodings around a value."""
 
@@ -45,7 +44,7 @@ def shows(text: str, value: str) -> bool:
 def _values_in(text: str, depth: int) -> Iterator[str]:
     """A value and the values in it, if they are long enough to be searched."""
     text = text.strip()
-    if len(text) >= SHORTEST_SECRET or (len(text) >= SHORTEST_PIN and any(map(str.isdigit, text))):
+    if len(text) >= SHORTEST_SECRET or (len(text) >= SHORTEST_PIN and not text.isalpha()):
         yield text
     if depth == 0 or len(text) < SHORTEST_SECRET:
         return

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pairs of migrations that differ by one flaw, and further good ones. Each is a check, a run and two states."""
+"""Pairs of migrations that differ by one flaw, and further good ones: a check, a run and two states each."""
 
 from __future__ import annotations
 
@@ -109,7 +109,9 @@ class Pair:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-def runs(check: Check, flawed: Run, repaired: Run, before: Any, after: Any, *says: str, **options: Any) -> Pair:
+def runs(
+    check: Check, flawed: Run, repaired: Run, before: Any, after: Any, *says: str, **options: Any
+) -> Pair:
     return Pair(migration(check, flawed), migration(check, repaired), before, after, says, options)
 
 
@@ -222,7 +224,9 @@ def rename(*, guarded: bool) -> Run:
 def deployment(image: str, name: str = "front", **meta: Any) -> Object:
     template = {
         "metadata": {"labels": {"app": name}},
-        "spec": {"containers": [{"name": "web", "image": image}, {"name": "log", "image": "example.com/l:1"}]},
+        "spec": {
+            "containers": [{"name": "web", "image": image}, {"name": "log", "image": "example.com/l:1"}]
+        },
     }
     selector = {"matchLabels": {"app": name}}
     return made(DEPLOYMENT, name, spec={"replicas": 2, "selector": selector, "template": template}, **meta)
@@ -270,7 +274,9 @@ def retrying(*, rereads: bool) -> Run:
 
 
 def every_deployment(ctx: Context) -> list[Object]:
-    return [one for one in ctx.cluster.list(*DEPLOYMENT, SHOP).items if NOTE not in meta_of(one, "annotations")]
+    return [
+        one for one in ctx.cluster.list(*DEPLOYMENT, SHOP).items if NOTE not in meta_of(one, "annotations")
+    ]
 
 
 def the_deployment(ctx: Context) -> list[Object]:
@@ -308,7 +314,11 @@ def deleting(selector: str) -> type[Migration]:
 
 
 def red_ones(ctx: Context) -> set[str]:
-    return {one["metadata"]["name"] for one in ctx.cluster.list(*CONFIG, SHOP).items if one["data"]["color"] == "red"}
+    return {
+        one["metadata"]["name"]
+        for one in ctx.cluster.list(*CONFIG, SHOP).items
+        if one["data"]["color"] == "red"
+    }
 
 
 def named_in(order: Callable[[set[str]], Any]) -> Check:
@@ -321,7 +331,7 @@ def paint_all(ctx: Context) -> None:
 
 
 def colored(color: str) -> list[Object]:
-    return [made(CONFIG, f"settings-{name}", data={"color": color}) for name in "abcd"]
+    return [made(CONFIG, f"settings-{name}", data={"color": color}) for name in "abc"]
 
 
 def set_order(order: Callable[[set[str]], Any]) -> type[Migration]:
@@ -331,7 +341,9 @@ def set_order(order: Callable[[set[str]], Any]) -> type[Migration]:
 def keys_order(order: Callable[[Any], Any]) -> Check:
     def check(ctx: Context) -> Verdict:
         data = get(ctx, CONFIG, "settings").get("data") or {}
-        return verdict(data.get("color") == "red", " and ".join(order(data.keys() | {"size", "shape", "kind"})))
+        return verdict(
+            data.get("color") == "red", " and ".join(order(data.keys() | {"size", "shape", "kind"}))
+        )
 
     return check
 
@@ -449,15 +461,19 @@ def by_release(ctx: Context) -> None:
         paint(ctx)
 
 
-def undoing(*, twice: bool) -> type[Migration]:
-    def undo(ctx: Context) -> None:
-        found = get(ctx, CONFIG, "marker")
-        if twice and not found:
-            return
-        ctx.cluster.patch(*CONFIG, "marker", SHOP, {"data": {"state": "undone"}})
-        ctx.cluster.delete(*CONFIG, "marker", SHOP)
+def undo_once(ctx: Context) -> None:
+    ctx.cluster.create(UNDONE)
 
-    return migration(check_red, paint, undo)
+
+def undo_again(ctx: Context) -> None:
+    ctx.cluster.apply(UNDONE)
+
+
+UNDONE = made(CONFIG, "undone", data={"a": "b"})
+
+
+def noted(annotations: dict[str, str]) -> Object:
+    return made(CONFIG, "settings", annotations=annotations, labels={"team": "a"}, data={"a": "b"})
 
 
 PAIRS: dict[str, Pair] = {
@@ -481,7 +497,13 @@ PAIRS: dict[str, Pair] = {
         "rules of Role shop/reader",
     ),
     "moves what it read, and deletes what is there": runs(
-        has_old, rename(guarded=False), rename(guarded=True), [OLD], [NEW], "it loses no update", "ConfigMap shop/old"
+        has_old,
+        rename(guarded=False),
+        rename(guarded=True),
+        [OLD],
+        [NEW],
+        "it loses no update",
+        "ConfigMap shop/old",
     ),
     "patches by index": runs(
         has_old_image,
@@ -493,7 +515,12 @@ PAIRS: dict[str, Pair] = {
         "Deployment shop/front",
     ),
     "retries with what it read first": runs(
-        check_red, retrying(rereads=False), retrying(rereads=True), [RED], [GREEN], "it loses no update of others"
+        check_red,
+        retrying(rereads=False),
+        retrying(rereads=True),
+        [RED],
+        [GREEN],
+        "it loses no update of others",
     ),
     "annotates every Deployment": Pair(
         annotating(every_deployment),
@@ -510,7 +537,11 @@ PAIRS: dict[str, Pair] = {
         ("it changes no other objects", "app.kubernetes.io/part-of"),
     ),
     "the order of a set": Pair(
-        set_order(list), set_order(sorted), colored("red"), colored("green"), ("check returns the same twice", "hash")
+        set_order(list),
+        set_order(sorted),
+        colored("red"),
+        colored("green"),
+        ("check returns the same twice", "hash"),
     ),
     "the order of keys": checks(keys_order(list), keys_order(sorted), "check returns the same twice", "hash"),
     "os.environ": checks(
@@ -521,21 +552,34 @@ PAIRS: dict[str, Pair] = {
         variables={"home": "yes"},
     ),
     "a thread in check": checks(
-        also(started), also(lambda ctx: get(ctx, CONFIG, "other")), "check uses the cluster alone", "starts a thread"
+        also(started),
+        also(lambda ctx: get(ctx, CONFIG, "other")),
+        "check uses the cluster alone",
+        "starts a thread",
     ),
     "waits in check": checks(
         also(lambda _ctx: time.sleep(0.001)), check_red, "check uses the cluster alone", "time.sleep"
     ),
     "a host name": checks(also(lambda _ctx: socket.gethostname()), check_red, "check uses the cluster alone"),
-    "a process number": checks(also(lambda _ctx: os.getpid()), check_red, "check uses the cluster alone", "os.getpid"),
-    "a random name": checks(also(lambda _ctx: uuid.uuid4()), check_red, "check uses the cluster alone", "random"),
+    "a process number": checks(
+        also(lambda _ctx: os.getpid()), check_red, "check uses the cluster alone", "os.getpid"
+    ),
+    "a random name": checks(
+        also(lambda _ctx: uuid.uuid4()), check_red, "check uses the cluster alone", "random"
+    ),
     "check by release": checks(
         lambda ctx: verdict(is_red(ctx) and ctx.release < "2"), check_red, "decides by ctx.release"
     ),
     "run by release": runs(check_red, by_release, paint, [RED], [GREEN], "decides by ctx.release"),
-    "changes what it read": checks(changed_read, check_red, "check changes nothing that it reads", "ConfigMap"),
+    "changes what it read": checks(
+        changed_read, check_red, "check changes nothing that it reads", "ConfigMap"
+    ),
     "a password in JSON": tells(
-        "settings", json.dumps({"db": {"password": "tr0ub4dor"}}), in_json, "it shows no values of Secrets", "data.settings"
+        "settings",
+        json.dumps({"db": {"password": "tr0ub4dor"}}),
+        in_json,
+        "it shows no values of Secrets",
+        "data.settings",
     ),
     "a password for a registry": tells(
         ".dockerconfigjson",
@@ -546,24 +590,258 @@ PAIRS: dict[str, Pair] = {
     "a short PIN": tells("pin", "48151", str, "it shows no values of Secrets", "data.pin"),
     "a thread that works on": runs(check_red, works_on, works_in_pool, [RED], [GREEN], "thread"),
     "state in an object": runs(
-        check_red, lambda ctx: (note_state(ctx), paint(ctx)), paint, [RED], [GREEN], "it keeps no state", "STATE"
+        check_red,
+        lambda ctx: (note_state(ctx), paint(ctx)),
+        paint,
+        [RED],
+        [GREEN],
+        "it keeps no state",
+        "STATE",
+    ),
+    "needs annotations": Pair(
+        migration(note_of(lambda meta: meta["annotations"].get(NOTE)), note_green),
+        migration(note_of(lambda meta: (meta.get("annotations") or {}).get(NOTE)), note_green),
+        [NOTED_RED],
+        [NOTED_GREEN],
+        ("without annotations", "KeyError"),
+    ),
+    "adds to annotations": runs(
+        lacks_note,
+        add_note,
+        merge_note,
+        [noted({"a": "b"})],
+        [noted({"a": "b", NOTE: "yes"})],
+        "without annotations",
+    ),
+    "undoes once": Pair(
+        migration(check_red, paint, undo_once),
+        migration(check_red, paint, undo_again),
+        [RED],
+        [GREEN],
+        ("it can be undone", "called once more when all was undone"),
+    ),
+    "evidence with a version": checks(
+        lambda ctx: verdict(
+            is_red(ctx), get(ctx, CONFIG, "settings").get("metadata", {}).get("resourceVersion", "")
+        ),
+        check_red,
+        "check returns the same twice",
     ),
     "state in a queue": runs(
-        check_red, lambda ctx: (note_queue(ctx), paint(ctx)), paint, [RED], [GREEN], "it keeps no state", "QUEUE"
+        check_red,
+        lambda ctx: (note_queue(ctx), paint(ctx)),
+        paint,
+        [RED],
+        [GREEN],
+        "it keeps no state",
+        "QUEUE",
     ),
 }
-PAIRS["needs annotations"] = Pair(
-    migration(note_of(lambda meta: meta["annotations"].get(NOTE)), note_green),
-    migration(note_of(lambda meta: (meta.get("annotations") or {}).get(NOTE)), note_green),
-    [NOTED_RED],
-    [NOTED_GREEN],
-    ("without annotations", "KeyError"),
-)
-PAIRS["adds to annotations"] = runs(
-    lacks_note,
-    add_note,
-    merge_note,
-    [{**NOTED_RED, "metadata": {**NOTED_RED["metadata"], "annotations": {"a": "b"}}}],
-    [{**NOTED_RED, "metadata": {**NOTED_RED["metadata"], "annotations": {"a": "b", NOTE: "yes"}}}],
-    "without annotations",
-)
+
+
+# Good ones.
+
+
+@dataclass(frozen=True)
+class Good:
+    """A migration that has no flaw."""
+
+    migration: type[Migration]
+    before: list[Object]
+    after: list[Object]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def good(check: Check, run: Run, before: Any, after: Any, undo: Run | None = None, **options: Any) -> Good:
+    attributes = {"irreversible": options.pop("irreversible", "")}
+    return Good(migration(check, run, undo, **attributes), before, after, options)
+
+
+OFFERS = ("shop.example.com/v1", "Offer")
+OFFER_CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "offers.shop.example.com"},
+    "spec": {
+        "group": "shop.example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "offers", "singular": "offer", "kind": "Offer", "listKind": "OfferList"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+                },
+            }
+        ],
+    },
+}
+
+
+def priceless(ctx: Context) -> list[Object]:
+    return [one for one in ctx.cluster.list(*OFFERS).items if NOTE not in meta_of(one, "annotations")]
+
+
+def price_offers(ctx: Context) -> None:
+    for one in priceless(ctx):
+        meta = one["metadata"]
+        note = {NOTE: str(one["spec"]["price"] * 100)}
+        content = {"metadata": {"uid": meta["uid"], "annotations": note}}
+        ctx.cluster.patch(*OFFERS, meta["name"], meta["namespace"], content)
+
+
+def offers(**annotations: Any) -> list[Object]:
+    return [made(OFFERS, f"offer-{n}", spec={"price": n}, **annotations.get(f"o{n}", {})) for n in (1, 2)]
+
+
+def legacy(ctx: Context) -> list[Object]:
+    found = ctx.cluster.list(*CONFIG, SHOP, label_selector="acme.example/dashboard=yes").items
+    return [one for one in found if "old" in (one.get("data") or {})]
+
+
+def rename_keys(ctx: Context) -> None:
+    for one in legacy(ctx):
+        value = one["data"]["old"]
+        patch(ctx, CONFIG, one["metadata"]["name"], [
+            {"op": "test", "path": "/data/old", "value": value},
+            {"op": "move", "from": "/data/old", "path": "/data/new"},
+        ])  # fmt: skip
+
+
+def dashboards(key: str) -> list[Object]:
+    return [
+        made(CONFIG, name, labels={"acme.example/dashboard": "yes"}, data={key: name})
+        for name in ("d1", "d2")
+    ]
+
+
+def split_secret(ctx: Context) -> None:
+    found = get(ctx, SECRET, "login")
+    ctx.cluster.apply(made(SECRET, "pin", data={"pin": found["data"]["pin"]}))
+    patch(ctx, SECRET, "login", {"metadata": as_read(found), "data": {"pin": None}})
+    ctx.log.info("the PIN is in Secret shop/pin")
+
+
+def has_pin(ctx: Context) -> Verdict:
+    return verdict("pin" in (get(ctx, SECRET, "login").get("data") or {}), "Secret shop/login")
+
+
+def recreate(ctx: Context) -> None:
+    found = get(ctx, DEPLOYMENT, "front")
+    ctx.cluster.delete(*DEPLOYMENT, "front", SHOP, uid=found["metadata"]["uid"], propagation="Orphan")
+    while not ctx.rehearsal and get(ctx, DEPLOYMENT, "front"):
+        ctx.sleep(1)
+
+
+def is_there(ctx: Context) -> Verdict:
+    found = get(ctx, DEPLOYMENT, "front")
+    return verdict(found and not found["metadata"].get("deletionTimestamp"), "Deployment shop/front")
+
+
+def grant(ctx: Context) -> None:
+    def once() -> None:
+        found = get(ctx, ROLE, "reader")
+        rules = [{**one, "verbs": sorted({*one["verbs"], "list"})} for one in found["rules"]]
+        patch(ctx, ROLE, "reader", {"metadata": as_read(found), "rules": rules})
+
+    ctx.retry(once, on=(Conflict,))
+
+
+def lacks_list(ctx: Context) -> Verdict:
+    rules = get(ctx, ROLE, "reader").get("rules") or []
+    return verdict(any("list" not in one["verbs"] for one in rules), "Role shop/reader")
+
+
+def scale(ctx: Context) -> None:
+    patch(ctx, DEPLOYMENT, "front", {"spec": {"replicas": 3}})
+
+
+def is_small(ctx: Context) -> Verdict:
+    found = get(ctx, DEPLOYMENT, "front")
+    return verdict(found and found["spec"]["replicas"] < 3, "Deployment shop/front")
+
+
+def adopt(ctx: Context) -> None:
+    labels = {"app.kubernetes.io/managed-by": "Helm"}
+    ctx.cluster.apply(made(CONFIG, "settings", labels=labels), force=True)
+
+
+def is_not_adopted(ctx: Context) -> Verdict:
+    found = get(ctx, CONFIG, "settings")
+    return verdict(found and meta_of(found, "labels").get("app.kubernetes.io/managed-by") != "Helm")
+
+
+def sizes(**replicas: int) -> list[Object]:
+    found = deployment(OLD_IMAGE)
+    return [{**found, "spec": {**found["spec"], **replicas}}]
+
+
+NEITHER = blocked("ConfigMap shop/new has other data than ConfigMap shop/old: delete one of them")
+
+
+def check_rename(ctx: Context) -> Verdict:
+    old, new = get(ctx, CONFIG, "old"), get(ctx, CONFIG, "new")
+    if old and new and old["data"] != new["data"]:
+        return NEITHER
+    return verdict(old, "ConfigMap shop/old")
+
+
+def listing(*verbs: str) -> list[Object]:
+    found = role("pods", "secrets")
+    return [{**found, "rules": [{**one, "verbs": list(verbs)} for one in found["rules"]]}]
+
+
+GOOD: dict[str, Good] = {
+    "all objects of its own kind": good(
+        lambda ctx: verdict(priceless(ctx), "Offers"),
+        price_offers,
+        offers(),
+        offers(o1={"annotations": {NOTE: "100"}}, o2={"annotations": {NOTE: "200"}}),
+        crds=[OFFER_CRD],
+    ),
+    "all that carry its own label": good(
+        lambda ctx: verdict(legacy(ctx), "dashboards"), rename_keys, dashboards("old"), dashboards("new")
+    ),
+    "a Secret is split": good(
+        has_pin,
+        split_secret,
+        [secret(user="admin", pin="48151")],
+        [secret(user="admin"), made(SECRET, "pin", data={"pin": encoded("48151")})],
+    ),
+    "a Deployment is orphaned": good(is_there, recreate, [deployment(OLD_IMAGE)], []),
+    "each rule of a Role": good(lacks_list, grant, listing("get"), listing("get", "list")),
+    "one number": good(is_small, scale, sizes(replicas=2), sizes(replicas=3)),
+    "labels for Helm": good(
+        is_not_adopted,
+        adopt,
+        [LABELLED],
+        [
+            made(
+                CONFIG,
+                "settings",
+                labels={"team": "a", "app.kubernetes.io/managed-by": "Helm"},
+                data={"a": "b"},
+            )
+        ],
+    ),
+    "a rename that blocks": good(check_rename, rename(guarded=True), [OLD], [NEW]),
+    "all red ones of a namespace": good(named_in(sorted), paint_all, colored("red"), colored("green")),
+    "a version in an annotation": good(
+        lacks_note,
+        lambda ctx: patch(
+            ctx, CONFIG, "settings", {"metadata": {"annotations": {NOTE: f"by {ctx.release}"}}}
+        ),
+        [LABELLED],
+        [{**LABELLED, "metadata": {**LABELLED["metadata"], "annotations": {NOTE: "by 1.0"}}}],
+    ),
+    "its own undo": good(
+        check_red,
+        paint,
+        [RED],
+        [GREEN],
+        lambda ctx: None if is_red(ctx) else patch(ctx, CONFIG, "settings", {}),
+    ),
+    "threads in a run": good(check_red, works_in_pool, [RED], [GREEN]),
+}

@@ -35,7 +35,9 @@ from tests.unit.plugin_utils._migration_testing.badly_written import AFTER, BEFO
 
 CHANGED = [config_map(color="red", changes="1"), secret(token=bad.TOKEN)]
 
-LABELLED = [{**one, "metadata": {**one["metadata"], "labels": {"team": "a"}}} for one in AFTER[:1]] + AFTER[1:]
+LABELLED = [{**one, "metadata": {**one["metadata"], "labels": {"team": "a"}}} for one in AFTER[:1]] + AFTER[
+    1:
+]
 
 LOSES_UPDATES = "it loses no update of others"
 """What also catches those that write the object of a name anew, or what they have read before."""
@@ -149,7 +151,7 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         bad.TidiesUp,
         "it changes no other objects",
         AFTER,
-        "ConfigMap shop/settings-another-client is gone, and neither `before` nor `after` names it",
+        "ConfigMap shop/another-client-0-settings is gone, and neither `before` nor `after` names it",
     ),
     (
         bad.LogsTheToken,
