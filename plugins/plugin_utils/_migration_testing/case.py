@@ -118,8 +118,10 @@ class Case:
     def touch(self, cluster: Cluster) -> None:
         """Write all objects of the case, with the same content in the end."""
         for ref, obj in self.state(cluster).items():
-            for value in ("yes", None) if obj else ():
+            for value in ("yes", None):
                 patch = {"metadata": {"annotations": {"touched": value}}}
+                if obj is None:
+                    continue
                 cluster.patch(obj["apiVersion"], ref.kind, ref.name, ref.namespace or None, patch)
 
     def being_deleted(self, cluster: Cluster) -> list[str]:
@@ -216,7 +218,7 @@ def process_memory(migration: type[Migration]) -> dict[str, Any]:
             one.__name__ if isinstance(one, ModuleType) else getattr(one, "__module__", "") for one in found
         )
         names |= {one: None for one in imported if isinstance(one, str) and one and is_of_author(one)}
-    places = {f"{one.__name__}.": vars(one) for one in theirs}
+    places: dict[str, Mapping[str, Any]] = {f"{one.__name__}.": vars(one) for one in theirs}
     places |= {
         f"{name.rpartition('.')[2]}.": vars(sys.modules[name]) for name in names if name in sys.modules
     }

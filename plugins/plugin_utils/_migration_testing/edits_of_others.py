@@ -74,35 +74,31 @@ class Edit:
         return sum(self._edit(cluster.with_field_manager(OTHER_CLIENT), *one) for one in ordered) > 0
 
     def _edit(self, cluster: Cluster, path: Path, value: Any) -> bool:
-        at = readable_version(cluster, self.api_version, self.ref.kind)
-        obj = cluster.get(at, self.ref.kind, self.ref.name, self.ref.namespace or None)
+        ref, field = self.ref, _field_of(path)
+        at = readable_version(cluster, self.api_version, ref.kind)
+        obj = cluster.get(at, ref.kind, ref.name, ref.namespace or None)
         if obj is None or obj["metadata"].get("deletionTimestamp"):
             return False
-        field = _field_of(path)
         with suppress(KeyError, IndexError, TypeError, ClusterError):
-            if self.adds and len(path) == len(field):
-                reduce(lambda holder, key: holder[key], path[:-1], obj).setdefault(path[-1], type(value)())
-            holder: Any = reduce(lambda found, key: found[key], path[:-1], obj)
-            if self.adds:
-                self._add_to(holder[path[-1]])
-            elif holder[path[-1]] != value:
-                return False
-            else:
+            if self.adds and path == field:
+                _at(obj, path[:-1]).setdefault(path[-1], type(value)())
+            holder = _at(obj, path if self.adds else path[:-1])
+            if isinstance(holder, dict) and self.adds:
+                # Also keys like those that exist, as a migration may be about all of them.
+                alike = [re.sub(r"[^./_-]+$", EDIT, key) for key in list(holder)[:MOST_PATHS]]
+                holder |= dict.fromkeys((EDIT, *alike), self._text)
+            elif self.adds:
+                holder.insert(0, marked(holder[0]))
+            elif holder[path[-1]] == value:
                 holder[path[-1]] = value + 1 if isinstance(value, int) else self._text
-            patch = reduce(lambda holder, key: holder[key], field, obj)
+            else:
+                return False
+            patch: Any = _at(obj, field)
             for key in reversed(field):
                 patch = {key: patch}
-            cluster.patch(at, self.ref.kind, self.ref.name, self.ref.namespace or None, patch)
+            cluster.patch(at, ref.kind, ref.name, ref.namespace or None, patch)
             return True
         return False
-
-    def _add_to(self, holder: Any) -> None:
-        if isinstance(holder, dict):
-            # Also keys like those that exist, as a migration may be about all of them.
-            alike = [re.sub(r"[^./_-]+$", EDIT, key) for key in list(holder)[:MOST_PATHS]]
-            holder |= dict.fromkeys((EDIT, *alike), self._text)
-        else:
-            holder.insert(0, marked(holder[0]))
 
     @property
     def _text(self) -> str:
@@ -123,7 +119,7 @@ def edits_of(before: Sequence[Object], after: Sequence[Object]) -> Iterator[Edit
             if holders:
                 yield Edit(ref, api_version, holders[:MOST_PATHS], adds=True)
             leaves = [one for one in values if isinstance(one[1], str | int) and not isinstance(one[1], bool)]
-            unchanged = tuple(one for one in leaves if _at(remains.get(ref), one[0]) == one[1])
+            unchanged = tuple(one for one in leaves if _is_unchanged(remains.get(ref), *one))
             if unchanged:
                 yield Edit(ref, api_version, unchanged[:MOST_PATHS], adds=False)
             changes += [one for one in leaves if one not in unchanged]
@@ -177,10 +173,14 @@ def marked(value: Any) -> Any:
     return EDIT if isinstance(value, str) and not value[:1].isdigit() else value
 
 
-def _at(obj: Object | None, path: Path) -> Any:
+def _at(value: Any, path: Path) -> Any:
+    return reduce(lambda holder, key: holder[key], path, value)
+
+
+def _is_unchanged(obj: Object | None, path: Path, value: Any) -> bool:
     with suppress(KeyError, IndexError, TypeError):
-        return reduce(lambda holder, key: holder[key], path, obj or {})
-    return None
+        return bool(_at(obj, path) == value)
+    return False
 
 
 def all_texts(objects: Iterable[Object | None]) -> Iterator[str]:

@@ -49,8 +49,8 @@ def loses_no_update(case: Case) -> Problems:
                 lost, call = next((part, call) for part, call in parts if call)
                 yield (
                     f"another client {lost} before {call}, and that is lost. Give metadata.resourceVersion "
-                    f"of what was read with the write, or let a JSON patch test the old value: then the server "
-                    f"refuses it, and the next run reads again"
+                    f"of what was read with the write, or let a JSON patch test the old value: then the "
+                    f"server refuses it, and the next run reads again"
                 )
                 return
 
