@@ -63,6 +63,11 @@ class Edit:
         return [*(replace(self, values=(one,)) for one in self.values), self]
 
     @property
+    def field(self) -> Path:
+        """The field of the object that all of them are in."""
+        return _field_of(self.values[0][0])
+
+    @property
     def has_mark(self) -> bool:
         """Whether :data:`EDIT` is part of it."""
         return self.adds or any(isinstance(value, str) for _path, value in self.values)

@@ -74,12 +74,21 @@ def _call_that_lost(case: Case, edit: Edit, number: int, results: _Results) -> s
     if attempt.error or attempt.verdicts[-1].state != "not_needed":
         last = case.attempt(cluster)
     state = case.state(cluster)
-    if results.have(state):
+    is_dropped = _must_remain(case, edit) and not is_marked(state.values())
+    if results.have(state) and not is_dropped:
         return ""
     has_failed = last.error or last.verdicts[-1].state != "not_needed"
     if has_failed and (is_marked(state.values()) or not edit.has_mark):
         return ""
     return attempt.recording.describe_call(number)
+
+
+def _must_remain(case: Case, edit: Edit) -> bool:
+    """Whether others may add to the field at any time, because the object remains."""
+    place = ".".join(map(str, edit.field))
+    is_open = edit.adds and edit.field[0] in ("metadata", "data")
+    is_ignored = not case.ignored.isdisjoint((place, f"{edit.ref.kind}:{place}"))
+    return is_open and not is_ignored and edit.ref in map(ref_of, case.after)
 
 
 class _Results:

@@ -505,6 +505,17 @@ PAIRS: dict[str, Pair] = {
         "it loses no update",
         "ConfigMap shop/old",
     ),
+    "writes all data": runs(
+        check_red,
+        lambda ctx: patch(
+            ctx, CONFIG, "settings", [{"op": "replace", "path": "/data", "value": GREEN["data"]}]
+        ),
+        paint,
+        [RED],
+        [GREEN],
+        "it loses no update of others",
+        "data of ConfigMap shop/settings",
+    ),
     "patches by index": runs(
         has_old_image,
         set_image(guarded=False),
