@@ -77,7 +77,8 @@ def assert_migration(
 
     - Its class is complete.
     - ``check`` only reads, makes few requests, and uses nothing but the cluster. It returns needed on
-      ``before`` and not_needed on ``after``, the same each time, and does not fail on an empty cluster.
+      ``before`` and not_needed on ``after``, the same each time and for each release. It does not fail on an
+      empty cluster, or where annotations or labels are missing.
     - ``run`` results in ``after``. Objects in ``stays`` stay. A second run changes nothing.
     - It is killed at each of its calls, before and after the call's effect. Run again, it has the same
       result. So it has with an error instead of the effect, and instead of the answer.

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -72,7 +73,8 @@ class AttemptRecord:
         recording: its calls of the cluster.
         verdicts: the verdict of each ``check``.
         error: the error of ``check`` or ``run``, for people, or empty.
-        ran: whether ``run`` was called.
+        raised: the exception of that error, if there is one.
+        ran_after: the number of calls before ``run`` was called; None if it was not.
         in_time: whether each step ended before its timeout.
         said: its log lines, and why it cancelled the deployment.
         contexts: its contexts, one for each step.
@@ -82,11 +84,17 @@ class AttemptRecord:
     recording: Recording
     verdicts: list[Verdict] = field(default_factory=list)
     error: str = ""
-    ran: bool = False
+    raised: BaseException | None = None
+    ran_after: int | None = None
     in_time: bool = True
     said: list[str] = field(default_factory=list)
     contexts: list[Context] = field(default_factory=list)
     process: ProcessUse = field(default_factory=ProcessUse)
+
+    @property
+    def ran(self) -> bool:
+        """Whether ``run`` was called."""
+        return self.ran_after is not None
 
     @property
     def verdict(self) -> str:
@@ -100,10 +108,14 @@ class AttemptRecord:
 
 
 def check_migration(
-    migration: type[Migration], cluster: Cluster, around: MigrationEnvironment
+    migration: type[Migration],
+    cluster: Cluster,
+    around: MigrationEnvironment,
+    *,
+    compares_reads: bool = False,
 ) -> AttemptRecord:
-    """Call only ``check``."""
-    attempt = AttemptRecord(Recording())
+    """Call only ``check``, and compare the answers to its reads if the caller wants it."""
+    attempt = AttemptRecord(Recording(reads=[] if compares_reads else None))
     with _watching(attempt):
         [result] = engine.check_migrations(
             [_watched(migration, attempt, around)], _setting(cluster, around, attempt.process)
@@ -219,6 +231,7 @@ def _watched(
         try:
             verdict = migration.check(self, _context(ctx, attempt, around, float(migration.timeout)))
         except BaseException as error:
+            attempt.raised = error
             _note_failure(attempt, f"its check failed: {describe_error(error, migration)}")
             raise
         if isinstance(verdict, Verdict):
@@ -226,12 +239,16 @@ def _watched(
         return verdict
 
     def run(self: Migration, ctx: Context) -> None:
-        attempt.ran = True
+        attempt.ran_after = len(attempt.recording.calls)
+        threads = set(threading.enumerate())
         try:
             migration.run(self, _context(ctx, attempt, around, float(migration.timeout)))
         except BaseException as error:
+            attempt.raised = error
             _note_failure(attempt, f"its run failed: {describe_error(error, migration)}")
             raise
+        if any(one.is_alive() for one in set(threading.enumerate()) - threads):
+            _note_failure(attempt, "its run has returned, and a thread that it started still works: join it")
 
     body = {"check": check, "run": run, "__module__": migration.__module__, "__doc__": migration.__doc__}
     return cast("type[Migration]", type(migration.__name__, (migration,), body))

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -25,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Co
 
 from .api_server import ApiServer
 from .attempt_record import AttemptRecord, MigrationEnvironment, attempt_migration
+from .hash_seeds import is_of_author
 from .memory_cluster import MemoryCluster, Reaction
 from .state import ClusterState, api_versions_of, read_state, state_differences, status_differences
 
@@ -45,6 +49,7 @@ class Case:
         prepare: called with the cluster once ``before`` exists.
         reactions: functions in place of controllers, in memory.
         max_requests: how many requests a check may make.
+        said: the log lines and errors of all attempts.
     """
 
     migration: type[Migration]
@@ -58,6 +63,7 @@ class Case:
     prepare: Callable[[Cluster], None] | None = None
     reactions: Sequence[Reaction] = ()
     max_requests: int = 3
+    said: dict[str, None] = field(default_factory=dict)
     _versions: dict[Ref, str] = field(default_factory=dict)
     _memory: dict[str, Any] = field(default_factory=dict)
 
@@ -65,18 +71,19 @@ class Case:
         self._memory = process_memory(self.migration)
         self._versions = api_versions_of([*self.before, *self.after])
 
-    def start(self, others: Sequence[Object] = ()) -> Cluster:
-        """A cluster in the state ``before``, with some other objects."""
-        cluster = self._holding([*others, *self.before])
+    def start(self) -> Cluster:
+        """A cluster in the state ``before``."""
+        cluster = self.holding(self.before)
         if self.prepare:
             self.prepare(cluster)
         return cluster
 
     def start_after(self) -> Cluster:
         """A new cluster in the state ``after``."""
-        return self._holding(self.after)
+        return self.holding(self.after)
 
-    def _holding(self, objects: Sequence[Object]) -> Cluster:
+    def holding(self, objects: Sequence[Object]) -> Cluster:
+        """A cluster with these objects alone."""
         cluster = self.server.hold(deep_copy(list(objects)), self.crds, self._namespaces())
         if isinstance(cluster, MemoryCluster):
             for reaction in self.reactions:
@@ -92,6 +99,7 @@ class Case:
         """One attempt, by :func:`attempt_migration`. Written objects belong to the state from then on."""
         done = attempt_migration(self.migration, cluster, self.around, **how)
         self._versions = {**done.recording.written, **self._versions}
+        self.said.update(dict.fromkeys((*done.said, done.error)))
         self.server.note(done.recording.created)
         return done
 
@@ -106,6 +114,15 @@ class Case:
         """The current state of all objects of the case."""
         only_stays = api_versions_of(self.stays).keys() - api_versions_of(self.after).keys()
         return read_state(cluster, {ref: at for ref, at in self._versions.items() if ref not in only_stays})
+
+    def touch(self, cluster: Cluster) -> None:
+        """Write all objects of the case, with the same content in the end."""
+        for ref, obj in self.state(cluster).items():
+            for value in ("yes", None):
+                patch = {"metadata": {"annotations": {"touched": value}}}
+                if obj is None:
+                    continue
+                cluster.patch(obj["apiVersion"], ref.kind, ref.name, ref.namespace or None, patch)
 
     def being_deleted(self, cluster: Cluster) -> list[str]:
         """Names of the objects of the case that are being deleted."""
@@ -187,16 +204,38 @@ def build_environment(
     return MigrationEnvironment(known, release, profile, dict(variables or {}), seconds, waits)
 
 
-DATA = (type(None), bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
+DATA = (type(None), bool, int, float, str, bytes, list, tuple, dict, set, frozenset, deque, count)
 
 
 def process_memory(migration: type[Migration]) -> dict[str, Any]:
-    """A copy of the data in a migration's class and its module, by name."""
-    module = sys.modules.get(migration.__module__)
-    places = {f"{migration.__name__}.": vars(migration), "": vars(module) if module else {}}
+    """A copy of the data in a migration's class, its base classes and their modules, by name."""
+    theirs = [one for one in migration.__mro__ if one is not Migration and issubclass(one, Migration)]
+    names = dict.fromkeys(one.__module__ for one in theirs)
+    for name in list(names):
+        # What it imports from other modules of its author.
+        found = vars(sys.modules[name]).values() if name in sys.modules else ()
+        imported = (
+            one.__name__ if isinstance(one, ModuleType) else getattr(one, "__module__", "") for one in found
+        )
+        names |= {one: None for one in imported if isinstance(one, str) and one and is_of_author(one)}
+    places: dict[str, Mapping[str, Any]] = {f"{one.__name__}.": vars(one) for one in theirs}
+    places |= {
+        f"{name.rpartition('.')[2]}.": vars(sys.modules[name]) for name in names if name in sys.modules
+    }
     return {
-        prefix + name: deepcopy(value)
+        prefix + name: data
         for prefix, members in places.items()
         for name, value in members.items()
-        if isinstance(value, DATA) and not name.startswith("__")
+        if not name.startswith("__") and (data := _data_of(value)) is not None
     }
+
+
+def _data_of(value: Any) -> Any:
+    """A copy of the data in a value, also of that in an object of an author's class, or in a function."""
+    if isinstance(value, DATA):
+        return repr(value) if isinstance(value, count) else deepcopy(value)
+    is_theirs = isinstance(value, FunctionType) or is_of_author(type(value).__module__)
+    inner = vars(value) if is_theirs and hasattr(value, "__dict__") and not isinstance(value, type) else {}
+    if isinstance(value, FunctionType):
+        inner = {**inner, "": value.__defaults__}
+    return {name: deepcopy(one) for name, one in inner.items() if one and isinstance(one, DATA)} or None

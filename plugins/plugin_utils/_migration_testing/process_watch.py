@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Detects what a migration uses besides the cluster: files, programs, sockets, the clock, random values.
+"""Detects what a migration uses besides the cluster: files, programs, threads, the clock and the like.
 
 Python reports files, programs and sockets to audit hooks, and calls of C functions to profilers. Both count
 only while :func:`watch_process` is open, and only if a migration's own code is the cause. The cluster, the
@@ -46,7 +46,7 @@ _USES: dict[Any, str] = {
         for name, function in (
             *(
                 (f"time.{one}", getattr(time, one))
-                for one in ("time", "time_ns", "monotonic", "monotonic_ns")
+                for one in ("time", "time_ns", "monotonic", "monotonic_ns", "clock_gettime", "process_time")
             ),
             *((f"time.{one}", getattr(time, one)) for one in ("perf_counter", "localtime", "gmtime")),
             *((f"time.{one}", getattr(time, one)) for one in ("ctime", "strftime")),
@@ -54,11 +54,17 @@ _USES: dict[Any, str] = {
             ("date.today", datetime.date.today),
         )
     },
+    time.sleep: "waits (time.sleep): ctx.sleep ends with the step's time",
+    **{
+        getattr(os, one): f"asks for its process or machine (os.{one})"
+        for one in ("getpid", "getppid", "uname", "getcwd", "cpu_count", "getuid")
+    },
     os.urandom: "uses a random value (os.urandom)",
     random.random: "uses a random value (random)",
     random.getrandbits: "uses a random value (random)",
     **dict.fromkeys((os.stat, os.lstat, os.access), "reads a file's state"),
 }
+_THREADS = ("_thread.start",)
 _PROGRAMS = ("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "pty.")
 _SOCKETS = ("socket.", "ssl.", "http.client.", "urllib.")
 _FILES = ("os.", "shutil.", "tempfile.", "glob.", "pathlib.", "sqlite3.")
@@ -115,13 +121,17 @@ def _stop_thread() -> None:
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _watches or (event != "open" and not event.startswith((*_PROGRAMS, *_SOCKETS, *_FILES))):
+    if not _watches or (
+        event != "open" and not event.startswith((*_THREADS, *_PROGRAMS, *_SOCKETS, *_FILES))
+    ):
         return
     if _step_of(sys._getframe(1)) == CHECK:
         _watches[-1].in_check[_described(event, arguments)] = None
 
 
 def _described(event: str, arguments: tuple[Any, ...]) -> str:
+    if event.startswith(_THREADS):
+        return f"starts a thread ({event})"
     if event.startswith(_PROGRAMS):
         return f"starts a program ({event})"
     if event.startswith(_SOCKETS):
@@ -147,7 +157,20 @@ def _add_audit_hook_once() -> None:
     # A process can't remove an audit hook.
     if not _hooks:
         _hooks.append(_audit)
+        os.environ.encodekey = _noted(os.environ.encodekey)
+        os.environ.decodekey = _noted(os.environ.decodekey)
         sys.addaudithook(_audit)
+
+
+def _noted(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function through which each use of an environment variable passes, as neither hook reports that."""
+
+    def convert_noted(key: Any) -> Any:
+        if _watches and _step_of(sys._getframe(1)) == CHECK:
+            _watches[-1].in_check["reads environment variables (os.environ)"] = None
+        return convert(key)
+
+    return convert_noted
 
 
 _hooks: list[Callable[[str, tuple[Any, ...]], None]] = []

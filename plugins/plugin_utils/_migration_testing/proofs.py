@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .case import Case
-from .proofs_of_check import check_is_cheap, check_only_reads, ends_not_needed, evidence_is_stable, valid
+from .proofs_of_check import (
+    changes_no_reads,
+    check_is_cheap,
+    check_only_reads,
+    ends_not_needed,
+    evidence_is_stable,
+    stands_bare_objects,
+    valid,
+)
 from .proofs_of_faults import survives_being_killed, survives_errors
 from .proofs_of_others import loses_no_update, spares_bystanders
 from .proofs_of_run import (
@@ -24,6 +32,7 @@ from .proofs_of_run import (
 from .proofs_of_surroundings import (
     check_stands_an_empty_cluster,
     check_uses_the_cluster_alone,
+    decides_without_release,
     keeps_secrets,
     leaves_release_alone,
 )
@@ -50,8 +59,11 @@ PROOFS = (
     Proof("run leads to `after`", reaches_after, basic=True),
     Proof("check is cheap", check_is_cheap),
     Proof("check returns the same twice", evidence_is_stable),
+    Proof("check changes nothing that it reads", changes_no_reads),
     Proof("check uses the cluster alone", check_uses_the_cluster_alone),
+    Proof("it decides without ctx.release", decides_without_release),
     Proof("check works on an empty cluster", check_stands_an_empty_cluster),
+    Proof("it works on objects without annotations and labels", stands_bare_objects),
     Proof("objects in `stays` are never replaced", preserves_lasting_objects),
     Proof("check returns not_needed after run", ends_not_needed),
     Proof("a second run changes nothing", repeats_nothing),

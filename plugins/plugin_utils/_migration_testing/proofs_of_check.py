@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.validation import (
     Candidate,
     problems_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
-from .attempt_record import check_migration
+from .attempt_record import AttemptRecord, check_migration
 from .case import Case
+from .hash_seeds import verdicts_by_seed
 from .recorded_cluster import describe_call
 
 Problems = Iterator[str]
@@ -61,12 +64,55 @@ def check_is_cheap(case: Case) -> Problems:
 def evidence_is_stable(case: Case) -> Problems:
     """On the same cluster, its check returns the same twice: a run must find what the plan predicted."""
     cluster = case.start()
-    first, second = (check_migration(case.migration, cluster, case.around) for _time in range(2))
+    first = check_migration(case.migration, cluster, case.around, compares_reads=True)
+    if not case.server.waits:
+        case.touch(cluster)
+    second = check_migration(case.migration, cluster, case.around)
     if first.verdicts and first.reason != second.reason:
         yield (
             f"asked twice of the same cluster, check said {first.reason} and then {second.reason}: a run "
-            f"stops where it says something else than its plan. Leave out ages, times and random orders"
+            f"stops where it says something else than its plan. Leave out ages, times, resourceVersions "
+            f"and random orders"
         )
+    elif first.verdicts:
+        reads = [(call, copy) for call, _answer, copy in first.recording.reads or ()]
+        for state, evidence in sorted(verdicts_by_seed(case.migration, reads, case.around)):
+            if f"{state} ({evidence!r})" != first.reason:
+                yield (
+                    f"with another seed of hashes, as each process has, check said {state} ({evidence!r}), "
+                    f"and here {first.reason}: a set has another order there. Sort it (sorted)"
+                )
+                return
+
+
+def changes_no_reads(case: Case) -> Problems:
+    """Its check does not change the objects that it has read, which other checks share."""
+    for name, cluster in _both_states(case):
+        attempt = check_migration(case.migration, cluster, case.around, compares_reads=True)
+        for call in attempt.recording.changed_reads():
+            yield (
+                f"on `{name}`, check changes the answer to {describe_call(call)}: other checks share it, and "
+                f"would read what is not in the cluster. Copy an object (copy.deepcopy) before changing it"
+            )
+            return
+
+
+def stands_bare_objects(case: Case) -> Problems:
+    """Its check and its run work on objects without annotations, and without labels."""
+    if case.server.waits:
+        return
+    for name, state in (("before", case.before), ("after", case.after)):
+        for field in ("annotations", "labels"):
+            bare = [_without(obj, field) for obj in state]
+            if bare == list(state):
+                continue
+            attempt = case.attempt(case.holding(bare))
+            if _is_programming_error(attempt):
+                yield (
+                    f"on `{name}` without {field}, {attempt.error}: an object of a user or another release "
+                    f"may have none, and metadata.{field} is not there then. Use .get({field!r}) or {{}}"
+                )
+                return
 
 
 def ends_not_needed(case: Case) -> Problems:
@@ -77,6 +123,18 @@ def ends_not_needed(case: Case) -> Problems:
     again = check_migration(case.migration, case.start_after(), case.around)
     if again.verdict != "not_needed":
         yield f"on `after`, check has to say not_needed, and said {again.error or again.reason}"
+
+
+def _is_programming_error(attempt: AttemptRecord) -> bool:
+    """Whether it failed by a Python error, or by a JSON patch below a field that does not exist."""
+    patch = attempt.recording.calls[-1].patch if attempt.recording.calls else None
+    if isinstance(attempt.raised, Invalid) and isinstance(patch, list):
+        return all(one.get("op") == "add" for one in patch)
+    return attempt.raised is not None and not isinstance(attempt.raised, LifecycleError)
+
+
+def _without(obj: Object, field: str) -> Object:
+    return {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key != field}}
 
 
 def _both_states(case: Case) -> Iterator[tuple[str, Cluster]]:

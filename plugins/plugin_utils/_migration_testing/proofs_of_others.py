@@ -5,204 +5,205 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
-    readable_version,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import built_in_kinds
 
 from .api_server import namespaced_kinds
-from .attempt_record import attempt_migration
+from .attempt_record import AttemptRecord, attempt_migration
 from .case import Case
-from .state import api_versions_of, read_state, replaced
+from .edits_of_others import OTHER_CLIENT, Edit, edits_of, is_marked, marked
+from .memory_cluster import MemoryCluster
+from .state import ClusterState, api_versions_of, read_state, replaced, state_differences
 
 Problems = Iterator[str]
 
-SOMEBODY = "somebody-else"
-EDIT = "edited-by-somebody-else"
-SHORTEST_MOVED_VALUE = 4
-"""Minimum length of a value to search elsewhere. A shorter one may be there by chance."""
 ELSEWHERE = "bystanders"
-
-
-@dataclass(frozen=True)
-class Edit:
-    """An edit of an object by another client.
-
-    Attributes:
-        ref, api_version: the object.
-        field: ``data`` or ``annotations``.
-        key: the key in that field.
-        value: the value that it replaces, as plain text; None if the key is new.
-    """
-
-    ref: Ref
-    api_version: str
-    field: str
-    key: str
-    value: str | None
-
-    def __str__(self) -> str:
-        path = f"{'metadata.' if self.field == 'annotations' else ''}{self.field}.{self.key}"
-        return f"{'adds' if self.value is None else 'changes'} {path} of {self.ref}"
-
-    def make(self, cluster: Cluster) -> bool:
-        """Write it. Returns whether the object existed with the value, so that it was written."""
-        ref = self.ref
-        at = readable_version(cluster, self.api_version, ref.kind)
-        obj = cluster.get(at, ref.kind, ref.name, ref.namespace or None)
-        if obj is None or _plain(obj, self.field).get(self.key) != self.value:
-            return False
-        text = base64.b64encode(EDIT.encode()).decode() if self._is_encoded else EDIT
-        patch: Object = {self.field: {self.key: text}}
-        patch = {"metadata": patch} if self.field == "annotations" else patch
-        somebody = cluster.with_field_manager(SOMEBODY)
-        somebody.patch(at, ref.kind, ref.name, ref.namespace or None, patch)
-        return True
-
-    @property
-    def _is_encoded(self) -> bool:
-        return self.ref.kind == "Secret" and self.field == "data"
+COMMON = built_in_kinds()
+DATA = ("data", "binaryData", "stringData")
+OTHER_DATA = {"other": "b3RoZXI="}
+SHARED_LABELS = ("app.kubernetes.io/", "helm.sh/")
+"""Prefixes of labels that objects of any owner carry. So they do if the key has no prefix."""
+IDENTIFYING_LABELS = ("name", "instance", "component", "app", "k8s-app")
 
 
 def loses_no_update(case: Case) -> Problems:
-    """An edit by another client between two of its calls is not lost. The migration may fail by it."""
+    """An edit by another client between two of its calls is not lost. The migration may fail by it.
+
+    The result must be the same as if the edit had been made before the migration, or after it.
+    """
     undisturbed, _state = case.undisturbed
     if case.server.waits or undisturbed.error:
         return
-    for edit in _edits(case):
-        for number in range(2, len(undisturbed.recording.calls) + 1):
-            if call := _call_that_lost(case, edit, number):
+    numbers = list(_moments(undisturbed))
+    for edit in edits_of(case.before, case.after):
+        results = _Results(case, edit)
+        for number in numbers:
+            if _call_that_lost(case, edit, number, results):
+                parts = (
+                    (one, _call_that_lost(case, one, number, _Results(case, one))) for one in edit.parts()
+                )
+                lost, call = next((part, call) for part, call in parts if call)
                 yield (
-                    f"somebody else {edit} before {call}, and that is lost. Give metadata.resourceVersion of "
-                    f"what was read with the write, or let a JSON patch test the old value: then the server "
-                    f"refuses it, and the next run reads again"
+                    f"another client {lost} before {call}, and that is lost. Give metadata.resourceVersion "
+                    f"of what was read with the write, or let a JSON patch test the old value: then the "
+                    f"server refuses it, and the next run reads again"
                 )
                 return
 
 
-def _call_that_lost(case: Case, edit: Edit, number: int) -> str:
+def _moments(attempt: AttemptRecord) -> Iterator[int]:
+    """The calls of its run before which an edit matters: each write, and each read that repeats another."""
+    calls, first = attempt.recording.calls, attempt.ran_after or 0
+    last = max((number for number, call in enumerate(calls, 1) if call.writes), default=0)
+    for number, call in enumerate(calls[first:last], first):
+        if call.writes or call in calls[first:number]:
+            yield number + 1
+
+
+def _call_that_lost(case: Case, edit: Edit, number: int, results: _Results) -> str:
     """The call before which the edit was made, if the edit is lost in the end; otherwise empty."""
     cluster = case.start()
     is_made: list[bool] = []
-    attempt = case.attempt(cluster, before_call=(number, lambda: is_made.append(edit.make(cluster))))
-    if attempt.error:
-        case.attempt(cluster)
-    if not any(is_made) or any(EDIT in text for text in _all_texts(case.state(cluster).values())):
+    attempt = last = case.attempt(cluster, before_call=(number, lambda: is_made.append(edit.make(cluster))))
+    if not any(is_made):
+        return ""
+    if attempt.error or attempt.verdicts[-1].state != "not_needed":
+        last = case.attempt(cluster)
+    state = case.state(cluster)
+    is_dropped = _must_remain(case, edit) and not is_marked(state.values())
+    if results.have(state) and not is_dropped:
+        return ""
+    has_failed = last.error or last.verdicts[-1].state != "not_needed"
+    if has_failed and (is_marked(state.values()) or not edit.has_mark):
         return ""
     return attempt.recording.describe_call(number)
 
 
-def _edits(case: Case) -> Iterator[Edit]:
-    """Edits that must exist in the end, perhaps elsewhere. Values that `after` lacks may be deleted."""
-    after = {ref_of(obj): obj for obj in case.after}
-    texts = list(_all_texts(case.after))
-    for obj in case.before:
-        ref, stays = ref_of(obj), after.get(ref_of(obj))
-        for field in ("annotations", *(("data",) if ref.kind in ("ConfigMap", "Secret") else ())):
-            place = f"metadata.{field}" if field == "annotations" else field
-            if f"{place}" in case.ignored or f"{ref.kind}:{place}" in case.ignored:
-                continue
-            if stays is not None:
-                yield Edit(ref, obj["apiVersion"], field, EDIT, None)
-            for key, value in _plain(obj, field).items():
-                is_kept = stays is not None and _plain(stays, field).get(key) == value
-                is_moved = len(value) >= SHORTEST_MOVED_VALUE and value in texts
-                if (is_kept or is_moved) and not {
-                    f"{place}.{key}",
-                    f"{ref.kind}:{place}.{key}",
-                } & case.ignored:
-                    yield Edit(ref, obj["apiVersion"], field, key, value)
+def _must_remain(case: Case, edit: Edit) -> bool:
+    """Whether others may add to the field at any time, because the object remains."""
+    place = ".".join(map(str, edit.field))
+    is_open = edit.adds and edit.field[0] in ("metadata", "data")
+    is_ignored = not case.ignored.isdisjoint((place, f"{edit.ref.kind}:{place}"))
+    return is_open and not is_ignored and edit.ref in map(ref_of, case.after)
+
+
+class _Results:
+    """The states if an edit is made before the migration, and after it if that is possible."""
+
+    def __init__(self, case: Case, edit: Edit) -> None:
+        self._case = case
+        self._edit = edit
+
+    def have(self, state: ClusterState) -> bool:
+        """Whether a state is one of them."""
+        return self._is(self._edited_before, state) or self._is(self._edited_after, state)
+
+    def _is(self, result: ClusterState | None, state: ClusterState) -> bool:
+        return result is not None and not self._case.differences(state, result, "the result")
+
+    @cached_property
+    def _edited_before(self) -> ClusterState:
+        cluster = self._case.start()
+        self._edit.make(cluster)
+        if self._case.attempt(cluster).error:
+            self._case.attempt(cluster)
+        return self._case.state(cluster)
+
+    @cached_property
+    def _edited_after(self) -> ClusterState | None:
+        cluster = self._case.start()
+        self._case.attempt(cluster)
+        return self._case.state(cluster) if self._edit.make(cluster) else None
 
 
 def spares_bystanders(case: Case) -> Problems:
-    """It does not delete or replace objects of its kinds that are in neither state."""
+    """It does not delete, replace or change objects of its kinds that are in neither state.
+
+    A migration may change all objects of a kind that the test defines, and those with the same content.
+    """
     undisturbed, _state = case.undisturbed
     if case.server.waits or undisturbed.error:
         return
     touched = {(call.api_version, call.kind) for call in undisturbed.recording.calls if call.kind}
-    bystanders = list(_bystanders(case, touched))
-    cluster = case.start(bystanders)
+    for is_alike in (True, False):
+        problems = list(_harm_to(case, list(_bystanders(case, touched, is_alike)), is_alike))
+        yield from problems
+        if problems:
+            return
+
+
+def _harm_to(case: Case, bystanders: Sequence[Object], is_alike: bool) -> Problems:
+    cluster = case.start()
+    if not isinstance(cluster, MemoryCluster):
+        return
+    cluster.seed(*deep_copy(bystanders), manager=OTHER_CLIENT)
     versions = api_versions_of(bystanders)
     before = read_state(cluster, versions)
-    attempt_migration(case.migration, cluster, case.around)
-    for ref in replaced(before, read_state(cluster, versions)):
-        yield (
-            f"{ref} is gone, and neither `before` nor `after` names it: it may be anybody's. Let run delete "
-            f"by name, or by a label that only its own objects have, and in its own namespace"
-        )
+    written = attempt_migration(case.migration, cluster, case.around).recording.written
+    now = read_state(cluster, versions)
+    why = "neither `before` nor `after` names it: it may be anybody's. Let run select objects by name, or by"
+    for ref in (gone := replaced(before, now)):
+        labels = (before[ref] or {})["metadata"].get("labels") or {}
+        carries = "".join(f", which carries the label {key}={value}," for key, value in labels.items())
+        yield f"{ref}{carries} is gone, and {why} a label that only they have, and in its own namespace"
+    common = set() if is_alike else {ref for ref, at in versions.items() if (at, ref.kind) in COMMON}
+    changed = {ref: now[ref] for ref in written if ref in common.difference(gone)}
+    for problem in state_differences(changed, {ref: before[ref] for ref in changed}, name="its owner"):
+        yield f"{problem}; {why} what only they have, and in its own namespace"
 
 
-def _bystanders(case: Case, touched: Iterable[tuple[str, str]]) -> Iterator[Object]:
-    """One object of each kind in each namespace, and one in another namespace, without labels."""
+def _bystanders(case: Case, touched: Iterable[tuple[str, str]], is_alike: bool) -> Iterator[Object]:
+    """Objects of each kind in each namespace and in another one: without labels, and with shared ones."""
     known = [*case.before, *case.after]
     namespaced = namespaced_kinds([*case.crds, *known])
     examples: dict[tuple[str, str], Object] = {
         (obj["apiVersion"], obj["kind"]): obj for obj in reversed(known)
     }
     places = {ref.namespace for ref in map(ref_of, known) if ref.namespace}
+    remain = [obj["metadata"].get("labels") or {} for obj in (*case.after, *case.stays)]
+    others = {label for labels in remain for label in labels.items()}
     yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ELSEWHERE}}
     for kind in dict.fromkeys((*examples, *touched)):
         if kind not in namespaced or kind[1] in ("Namespace", "CustomResourceDefinition"):
             continue
         example = examples.get(kind, {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "a"}})
         name = example["metadata"]["name"]
-        if not namespaced[kind]:
-            yield _like(example, {"name": f"{name}-{SOMEBODY}"})
-            continue
-        yield _like(example, {"name": name, "namespace": ELSEWHERE})
-        yield from (
-            _like(example, {"name": f"{name}-{SOMEBODY}", "namespace": one}) for one in sorted(places)
-        )
+        labels = _shared_labels(example, others if is_alike else set())
+        example = example if is_alike else _with_other_content(example)
+        if namespaced[kind]:
+            yield _like(example, {"name": name, "namespace": ELSEWHERE}, labels)
+        for place in sorted(places) if namespaced[kind] else [""]:
+            where = {"namespace": place} if place else {}
+            for number, some in enumerate(({}, *_groups(labels))):
+                yield _like(example, {"name": f"{OTHER_CLIENT}-{number}-{name}", **where}, some)
 
 
-def _like(example: Object, metadata: Mapping[str, str]) -> Object:
+def _with_other_content(obj: Object) -> Object:
+    """An object of the same form with other texts. The keys of data are other ones, too."""
+    other = {key: OTHER_DATA if key in DATA else marked(value) for key, value in obj.items()}
+    return {**other, **{key: obj[key] for key in ("apiVersion", "kind", "metadata")}}
+
+
+def _shared_labels(obj: Object, others: Set[tuple[str, str]]) -> dict[str, str]:
+    labels = (obj["metadata"].get("labels") or {}).items()
+    return {
+        key: value
+        for key, value in labels
+        if "/" not in key or key.startswith(SHARED_LABELS) or (key, value) in others
+    }
+
+
+def _groups(labels: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Labels that one object of others may carry: all but those that identify, and each of these alone."""
+    names = {key for key in labels if key.rpartition("/")[2] in IDENTIFYING_LABELS}
+    groups = [{key: value for key, value in labels.items() if key not in names}]
+    yield from filter(None, [*groups, *({key: labels[key]} for key in labels if key in names)])
+
+
+def _like(example: Object, metadata: Mapping[str, str], labels: Mapping[str, str] | None = None) -> Object:
     content = {key: value for key, value in example.items() if key not in ("metadata", "status")}
-    return {**deep_copy(content), "metadata": dict(metadata)}
-
-
-def _plain(obj: Object, field: str) -> dict[str, str]:
-    """The texts in one map of an object. Those in a Secret's data are decoded."""
-    holder = obj["metadata"] if field == "annotations" else obj
-    found = {key: value for key, value in (holder.get(field) or {}).items() if isinstance(value, str)}
-    if obj["kind"] == "Secret" and field == "data":
-        return {key: decoded(value) for key, value in found.items()}
-    return found
-
-
-def decoded(text: str) -> str:
-    """The decoded base64, or the text itself if it is not base64."""
-    try:
-        return base64.b64decode(text, validate=True).decode()
-    except (binascii.Error, ValueError):
-        return text
-
-
-def _all_texts(objects: Iterable[Object | None]) -> Iterator[str]:
-    for obj in objects:
-        if obj is not None:
-            yield from _plain(obj, "data").values()
-            yield from texts_in(
-                {key: value for key, value in obj.items() if key != "data" or obj["kind"] != "Secret"}
-            )
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    """All texts in a value, without keys."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from (text for one in value.values() for text in texts_in(one))
-    elif isinstance(value, list):
-        yield from (text for one in value for text in texts_in(one))
+    return {**content, "metadata": {**metadata, **({"labels": dict(labels)} if labels else {})}}

@@ -5,22 +5,21 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
-
-from .attempt_record import AttemptRecord, check_migration
+from .attempt_record import AttemptRecord, attempt_migration, check_migration
 from .case import Case
-from .proofs_of_others import decoded, texts_in
+from .secret_values import SHORTEST_SECRET, secret_values, shows, texts_in
+from .state import bullet_list
 
 Problems = Iterator[str]
 
-SHORTEST_SECRET = 6
-"""Minimum length of a value to search. A shorter one may be anywhere by chance."""
+OTHER_RELEASES = ("0.0.1", "98.7.6")
+DECIDE = "it decides by ctx.release. Let it decide from the cluster, which may have come from any release"
 
 
 def keeps_secrets(case: Case) -> Problems:
@@ -30,33 +29,25 @@ def keeps_secrets(case: Case) -> Problems:
         attempts = [case.attempt(cluster), check_migration(case.migration, case.start_after(), case.around)]
     said = {
         "evidence": [verdict.evidence for attempt in attempts for verdict in attempt.verdicts],
-        "log": [text for attempt in attempts for text in attempt.said],
+        "log": [*case.said, *(text for attempt in attempts for text in attempt.said)],
         "output": [output.getvalue()],
     }
     public = [text for obj in case.before if obj["kind"] != "Secret" for text in texts_in(obj)]
+    names = [str(obj["metadata"]) for obj in [*case.before, *case.after]]
     others = {ref: obj for ref, obj in case.undisturbed[1].items() if obj and ref.kind != "Secret"}
-    for ref, key, value in _secret_values([*case.before, *case.after]):
-        forms = (value, base64.b64encode(value.encode()).decode())
-        places = [f"its {place}" for place, texts in said.items() if _has(texts, forms)]
-        if not _has(public, forms):
-            places += [str(other) for other, obj in others.items() if _has(texts_in(obj), forms)]
+    for ref, key, value in secret_values([*case.before, *case.after]):
+        is_short = len(value) < SHORTEST_SECRET
+        if is_short and _has(names, value):
+            continue
+        places = [f"its {place}" for place, texts in said.items() if _has(texts, value)]
+        if not is_short and not _has(public, value):
+            places += [str(other) for other, obj in others.items() if _has(texts_in(obj), value)]
         for place in places:
             yield f"the value of data.{key} of {ref} is in {place}: name the Secret and its key instead"
 
 
-def _secret_values(objects: list[Object]) -> Iterator[tuple[Ref, str, str]]:
-    found: dict[str, tuple[Ref, str, str]] = {}
-    for obj in objects:
-        if obj["kind"] == "Secret":
-            values = {key: decoded(str(text)) for key, text in (obj.get("data") or {}).items()}
-            for key, value in {**values, **(obj.get("stringData") or {})}.items():
-                if len(value.strip()) >= SHORTEST_SECRET:
-                    found.setdefault(value, (ref_of(obj), key, value.strip()))
-    yield from found.values()
-
-
-def _has(texts: Iterator[str] | list[str], forms: tuple[str, ...]) -> bool:
-    return any(form in text for text in texts for form in forms)
+def _has(texts: Iterable[str], value: str) -> bool:
+    return any(shows(text, value) for text in texts)
 
 
 @contextmanager
@@ -90,6 +81,28 @@ def leaves_release_alone(case: Case) -> Problems:
             )
     if any(one.variables != case.around.variables for one in contexts):
         yield "it changes ctx.variables, which says what the user wants: copy it before changing it"
+
+
+def decides_without_release(case: Case) -> Problems:
+    """For other releases, its check decides the same, and its run has the same result."""
+    undisturbed, reached = case.undisturbed
+    done = check_migration(case.migration, case.start_after(), case.around)
+    if case.server.waits or undisturbed.error or done.error:
+        return
+    for release in OTHER_RELEASES:
+        around = replace(case.around, release=release)
+        cluster = case.start()
+        attempt = attempt_migration(case.migration, cluster, around)
+        again = check_migration(case.migration, case.start_after(), around)
+        for name, was, now in (("before", undisturbed, attempt), ("after", done, again)):
+            if now.error or now.verdict != was.verdict:
+                said = now.error or now.reason
+                yield f"on `{name}`, check said {was.reason}, and for release {release} {said}: {DECIDE}"
+                return
+        problems = case.differences(case.state(cluster), reached, f"release {case.around.release}")
+        if problems := [problem for problem in problems if release not in problem]:
+            yield f"for release {release}, its run has another result: {DECIDE}" + bullet_list(problems)
+            return
 
 
 def check_stands_an_empty_cluster(case: Case) -> Problems:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -64,6 +65,7 @@ class Recording:
         created: those of them that did not exist before.
         before_call: the number of a call (from 1), and the action of another client right before it.
         hit: whether the fault has happened.
+        reads: the answers to reads, each with a copy, if they are to be compared.
     """
 
     fault: Fault | None = None
@@ -73,6 +75,7 @@ class Recording:
     created: dict[Ref, str] = field(default_factory=dict)
     hit: bool = False
     before_call: tuple[int, Callable[[], None]] | None = None
+    reads: list[tuple[Call, object, object]] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def must_live(self) -> None:
@@ -106,6 +109,16 @@ class Recording:
         elif call.writes and call.verb != "exec":
             self.written[ref_named(call)] = call.api_version
 
+    def compared(self, call: Call, answer: T) -> T:
+        """The answer to a read, of which a copy is retained if reads are to be compared."""
+        if self.reads is not None:
+            self.reads.append((call, answer, deepcopy(answer)))
+        return answer
+
+    def changed_reads(self) -> list[Call]:
+        """The reads whose answers the caller has changed."""
+        return [call for call, answer, copy in self.reads or () if answer != copy]
+
     def describe_call(self, number: int) -> str:
         """A request for people, e.g. ``call 3 (patch ConfigMap shop/settings)``."""
         return f"call {number} ({describe_call(self.calls[number - 1])})"
@@ -122,7 +135,7 @@ class RecordedCluster(ClusterWrapper):
         recording = self._recording
         recording.must_live()
         if call.verb in NO_REQUEST:
-            return ask()
+            return recording.compared(call, ask())
         struck = recording.begin(call)
         if struck and recording.fault and not recording.fault.takes_effect:
             recording.strike()
@@ -135,6 +148,8 @@ class RecordedCluster(ClusterWrapper):
             raise
         if call.writes:
             recording.note_write(call, answer, existed=existed)
+        else:
+            recording.compared(call, answer)
         if struck:
             recording.strike()
         return answer

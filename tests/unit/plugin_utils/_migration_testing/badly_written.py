@@ -283,6 +283,33 @@ class LogsTheToken(MoveToken):
         ctx.log.info(f"the token was {token}")
 
 
+class ChangesWhatItReads(MoveToken):
+    """The token is in a Secret."""
+
+    def check(self, ctx: Context) -> Verdict:
+        if "token" in (settings := self.settings(ctx)):
+            del settings["token"]
+            return needed("ConfigMap shop/settings has the token")
+        return not_needed("ConfigMap shop/settings has no token")
+
+
+class DecidesByRelease(MoveToken):
+    """The token is in a Secret, in releases before 2.0."""
+
+    def check(self, ctx: Context) -> Verdict:
+        return super().check(ctx) if ctx.release.startswith("1") else not_needed("the release is too new")
+
+
+class NeedsLabels(MoveToken):
+    """The token is in a Secret, and the team is known."""
+
+    def check(self, ctx: Context) -> Verdict:
+        for found in ctx.cluster.list("v1", "ConfigMap", SHOP).items:
+            if "team" in found["metadata"]["labels"]:
+                return super().check(ctx)
+        return not_needed("no team has a ConfigMap")
+
+
 class AsksTheTime(MoveToken):
     """The token is in a Secret."""
 

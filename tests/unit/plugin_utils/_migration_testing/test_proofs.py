@@ -35,6 +35,10 @@ from tests.unit.plugin_utils._migration_testing.badly_written import AFTER, BEFO
 
 CHANGED = [config_map(color="red", changes="1"), secret(token=bad.TOKEN)]
 
+LABELLED = [{**one, "metadata": {**one["metadata"], "labels": {"team": "a"}}} for one in AFTER[:1]] + AFTER[
+    1:
+]
+
 LOSES_UPDATES = "it loses no update of others"
 """What also catches those that write the object of a name anew, or what they have read before."""
 
@@ -63,6 +67,25 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         "check returns the same twice",
         AFTER,
         "asked twice of the same cluster, check said needed ('ConfigMap shop/settings has the token at ",
+    ),
+    (
+        bad.ChangesWhatItReads,
+        "check changes nothing that it reads",
+        AFTER,
+        "on `before`, check changes the answer to get ConfigMap shop/settings: other checks share it",
+    ),
+    (
+        bad.DecidesByRelease,
+        "it decides without ctx.release",
+        AFTER,
+        "on `before`, check said needed ('ConfigMap shop/settings has the token'), and for release 0.0.1 "
+        "not_needed ('the release is too new'): it decides by ctx.release.",
+    ),
+    (
+        bad.NeedsLabels,
+        "it works on objects without annotations and labels",
+        LABELLED,
+        "on `before` without labels, its check failed: KeyError: 'labels'",
     ),
     (
         bad.AsksTheTime,
@@ -121,14 +144,14 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         bad.LosesUpdates,
         LOSES_UPDATES,
         AFTER,
-        "somebody else changes data.token of ConfigMap shop/settings before call 3 (apply Secret "
+        "another client changes data.token of ConfigMap shop/settings before call 3 (apply Secret "
         "shop/token), and that is lost. Give metadata.resourceVersion",
     ),
     (
         bad.TidiesUp,
         "it changes no other objects",
         AFTER,
-        "ConfigMap shop/settings-somebody-else is gone, and neither `before` nor `after` names it",
+        "ConfigMap shop/another-client-0-settings is gone, and neither `before` nor `after` names it",
     ),
     (
         bad.LogsTheToken,
@@ -184,7 +207,13 @@ def stays_of(migration: type[Migration]) -> list[Object]:
 
 
 def before_of(migration: type[Migration]) -> list[Object]:
+    if migration is bad.NeedsLabels:
+        return [labelled(obj) for obj in BEFORE]
     return [*BEFORE, *bad.cache()] if migration is bad.TakesMoreWithIt else BEFORE
+
+
+def labelled(obj: Object) -> Object:
+    return {**obj, "metadata": {**obj["metadata"], "labels": {"team": "a"}}}
 
 
 @pytest.fixture(autouse=True)
@@ -240,7 +269,7 @@ def test_no_value_of_a_secret_is_told() -> None:
 def test_what_waits_for_ever_in_memory_is_told_at_once() -> None:
     with pytest.raises(Disproved, match="it slept for longer than its timeout of 20 s") as caught:
         assert_migration(bad.Oversleeps, BEFORE, AFTER)
-    assert "(17 more proofs wait for this one)" in str(caught.value)
+    assert "(20 more proofs wait for this one)" in str(caught.value)
 
 
 def test_what_hangs_is_given_up() -> None:

@@ -1,0 +1,858 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pairs of migrations that differ by one flaw, and further good ones: a check, a run and two states each."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    Conflict,
+    Context,
+    Migration,
+    Object,
+    Phase,
+    Verdict,
+    blocked,
+    needed,
+    not_needed,
+)
+
+SHOP = "shop"
+NOTE = "acme.example/note"
+DEPLOYMENT, ROLE = ("apps/v1", "Deployment"), ("rbac.authorization.k8s.io/v1", "Role")
+CONFIG, SECRET, POD, SERVICE = (("v1", kind) for kind in ("ConfigMap", "Secret", "Pod", "Service"))
+
+Kind = tuple[str, str]
+Run = Callable[[Context], object]
+Check = Callable[[Context], Verdict]
+
+
+def made(kind: Kind, name: str, *, annotations: Any = None, labels: Any = None, **fields: Any) -> Object:
+    meta = {"name": name, "namespace": SHOP, "annotations": annotations, "labels": labels}
+    given = {key: value for key, value in meta.items() if value}
+    return {"apiVersion": kind[0], "kind": kind[1], "metadata": given, **fields}
+
+
+def encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def get(ctx: Context, kind: Kind, name: str) -> Object:
+    return ctx.cluster.get(*kind, name, SHOP) or {}
+
+
+def patch(ctx: Context, kind: Kind, name: str, content: Any) -> None:
+    ctx.cluster.patch(*kind, name, SHOP, content)
+
+
+def meta_of(obj: Object, field_name: str) -> dict[str, str]:
+    found: dict[str, str] = (obj.get("metadata") or {}).get(field_name) or {}
+    return found
+
+
+def as_read(obj: Object) -> Object:
+    return {key: obj["metadata"][key] for key in ("uid", "resourceVersion")}
+
+
+def verdict(is_needed: object, evidence: str = "settings") -> Verdict:
+    return needed(f"{evidence} must change") if is_needed else not_needed(f"{evidence} are migrated")
+
+
+def migration(check: Check, run: Run, undo: Run | None = None, **attributes: Any) -> type[Migration]:
+    """A class of these functions."""
+
+    class Made(Migration):
+        """The shop is migrated."""
+
+        component = "shop"
+        phase = Phase.PRE
+        keep = "for tests"
+        timeout = 20.0
+
+        def check(self, ctx: Context) -> Verdict:
+            return check(ctx)
+
+        def run(self, ctx: Context) -> None:
+            if check(ctx).state == "needed":
+                run(ctx)
+
+    if undo:
+        attributes["undo"] = lambda _self, ctx: undo(ctx)
+    for name, value in attributes.items():
+        setattr(Made, name, value)
+    return Made
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A flawed migration, its repaired twin, and what the kit says of the flaw."""
+
+    flawed: type[Migration]
+    repaired: type[Migration]
+    before: list[Object]
+    after: list[Object]
+    says: tuple[str, ...]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def runs(
+    check: Check, flawed: Run, repaired: Run, before: Any, after: Any, *says: str, **options: Any
+) -> Pair:
+    return Pair(migration(check, flawed), migration(check, repaired), before, after, says, options)
+
+
+def checks(flawed: Check, repaired: Check, *says: str, before: Any = None, **options: Any) -> Pair:
+    """A pair of which only the check differs; it paints the settings green."""
+    twins = (migration(check, lambda ctx: paint(ctx)) for check in (flawed, repaired))
+    more = before or []
+    return Pair(*twins, [RED, *more], [GREEN, *more], says, options)
+
+
+RED, GREEN = (made(CONFIG, "settings", data={"color": color, "owner": "shop"}) for color in ("red", "green"))
+
+
+def is_red(ctx: Context) -> bool:
+    return (get(ctx, CONFIG, "settings").get("data") or {}).get("color") == "red"
+
+
+def paint(ctx: Context) -> None:
+    patch(ctx, CONFIG, "settings", {"data": {"color": "green"}})
+
+
+def check_red(ctx: Context) -> Verdict:
+    return verdict(is_red(ctx))
+
+
+def also(does: Run) -> Check:
+    def check(ctx: Context) -> Verdict:
+        does(ctx)
+        return check_red(ctx)
+
+    return check
+
+
+# Lost updates.
+
+LABELLED = made(CONFIG, "settings", labels={"team": "a"}, data={"a": "b"})
+TIERED = made(CONFIG, "settings", labels={"team": "a", "acme.example/tier": "1"}, data={"a": "b"})
+
+
+def lacks_tier(ctx: Context) -> Verdict:
+    found = get(ctx, CONFIG, "settings")
+    return verdict(found and "acme.example/tier" not in meta_of(found, "labels"))
+
+
+def relabel_all(ctx: Context) -> None:
+    labels = {**meta_of(get(ctx, CONFIG, "settings"), "labels"), "acme.example/tier": "1"}
+    patch(ctx, CONFIG, "settings", [{"op": "add", "path": "/metadata/labels", "value": labels}])
+
+
+def relabel_one(ctx: Context) -> None:
+    patch(ctx, CONFIG, "settings", {"metadata": {"labels": {"acme.example/tier": "1"}}})
+
+
+def role(*resources: str) -> Object:
+    rules = [{"apiGroups": [""], "resources": [one], "verbs": ["get"]} for one in resources]
+    return made(ROLE, "reader", rules=rules)
+
+
+def service(*ips: str) -> Object:
+    ports = [{"name": "http", "port": 80, "targetPort": 8080}]
+    return made(SERVICE, "front", spec={"ports": ports, "externalIPs": list(ips)})
+
+
+def extending(kind: Kind, name: str, path: tuple[str, ...], item: Any, *, guarded: bool) -> tuple[Check, Run]:
+    """Append an item to a list of an object."""
+
+    def items(found: Object) -> list[Any]:
+        return list(functools.reduce(lambda value, key: value.get(key) or {}, path, found) or [])
+
+    def check(ctx: Context) -> Verdict:
+        found = get(ctx, kind, name)
+        return verdict(found and item not in items(found), name)
+
+    def run(ctx: Context) -> None:
+        found = get(ctx, kind, name)
+        content: Any = [*items(found), item]
+        for key in reversed(path):
+            content = {key: content}
+        patch(ctx, kind, name, {**content, "metadata": as_read(found)} if guarded else content)
+
+    return check, run
+
+
+def extends(before: Object, after: Object, path: tuple[str, ...], item: Any, *says: str) -> Pair:
+    kind, name = (before["apiVersion"], before["kind"]), before["metadata"]["name"]
+    flawed, repaired = (
+        migration(*extending(kind, name, path, item, guarded=guarded)) for guarded in (False, True)
+    )
+    return Pair(flawed, repaired, [before], [after], says)
+
+
+OLD, NEW = (made(CONFIG, name, data={"a": "first", "b": "second"}) for name in ("old", "new"))
+
+
+def has_old(ctx: Context) -> Verdict:
+    return verdict(get(ctx, CONFIG, "old"), "ConfigMap shop/old")
+
+
+def rename(*, guarded: bool) -> Run:
+    def run(ctx: Context) -> None:
+        old = get(ctx, CONFIG, "old")
+        ctx.cluster.apply(made(CONFIG, "new", data=old.get("data") or {}))
+        meta = old["metadata"]
+        how = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]} if guarded else {}
+        ctx.cluster.delete(*CONFIG, "old", SHOP, **how)
+
+    return run
+
+
+def deployment(image: str, name: str = "front", **meta: Any) -> Object:
+    template = {
+        "metadata": {"labels": {"app": name}},
+        "spec": {
+            "containers": [{"name": "web", "image": image}, {"name": "log", "image": "example.com/l:1"}]
+        },
+    }
+    selector = {"matchLabels": {"app": name}}
+    return made(DEPLOYMENT, name, spec={"replicas": 2, "selector": selector, "template": template}, **meta)
+
+
+OLD_IMAGE, NEW_IMAGE = "example.com/w:1", "example.com/w:2"
+
+
+def containers_of(found: Object) -> list[Object]:
+    return found["spec"]["template"]["spec"]["containers"] if found else []
+
+
+def index_of_old(found: Object) -> int | None:
+    return next((n for n, one in enumerate(containers_of(found)) if one["image"] == OLD_IMAGE), None)
+
+
+def has_old_image(ctx: Context) -> Verdict:
+    return verdict(index_of_old(get(ctx, DEPLOYMENT, "front")) is not None, "Deployment shop/front")
+
+
+def set_image(*, guarded: bool) -> Run:
+    def run(ctx: Context) -> None:
+        path = f"/spec/template/spec/containers/{index_of_old(get(ctx, DEPLOYMENT, 'front'))}/image"
+        test = [{"op": "test", "path": path, "value": OLD_IMAGE}] if guarded else []
+        patch(ctx, DEPLOYMENT, "front", [*test, {"op": "replace", "path": path, "value": NEW_IMAGE}])
+
+    return run
+
+
+def retrying(*, rereads: bool) -> Run:
+    def run(ctx: Context) -> None:
+        first = get(ctx, CONFIG, "settings")
+
+        def once() -> None:
+            found = get(ctx, CONFIG, "settings")
+            data = {**(found if rereads else first)["data"], "color": "green"}
+            patch(ctx, CONFIG, "settings", {"metadata": as_read(found), "data": data})
+
+        ctx.retry(once, on=(Conflict,))
+
+    return run
+
+
+# Objects of others.
+
+
+def every_deployment(ctx: Context) -> list[Object]:
+    return [
+        one for one in ctx.cluster.list(*DEPLOYMENT, SHOP).items if NOTE not in meta_of(one, "annotations")
+    ]
+
+
+def the_deployment(ctx: Context) -> list[Object]:
+    return [one for one in every_deployment(ctx) if one["metadata"]["name"] == "front"]
+
+
+def annotating(find: Callable[[Context], list[Object]]) -> type[Migration]:
+    def run(ctx: Context) -> None:
+        for one in find(ctx):
+            patch(ctx, DEPLOYMENT, one["metadata"]["name"], {"metadata": {"annotations": {NOTE: "yes"}}})
+
+    return migration(lambda ctx: verdict(find(ctx), "Deployments"), run)
+
+
+PARTS = {"app.kubernetes.io/part-of": "shop", "app.kubernetes.io/component": "cache"}
+PODS = [
+    made(POD, name, labels=PARTS, spec={"containers": [{"name": "a", "image": "example.com/a:1"}]})
+    for name in ("cache-0", "cache-1")
+]
+
+
+def deleting(selector: str) -> type[Migration]:
+    def find(ctx: Context) -> list[Object]:
+        found = ctx.cluster.list(*POD, SHOP, label_selector=selector).items
+        return [one for one in found if not one["metadata"].get("deletionTimestamp")]
+
+    def run(ctx: Context) -> None:
+        for one in find(ctx):
+            ctx.cluster.delete(*POD, one["metadata"]["name"], SHOP)
+
+    return migration(lambda ctx: verdict(find(ctx), "Pods"), run, irreversible="Pods are gone.")
+
+
+# Checks.
+
+
+def red_ones(ctx: Context) -> set[str]:
+    return {
+        one["metadata"]["name"]
+        for one in ctx.cluster.list(*CONFIG, SHOP).items
+        if one["data"]["color"] == "red"
+    }
+
+
+def named_in(order: Callable[[set[str]], Any]) -> Check:
+    return lambda ctx: verdict(red_ones(ctx), ", ".join(order(red_ones(ctx))))
+
+
+def paint_all(ctx: Context) -> None:
+    for name in sorted(red_ones(ctx)):
+        patch(ctx, CONFIG, name, {"data": {"color": "green"}})
+
+
+def colored(color: str) -> list[Object]:
+    return [made(CONFIG, f"settings-{name}", data={"color": color}) for name in "abc"]
+
+
+def set_order(order: Callable[[set[str]], Any]) -> type[Migration]:
+    return migration(named_in(order), paint_all)
+
+
+def keys_order(order: Callable[[Any], Any]) -> Check:
+    def check(ctx: Context) -> Verdict:
+        data = get(ctx, CONFIG, "settings").get("data") or {}
+        return verdict(
+            data.get("color") == "red", " and ".join(order(data.keys() | {"size", "shape", "kind"}))
+        )
+
+    return check
+
+
+def started(_ctx: Context) -> None:
+    thread = threading.Thread(target=str)
+    thread.start()
+    thread.join()
+
+
+def changed_read(ctx: Context) -> Verdict:
+    data = get(ctx, CONFIG, "settings").get("data") or {}
+    return verdict(data.pop("color", "") == "red")
+
+
+NOTED_RED, NOTED_GREEN = (
+    made(CONFIG, "settings", annotations={NOTE: color, "a": "b"}, labels={"team": "a"}, data={"a": "b"})
+    for color in ("red", "green")
+)
+
+
+def note_of(read: Callable[[Object], Any]) -> Check:
+    def check(ctx: Context) -> Verdict:
+        found = get(ctx, CONFIG, "settings")
+        return verdict(found and read(found["metadata"]) == "red")
+
+    return check
+
+
+def note_green(ctx: Context) -> None:
+    patch(ctx, CONFIG, "settings", {"metadata": {"annotations": {NOTE: "green"}}})
+
+
+def lacks_note(ctx: Context) -> Verdict:
+    found = get(ctx, CONFIG, "settings")
+    return verdict(found and NOTE not in meta_of(found, "annotations"))
+
+
+def add_note(ctx: Context) -> None:
+    path = f"/metadata/annotations/{NOTE.replace('/', '~1')}"
+    patch(ctx, CONFIG, "settings", [{"op": "add", "path": path, "value": "yes"}])
+
+
+def merge_note(ctx: Context) -> None:
+    patch(ctx, CONFIG, "settings", {"metadata": {"annotations": {NOTE: "yes"}}})
+
+
+# Secrets.
+
+
+def secret(**data: str) -> Object:
+    return made(SECRET, "login", data={key: encoded(value) for key, value in data.items()})
+
+
+def read_secret(ctx: Context, key: str) -> str:
+    return base64.b64decode((get(ctx, SECRET, "login").get("data") or {}).get(key, "")).decode()
+
+
+def in_json(text: str) -> str:
+    return json.loads(text or "{}").get("db", {}).get("password", "")
+
+
+def in_docker(text: str) -> str:
+    auths = json.loads(text or "{}").get("auths", {})
+    return "".join(base64.b64decode(one["auth"]).decode().partition(":")[2] for one in auths.values())
+
+
+def tells(key: str, value: str, read: Callable[[str], str], *says: str) -> Pair:
+    """It reads a value, and its evidence has it."""
+
+    def flawed(ctx: Context) -> Verdict:
+        return verdict(is_red(ctx), f"{read(read_secret(ctx, key))} in settings")
+
+    def repaired(ctx: Context) -> Verdict:
+        return verdict(is_red(ctx) and read(read_secret(ctx, key)), "settings of Secret shop/login")
+
+    return checks(flawed, repaired, *says, before=[secret(**{key: value})])
+
+
+# Process, versions, undo.
+
+
+class State:
+    """State that isn't plain data."""
+
+    seen: int = 0
+
+
+STATE = State()
+QUEUE: deque[str] = deque()
+STOP = threading.Event()
+
+
+def note_state(_ctx: Context) -> None:
+    STATE.seen += 1
+
+
+def note_queue(_ctx: Context) -> None:
+    QUEUE.append("seen")
+
+
+def works_on(ctx: Context) -> None:
+    STOP.clear()
+    threading.Thread(target=STOP.wait, args=(1,), daemon=True).start()
+    paint(ctx)
+
+
+def works_in_pool(ctx: Context) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(paint, ctx).result()
+
+
+def by_release(ctx: Context) -> None:
+    if not ctx.release.startswith("0."):
+        paint(ctx)
+
+
+def undo_once(ctx: Context) -> None:
+    ctx.cluster.create(UNDONE)
+
+
+def undo_again(ctx: Context) -> None:
+    ctx.cluster.apply(UNDONE)
+
+
+UNDONE = made(CONFIG, "undone", data={"a": "b"})
+
+
+def noted(annotations: dict[str, str]) -> Object:
+    return made(CONFIG, "settings", annotations=annotations, labels={"team": "a"}, data={"a": "b"})
+
+
+PAIRS: dict[str, Pair] = {
+    "replaces all labels": runs(
+        lacks_tier, relabel_all, relabel_one, [LABELLED], [TIERED], "it loses no update", "metadata.labels"
+    ),
+    "replaces a list": extends(
+        service("192.0.2.1"),
+        service("192.0.2.1", "192.0.2.2"),
+        ("spec", "externalIPs"),
+        "192.0.2.2",
+        "it loses no update of others",
+        "spec.externalIPs of Service shop/front",
+    ),
+    "replaces rules": extends(
+        role("pods"),
+        role("pods", "secrets"),
+        ("rules",),
+        {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]},
+        "it loses no update of others",
+        "rules of Role shop/reader",
+    ),
+    "moves what it read, and deletes what is there": runs(
+        has_old,
+        rename(guarded=False),
+        rename(guarded=True),
+        [OLD],
+        [NEW],
+        "it loses no update",
+        "ConfigMap shop/old",
+    ),
+    "writes all data": runs(
+        check_red,
+        lambda ctx: patch(
+            ctx, CONFIG, "settings", [{"op": "replace", "path": "/data", "value": GREEN["data"]}]
+        ),
+        paint,
+        [RED],
+        [GREEN],
+        "it loses no update of others",
+        "data of ConfigMap shop/settings",
+    ),
+    "patches by index": runs(
+        has_old_image,
+        set_image(guarded=False),
+        set_image(guarded=True),
+        [deployment(OLD_IMAGE)],
+        [deployment(NEW_IMAGE)],
+        "it loses no update of others",
+        "Deployment shop/front",
+    ),
+    "retries with what it read first": runs(
+        check_red,
+        retrying(rereads=False),
+        retrying(rereads=True),
+        [RED],
+        [GREEN],
+        "it loses no update of others",
+    ),
+    "annotates every Deployment": Pair(
+        annotating(every_deployment),
+        annotating(the_deployment),
+        [deployment(OLD_IMAGE)],
+        [deployment(OLD_IMAGE, annotations={NOTE: "yes"})],
+        ("it changes no other objects", f"metadata.annotations.{NOTE}"),
+    ),
+    "deletes by a label of many": Pair(
+        deleting("app.kubernetes.io/part-of=shop"),
+        deleting(",".join(f"{key}={value}" for key, value in PARTS.items())),
+        PODS,
+        [],
+        ("it changes no other objects", "app.kubernetes.io/part-of"),
+    ),
+    "the order of a set": Pair(
+        set_order(list),
+        set_order(sorted),
+        colored("red"),
+        colored("green"),
+        ("check returns the same twice", "hash"),
+    ),
+    "the order of keys": checks(keys_order(list), keys_order(sorted), "check returns the same twice", "hash"),
+    "os.environ": checks(
+        lambda ctx: verdict(is_red(ctx) and os.environ.get("HOME")),
+        lambda ctx: verdict(is_red(ctx) and ctx.variables["home"]),
+        "check uses the cluster alone",
+        "os.environ",
+        variables={"home": "yes"},
+    ),
+    "a thread in check": checks(
+        also(started),
+        also(lambda ctx: get(ctx, CONFIG, "other")),
+        "check uses the cluster alone",
+        "starts a thread",
+    ),
+    "waits in check": checks(
+        also(lambda _ctx: time.sleep(0.001)), check_red, "check uses the cluster alone", "time.sleep"
+    ),
+    "a host name": checks(also(lambda _ctx: socket.gethostname()), check_red, "check uses the cluster alone"),
+    "a process number": checks(
+        also(lambda _ctx: os.getpid()), check_red, "check uses the cluster alone", "os.getpid"
+    ),
+    "a random name": checks(
+        also(lambda _ctx: uuid.uuid4()), check_red, "check uses the cluster alone", "random"
+    ),
+    "check by release": checks(
+        lambda ctx: verdict(is_red(ctx) and ctx.release < "2"), check_red, "decides by ctx.release"
+    ),
+    "run by release": runs(check_red, by_release, paint, [RED], [GREEN], "decides by ctx.release"),
+    "changes what it read": checks(
+        changed_read, check_red, "check changes nothing that it reads", "ConfigMap"
+    ),
+    "a password in JSON": tells(
+        "settings",
+        json.dumps({"db": {"password": "tr0ub4dor"}}),
+        in_json,
+        "it shows no values of Secrets",
+        "data.settings",
+    ),
+    "a password for a registry": tells(
+        ".dockerconfigjson",
+        json.dumps({"auths": {"registry.example.com": {"auth": encoded("robot:tr0ub4dor")}}}),
+        in_docker,
+        "it shows no values of Secrets",
+    ),
+    "a short PIN": tells("pin", "48151", str, "it shows no values of Secrets", "data.pin"),
+    "a thread that works on": runs(check_red, works_on, works_in_pool, [RED], [GREEN], "thread"),
+    "state in an object": runs(
+        check_red,
+        lambda ctx: (note_state(ctx), paint(ctx)),
+        paint,
+        [RED],
+        [GREEN],
+        "it keeps no state",
+        "STATE",
+    ),
+    "needs annotations": Pair(
+        migration(note_of(lambda meta: meta["annotations"].get(NOTE)), note_green),
+        migration(note_of(lambda meta: (meta.get("annotations") or {}).get(NOTE)), note_green),
+        [NOTED_RED],
+        [NOTED_GREEN],
+        ("without annotations", "KeyError"),
+    ),
+    "adds to annotations": runs(
+        lacks_note,
+        add_note,
+        merge_note,
+        [noted({"a": "b"})],
+        [noted({"a": "b", NOTE: "yes"})],
+        "without annotations",
+    ),
+    "undoes once": Pair(
+        migration(check_red, paint, undo_once),
+        migration(check_red, paint, undo_again),
+        [RED],
+        [GREEN],
+        ("it can be undone", "called once more when all was undone"),
+    ),
+    "evidence with a version": checks(
+        lambda ctx: verdict(
+            is_red(ctx), get(ctx, CONFIG, "settings").get("metadata", {}).get("resourceVersion", "")
+        ),
+        check_red,
+        "check returns the same twice",
+    ),
+    "state in a queue": runs(
+        check_red,
+        lambda ctx: (note_queue(ctx), paint(ctx)),
+        paint,
+        [RED],
+        [GREEN],
+        "it keeps no state",
+        "QUEUE",
+    ),
+}
+
+
+# Good ones.
+
+
+@dataclass(frozen=True)
+class Good:
+    """A migration that has no flaw."""
+
+    migration: type[Migration]
+    before: list[Object]
+    after: list[Object]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def good(check: Check, run: Run, before: Any, after: Any, undo: Run | None = None, **options: Any) -> Good:
+    attributes = {"irreversible": options.pop("irreversible", "")}
+    return Good(migration(check, run, undo, **attributes), before, after, options)
+
+
+OFFERS = ("shop.example.com/v1", "Offer")
+OFFER_CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "offers.shop.example.com"},
+    "spec": {
+        "group": "shop.example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "offers", "singular": "offer", "kind": "Offer", "listKind": "OfferList"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+                },
+            }
+        ],
+    },
+}
+
+
+def priceless(ctx: Context) -> list[Object]:
+    return [one for one in ctx.cluster.list(*OFFERS).items if NOTE not in meta_of(one, "annotations")]
+
+
+def price_offers(ctx: Context) -> None:
+    for one in priceless(ctx):
+        meta = one["metadata"]
+        note = {NOTE: str(one["spec"]["price"] * 100)}
+        content = {"metadata": {"uid": meta["uid"], "annotations": note}}
+        ctx.cluster.patch(*OFFERS, meta["name"], meta["namespace"], content)
+
+
+def offers(**annotations: Any) -> list[Object]:
+    return [made(OFFERS, f"offer-{n}", spec={"price": n}, **annotations.get(f"o{n}", {})) for n in (1, 2)]
+
+
+def legacy(ctx: Context) -> list[Object]:
+    found = ctx.cluster.list(*CONFIG, SHOP, label_selector="acme.example/dashboard=yes").items
+    return [one for one in found if "old" in (one.get("data") or {})]
+
+
+def rename_keys(ctx: Context) -> None:
+    for one in legacy(ctx):
+        value = one["data"]["old"]
+        patch(ctx, CONFIG, one["metadata"]["name"], [
+            {"op": "test", "path": "/data/old", "value": value},
+            {"op": "move", "from": "/data/old", "path": "/data/new"},
+        ])  # fmt: skip
+
+
+def dashboards(key: str) -> list[Object]:
+    return [
+        made(CONFIG, name, labels={"acme.example/dashboard": "yes"}, data={key: name})
+        for name in ("d1", "d2")
+    ]
+
+
+def split_secret(ctx: Context) -> None:
+    found = get(ctx, SECRET, "login")
+    ctx.cluster.apply(made(SECRET, "pin", data={"pin": found["data"]["pin"]}))
+    patch(ctx, SECRET, "login", {"metadata": as_read(found), "data": {"pin": None}})
+    ctx.log.info("the PIN is in Secret shop/pin")
+
+
+def has_pin(ctx: Context) -> Verdict:
+    return verdict("pin" in (get(ctx, SECRET, "login").get("data") or {}), "Secret shop/login")
+
+
+def recreate(ctx: Context) -> None:
+    found = get(ctx, DEPLOYMENT, "front")
+    ctx.cluster.delete(*DEPLOYMENT, "front", SHOP, uid=found["metadata"]["uid"], propagation="Orphan")
+    while not ctx.rehearsal and get(ctx, DEPLOYMENT, "front"):
+        ctx.sleep(1)
+
+
+def is_there(ctx: Context) -> Verdict:
+    found = get(ctx, DEPLOYMENT, "front")
+    return verdict(found and not found["metadata"].get("deletionTimestamp"), "Deployment shop/front")
+
+
+def grant(ctx: Context) -> None:
+    def once() -> None:
+        found = get(ctx, ROLE, "reader")
+        rules = [{**one, "verbs": sorted({*one["verbs"], "list"})} for one in found["rules"]]
+        patch(ctx, ROLE, "reader", {"metadata": as_read(found), "rules": rules})
+
+    ctx.retry(once, on=(Conflict,))
+
+
+def lacks_list(ctx: Context) -> Verdict:
+    rules = get(ctx, ROLE, "reader").get("rules") or []
+    return verdict(any("list" not in one["verbs"] for one in rules), "Role shop/reader")
+
+
+def scale(ctx: Context) -> None:
+    patch(ctx, DEPLOYMENT, "front", {"spec": {"replicas": 3}})
+
+
+def is_small(ctx: Context) -> Verdict:
+    found = get(ctx, DEPLOYMENT, "front")
+    return verdict(found and found["spec"]["replicas"] < 3, "Deployment shop/front")
+
+
+def adopt(ctx: Context) -> None:
+    labels = {"app.kubernetes.io/managed-by": "Helm"}
+    ctx.cluster.apply(made(CONFIG, "settings", labels=labels), force=True)
+
+
+def is_not_adopted(ctx: Context) -> Verdict:
+    found = get(ctx, CONFIG, "settings")
+    return verdict(found and meta_of(found, "labels").get("app.kubernetes.io/managed-by") != "Helm")
+
+
+def sizes(**replicas: int) -> list[Object]:
+    found = deployment(OLD_IMAGE)
+    return [{**found, "spec": {**found["spec"], **replicas}}]
+
+
+NEITHER = blocked("ConfigMap shop/new has other data than ConfigMap shop/old: delete one of them")
+
+
+def check_rename(ctx: Context) -> Verdict:
+    old, new = get(ctx, CONFIG, "old"), get(ctx, CONFIG, "new")
+    if old and new and old["data"] != new["data"]:
+        return NEITHER
+    return verdict(old, "ConfigMap shop/old")
+
+
+def listing(*verbs: str) -> list[Object]:
+    found = role("pods", "secrets")
+    return [{**found, "rules": [{**one, "verbs": list(verbs)} for one in found["rules"]]}]
+
+
+GOOD: dict[str, Good] = {
+    "all objects of its own kind": good(
+        lambda ctx: verdict(priceless(ctx), "Offers"),
+        price_offers,
+        offers(),
+        offers(o1={"annotations": {NOTE: "100"}}, o2={"annotations": {NOTE: "200"}}),
+        crds=[OFFER_CRD],
+    ),
+    "all that carry its own label": good(
+        lambda ctx: verdict(legacy(ctx), "dashboards"), rename_keys, dashboards("old"), dashboards("new")
+    ),
+    "a Secret is split": good(
+        has_pin,
+        split_secret,
+        [secret(user="admin", pin="48151")],
+        [secret(user="admin"), made(SECRET, "pin", data={"pin": encoded("48151")})],
+    ),
+    "a Deployment is orphaned": good(is_there, recreate, [deployment(OLD_IMAGE)], []),
+    "each rule of a Role": good(lacks_list, grant, listing("get"), listing("get", "list")),
+    "one number": good(is_small, scale, sizes(replicas=2), sizes(replicas=3)),
+    "labels for Helm": good(
+        is_not_adopted,
+        adopt,
+        [LABELLED],
+        [
+            made(
+                CONFIG,
+                "settings",
+                labels={"team": "a", "app.kubernetes.io/managed-by": "Helm"},
+                data={"a": "b"},
+            )
+        ],
+    ),
+    "a rename that blocks": good(check_rename, rename(guarded=True), [OLD], [NEW]),
+    "all red ones of a namespace": good(named_in(sorted), paint_all, colored("red"), colored("green")),
+    "a version in an annotation": good(
+        lacks_note,
+        lambda ctx: patch(
+            ctx, CONFIG, "settings", {"metadata": {"annotations": {NOTE: f"by {ctx.release}"}}}
+        ),
+        [LABELLED],
+        [{**LABELLED, "metadata": {**LABELLED["metadata"], "annotations": {NOTE: "by 1.0"}}}],
+    ),
+    "its own undo": good(
+        check_red,
+        paint,
+        [RED],
+        [GREEN],
+        lambda ctx: None if is_red(ctx) else patch(ctx, CONFIG, "settings", {}),
+    ),
+    "threads in a run": good(check_red, works_in_pool, [RED], [GREEN]),
+}

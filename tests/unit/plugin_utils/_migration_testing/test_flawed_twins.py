@@ -1,0 +1,36 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kit finds one flaw in each flawed migration, names it, and finds none in others."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import (
+    Disproved,
+    assert_migration,
+)
+
+from tests.unit.plugin_utils._migration_testing import flawed_twins as twins
+
+
+@pytest.mark.parametrize("name", twins.PAIRS)
+def test_a_flaw_is_found_and_named(name: str) -> None:
+    pair = twins.PAIRS[name]
+    with pytest.raises(Disproved) as caught:
+        assert_migration(pair.flawed, pair.before, pair.after, **pair.options)
+    headings = {line.split(":")[0] for line in str(caught.value).splitlines() if line.startswith("  - ")}
+    assert len({one for one in headings if "more proofs wait" not in one}) == 1, caught.value
+    assert [text for text in pair.says if text not in str(caught.value)] == []
+
+
+@pytest.mark.parametrize("name", twins.PAIRS)
+def test_its_repaired_twin_passes(name: str) -> None:
+    pair = twins.PAIRS[name]
+    assert_migration(pair.repaired, pair.before, pair.after, **pair.options)
+
+
+@pytest.mark.parametrize("name", twins.GOOD)
+def test_a_good_one_passes(name: str) -> None:
+    good = twins.GOOD[name]
+    assert_migration(good.migration, good.before, good.after, **good.options)
