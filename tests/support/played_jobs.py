@@ -96,7 +96,7 @@ class PlayedJobs:
         injected: containers that a webhook adds to each pod.
         made: the Jobs that were ever created, as (name, uid), in their order.
         started: the pods whose containers were ever started, by name.
-        reads: how often a file was read in a holding container.
+        reads: how often files were read in a holding container.
     """
 
     def __init__(self, cluster: MemoryCluster, time: PlayedTime | None = None) -> None:
@@ -402,7 +402,14 @@ class PlayedJobs:
             return ExecResult(b"", b"", 0)
         assert list(command[:4]) == ["sh", "-c", READ_SCRIPT, "read"]
         self.reads += 1
-        return read_answer(self._files.get((uid, source), {}).get(command[4]))
+        files = self._files.get((uid, source), {})
+        answer = b""
+        for file in command[4:]:
+            one = read_answer(files.get(file))
+            answer += one.stdout
+            if one.exit_code:
+                return ExecResult(answer, b"", one.exit_code)
+        return ExecResult(answer, b"", 0)
 
 
 def read_answer(content: bytes | OddFile | None) -> ExecResult:

@@ -28,6 +28,7 @@ from .holding_container import DEFAULT_IMAGE
 from .metrics import EngineMetrics, Textfile
 from .reconciler import Outcome, Reconciler, no_listener
 from .reduced_objects import reduced_object
+from .slow_namespaces import SlowNamespaces
 from .work_queue import WorkQueue
 
 LEASE = "errands"
@@ -94,6 +95,7 @@ class ErrandEngine:
         self._metrics = EngineMetrics()
         self._textfile = Textfile(options.metrics_file)
         self._troubles = _TroubleLog(tell)
+        self._slow = SlowNamespaces()
 
     def run(self, cancelled: Callable[[], bool]) -> None:
         """Work until it is cancelled; if the lease is lost, stand by for it again.
@@ -115,12 +117,13 @@ class ErrandEngine:
 
     def _work(self, lease: HeldLease, cancelled: Callable[[], bool]) -> None:
         index: ErrandIndex = ErrandIndex()
-        queue: WorkQueue[ErrandKey] = WorkQueue()
+        queue: WorkQueue[ErrandKey] = WorkQueue(is_slow=lambda key: key.namespace in self._slow)
         reconciler = Reconciler(
             fenced_cluster(self._cluster, lease, Fence()),
             index,
             holder_image=self._options.holder_image,
             on_outcome=self._count_and_hand_on,
+            slow=self._slow,
         )
 
         def is_over() -> bool:

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._cluster.errors import ClusterError
 from .._errors import LifecycleError
 from .._jobs.versioned_secrets import split_versioned_name
 from .errand import OutputFile, OutputSource, OutputSpec
@@ -25,11 +27,12 @@ MISSING, INVALID, TOO_LARGE, TRUNCATED = (
     "OutputTooLarge",
     "OutputTruncated",
 )
-IRREGULAR, UNREADABLE, LOST, SECRET_TAKEN = (
+IRREGULAR, UNREADABLE, LOST, SECRET_TAKEN, TIMED_OUT = (
     "OutputIrregular",
     "OutputUnreadable",
     "OutputLost",
     "SecretTaken",
+    "OutputTimedOut",
 )
 """Why an output does not become Secrets."""
 
@@ -217,8 +220,36 @@ READ_PROBLEMS: Mapping[int, tuple[str, str]] = {
         "can't be read by the holding container, which is another user. Set securityContext.runAsUser of the"
         " container, or let it write the file readable for all",
     ),
+    14: (TIMED_OUT, "can't be read in time"),
+    127: (
+        UNREADABLE,
+        "can't be read, as the image of the holding container lacks a program: it needs stat, timeout, head,"
+        " sha256sum, cat and rm. Set kyma_errand_holder_image to one that has them",
+    ),
 }
 """What the exit codes of reading mean: the reason, and what is wrong with the file."""
+
+
+def read_contents(answer: bytes, place: str) -> list[bytes]:
+    """The contents in the answer of reading: before each is a line with its size and SHA-256.
+
+    Args:
+        answer: what the command has printed.
+        place: where it ran, for people.
+
+    Raises:
+        ClusterError: the answer is damaged; a retry is possible.
+    """
+    contents = []
+    while answer:
+        header, _newline, rest = answer.partition(b"\n")
+        size, _space, digest = header.decode("ascii", "replace").partition(" ")
+        length = int(size) if size.isdecimal() else len(rest) + 1
+        content, answer = rest[:length], rest[length:]
+        if len(content) != length or digest != hashlib.sha256(content).hexdigest():
+            raise ClusterError(f"read the output in {place}: the answer is damaged; it is read again")
+        contents.append(content)
+    return contents
 
 
 def read_problem(one: OutputFile, exit_code: int) -> OutputRefused:

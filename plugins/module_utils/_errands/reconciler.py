@@ -19,6 +19,7 @@ from .errand_index import ERRAND, SUBJECTS, ErrandIndex
 from .errand_reader import ErrandReader
 from .holding_container import DEFAULT_IMAGE
 from .next_steps import next_steps
+from .slow_namespaces import SlowNamespaces
 from .step_execution import Overtaken, StepExecution
 from .steps import SIGNALS, Decision, Step
 
@@ -65,6 +66,7 @@ class Reconciler:
         index: of its errands.
         holder_image: of holding containers.
         on_outcome: called with each change of phase that this reconciler caused.
+        slow: gets the namespaces in which a command ran out of time.
         now: returns the time; for tests.
     """
 
@@ -75,12 +77,13 @@ class Reconciler:
         *,
         holder_image: str = DEFAULT_IMAGE,
         on_outcome: Callable[[Outcome], None] = no_listener,
+        slow: SlowNamespaces | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._cluster = cluster
         self._index = index
         self._reader = ErrandReader(cluster, index, holder_image=holder_image, now=now)
-        self._execution = StepExecution(cluster, index, self._reader, self._tell)
+        self._execution = StepExecution(cluster, index, self._reader, self._tell, slow or SlowNamespaces())
         self._on_outcome = on_outcome
 
     def decide(self, key: ErrandKey) -> Decision:

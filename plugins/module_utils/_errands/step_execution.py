@@ -14,7 +14,15 @@ from dataclasses import replace
 from typing import Any
 
 from .._cluster.cluster import Cluster, Object
-from .._cluster.errors import AlreadyExists, ClusterError, Conflict, Forbidden, Invalid, NotFound
+from .._cluster.errors import (
+    AlreadyExists,
+    ClusterError,
+    Conflict,
+    ExecTimeout,
+    Forbidden,
+    Invalid,
+    NotFound,
+)
 from .._cluster.fields.json_patch import merge_patch_between
 from .._cluster.timestamp import timestamp
 from .._jobs.job_outcome import JobOutcome
@@ -38,6 +46,7 @@ from .errand_view import ErrandView
 from .holding_container import RELEASE_COMMAND, RENEW_COMMAND, NotedOutput
 from .open_run import LONGEST_CAUSE, end_steps
 from .output_collector import OutputCollector
+from .slow_namespaces import SlowNamespaces
 from .status_change import is_news, write_status
 from .steps import (
     STOP_DEADLINE,
@@ -56,7 +65,7 @@ from .steps import (
 )
 
 JOB_REFUSED = "JobRefused"
-TOUCH_SECONDS = 20.0
+TOUCH_SECONDS = 5.0
 FRESH_SECONDS = 1.0
 """How long what the server has answered to a write of an errand counts as what the errand is now: less than a
 pod takes from its creation to its end."""
@@ -76,15 +85,22 @@ class StepExecution:
         index: of its errands; it gets the server's answers to writes.
         reader: the reader whose data the decisions use.
         on_news: called with the errand after each change of its status to report to others.
+        slow: gets the namespaces in which a command ran out of time.
     """
 
     def __init__(
-        self, cluster: Cluster, index: ErrandIndex, reader: ErrandReader, on_news: Callable[[Errand], None]
+        self,
+        cluster: Cluster,
+        index: ErrandIndex,
+        reader: ErrandReader,
+        on_news: Callable[[Errand], None],
+        slow: SlowNamespaces,
     ) -> None:
         self._cluster = cluster.with_field_manager(FIELD_MANAGER)
         self._index = index
         self._reader = reader
-        self._collector = OutputCollector(self._cluster, index)
+        self._collector = OutputCollector(self._cluster, index, slow)
+        self._slow = slow
         self._on_news = on_news
         self._written: dict[ErrandKey, tuple[str, float]] = {}
 
@@ -219,7 +235,9 @@ class StepExecution:
         for container in containers:
             try:
                 self._cluster.exec(pod, namespace, command, container=container, seconds=TOUCH_SECONDS)
-            except ClusterError:
+            except ClusterError as error:
+                if isinstance(error, ExecTimeout):
+                    self._slow.add(namespace)
                 # A container that has ended meanwhile needs no renewal; servers have many messages for that.
                 if self._is_running(pod, namespace, container):
                     raise

@@ -19,6 +19,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import informer
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ExecTimeout,
     Forbidden,
     Unreachable,
     api_error,
@@ -238,6 +239,56 @@ class TestWorking:
         before = Counter(calls[: created[-1]])
         assert before["patch", KIND] == len(names)
         assert before["get", "ConfigMap"] == len(names)
+
+    def test_reads_that_run_out_of_time_hold_one_worker_of_those_of_all_namespaces(
+        self, played: PlayedErrands
+    ) -> None:
+        namespaces = ("bad-1", "bad-2")
+        for namespace in namespaces:
+            played.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        reading, read, most, begun = set[int](), set[str](), 0, threading.Event()
+        lock = threading.Lock()
+
+        def block_reads(number: int, call: Call) -> None:
+            nonlocal most
+            if call.verb != "exec" or call.namespace not in namespaces or call.name in read:
+                # The command after the first one of a pod lets its holding container end.
+                return
+            with lock:
+                read.add(call.name)
+                reading.add(number)
+                most = max(most, len(reading) if begun.is_set() else 0)
+            time.sleep(0.3)
+            with lock:
+                reading.remove(number)
+            raise ExecTimeout("run a command", 5)
+
+        def create_bad(round_: int) -> list[tuple[str, str]]:
+            keys = [(namespace, f"bad-{round_}-{number}") for namespace in namespaces for number in range(4)]
+            for namespace, name in keys:
+                obj = errand_object(name, output=one_file())
+                played.create({**obj, "metadata": {"name": name, "namespace": namespace}})
+            return keys
+
+        def outcomes(running: Running, keys: list[tuple[str, str]]) -> list[str]:
+            ends = [one for one in running.outcomes if one["state"] in ("failed", "succeeded")]
+            return [one["reason"] for one in ends if (one["namespace"], one["name"]) in keys]
+
+        with engine(HookedCluster(played.cluster, before=block_reads), workers=3) as running:
+            first = create_bad(1)
+            eventually(lambda: len(outcomes(running, first)) == len(first))
+            begun.set()
+            second = create_bad(2)
+            eventually(lambda: bool(reading))
+            created = time.monotonic()
+            played.create(errand_object(output=one_file()))
+            eventually(has_run(played, 1))
+            assert time.monotonic() - created < 2
+            assert len(outcomes(running, second)) < len(second)
+            eventually(lambda: len(outcomes(running, second)) == len(second))
+        assert set(outcomes(running, [*first, *second])) == {"OutputTimedOut"}
+        assert most == 1
+        assert played.jobs.reads == 1
 
     def test_several_changes_during_a_run_make_one_more_run(self, played: PlayedErrands) -> None:
         played.jobs.runs["main"] = ContainerRun(None)

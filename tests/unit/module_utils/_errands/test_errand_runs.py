@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
+    ExecOutputTooLarge,
+    ExecTimeout,
     Forbidden,
     Unreachable,
     api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import output_collector
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
     LAST_APPLIED,
     RUN_REQUEST,
@@ -603,6 +606,35 @@ def test_why_an_output_is_not_collected_yet_is_told(played: PlayedErrands, kind:
     played.settle()
     assert (reason(played), played.errand().status.message) == ("Completed", "")
     assert played.secrets() == {"result": {"password": "geheim-4711"}}
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [(ExecTimeout("run it", 5), "OutputTimedOut"), (ExecOutputTooLarge("run it", 9), "OutputTooLarge")],
+    ids=["time", "size"],
+)
+def test_a_read_at_a_limit_fails_the_run_and_is_not_tried_again(
+    played: PlayedErrands, error: Exception, expected: str
+) -> None:
+    played.writes_output(CONTENT)
+    played.cluster.fail_when(lambda call: call.verb == "exec", error, times=1)
+    played.create(errand_object(output=one_file()))
+    played.settle()
+    assert (reason(played), played.jobs.reads, played.secrets()) == (expected, 0, {})
+    # Its holding container was released, so nothing of it goes on.
+    assert played.pod()["status"]["phase"] == "Succeeded"
+
+
+def test_all_files_of_a_run_have_a_limit_together(
+    played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_collector, "LARGEST_OUTPUT", 1000)
+    files = {f"{number}.json": {"name": f"result-{number}"} for number in range(3)}
+    contents = dict.fromkeys(files, b'{"a": "%s"}' % (b"x" * 400))
+    played.jobs.runs["main"] = ContainerRun(0, contents)
+    played.create(errand_object(output={"outputMap": {"main": files}}))
+    played.settle()
+    assert (reason(played), played.secrets()) == ("OutputTooLarge", {})
 
 
 def test_another_number_in_the_same_cause_is_no_news(played: PlayedErrands) -> None:
