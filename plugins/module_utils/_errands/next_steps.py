@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from .errand import Errand, ErrandStatus, Phase, Run
 from .errand_view import ErrandView
-from .finished_run import finish_steps
+from .finished_run import finish_steps, retain_pod
 from .new_run import due_reason, job_of_next_run, start_steps
 from .open_run import open_run_decision
 from .status_change import write_status
@@ -52,7 +52,7 @@ def next_steps(view: ErrandView) -> Decision:
             run=_with_seen_configuration(view),
         )
         return Decision(_some(noted), finishing.recheck_seconds)
-    return Decision(start_steps(view, reason, warnings))
+    return Decision((*retain_pod(view), *start_steps(view, reason, warnings)))
 
 
 def _with_seen_configuration(view: ErrandView) -> Run | None:

@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import output_collector
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
     LAST_APPLIED,
+    RUN_LABEL,
     RUN_REQUEST,
     ErrandKey,
     Phase,
@@ -441,6 +442,39 @@ def test_a_succeeded_job_goes_and_its_pod_stays_with_the_errand(played: PlayedEr
     assert [one["kind"] for one in played.pod()["metadata"]["ownerReferences"]] == ["Errand"]
     played.cluster.delete(*ERRAND, "app", NAMESPACE)
     assert played.names(POD) == []
+
+
+@pytest.mark.parametrize("output", [None, one_file()], ids=["no output", "output"])
+def test_the_pod_of_a_succeeded_run_stays_if_the_next_run_starts_before_it_has_ended(
+    played: PlayedErrands, output: Any
+) -> None:
+    played.writes_output(CONTENT)
+    played.create(errand_object(strategy="now", output=output))
+    played.settle(until=lambda: played.errand().status.phase is Phase.SUCCEEDED)
+    if output:
+        assert played.pod()["status"]["phase"] == "Running"
+    played.patch(NOW)
+    played.settle()
+    runs = [one["metadata"]["labels"][RUN_LABEL] for one in played.cluster.list(*POD, NAMESPACE).items]
+    assert (sorted(runs), played.job_names()) == (["1", "2"], [])
+    for pod in played.cluster.list(*POD, NAMESPACE).items:
+        assert [one["kind"] for one in pod["metadata"]["ownerReferences"]] == ["Errand"]
+
+
+def test_the_pod_of_a_run_that_failed_or_has_the_label_goes_when_the_next_run_starts(
+    played: PlayedErrands,
+) -> None:
+    played.writes_output(CONTENT)
+    played.create(errand_object(strategy="now", output=one_file(), labels={"delete": "pod"}))
+    played.settle(until=lambda: played.errand().status.phase is Phase.SUCCEEDED)
+    played.writes_output(CONTENT, exit_code=1)
+    played.patch(NOW)
+    played.settle()
+    assert len(played.names(POD)) == 1
+    played.writes_output(CONTENT)
+    played.patch(NOW)
+    played.settle()
+    assert (played.names(JOB), played.names(POD)) == ([], [])
 
 
 def test_a_pod_with_the_label_goes_with_its_job(played: PlayedErrands) -> None:
