@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import re
@@ -104,6 +105,10 @@ def output_secrets(
         for one in spec.files
         for secret in _secrets_of(one, spec, contents[one.container, one.file], errand)
     ]
+    if len(found) > max(MOST_PARTS, len(spec.files)):
+        raise OutputRefused(
+            TOO_LARGE, f"the output would become {len(found)} Secrets, and at most {MOST_PARTS} are written"
+        )
     if len({secret.name for secret in found}) < len(found):
         raise OutputRefused(INVALID, "two parts of the output would become the same Secret")
     return found
@@ -150,8 +155,23 @@ def _secrets_of(one: OutputFile, spec: OutputSpec, content: bytes, errand: str) 
 
 def _texts(content: bytes, place: str) -> dict[str, str]:
     """A JSON object of strings, with keys that a Secret may have."""
+    if content.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise OutputRefused(
+            INVALID, f"{place} begins with a byte order mark (BOM). Write it as UTF-8 without that mark"
+        )
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = set[str]()
+        for number, (key, _value) in enumerate(pairs, 1):
+            if key in keys:
+                raise OutputRefused(
+                    INVALID, f"{place}: key {number} of it repeats an earlier one. Write each key once"
+                )
+            keys.add(key)
+        return dict(pairs)
+
     try:
-        values = json.loads(content.decode("utf-8"))
+        values = json.loads(content.decode("utf-8"), object_pairs_hook=unique)
     except (ValueError, RecursionError):
         raise OutputRefused(INVALID, f"{place} is not valid JSON") from None
     if not isinstance(values, dict):
