@@ -178,6 +178,9 @@ ENGINE_ROLE = cluster_role(
     [
         role_rule(GROUP, [PLURAL], ["get", "list", "watch", "patch"]),
         role_rule(GROUP, [f"{PLURAL}/status"], ["patch"]),
+        # What belongs to an errand blocks its foreground deletion. The admission plugin
+        # OwnerReferencesPermissionEnforcement asks for this right.
+        role_rule(GROUP, [f"{PLURAL}/finalizers"], ["update"]),
         # Patch: a Job beyond its deadline is stopped.
         role_rule("batch", ["jobs"], ["get", "list", "watch", "create", "patch", "delete"]),
         # Patch: a retained pod is given to the errand.

@@ -144,6 +144,7 @@ def run_rights(errand: Errand) -> set[Right]:
     needed = {
         (GROUP, PLURAL): ("get", "list", "patch"),
         (GROUP, f"{PLURAL}/status"): ("patch",),
+        (GROUP, f"{PLURAL}/finalizers"): ("update",),
         ("batch", "jobs"): ("create", "delete", "get", "list", "patch"),
         ("", "pods"): ("list", "patch"),
     }

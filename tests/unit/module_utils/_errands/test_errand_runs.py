@@ -444,6 +444,30 @@ def test_a_succeeded_job_goes_and_its_pod_stays_with_the_errand(played: PlayedEr
     assert played.names(POD) == []
 
 
+def test_what_belongs_to_an_errand_blocks_its_foreground_deletion(played: PlayedErrands) -> None:
+    played.writes_output(CONTENT)
+    created: list[Any] = []
+    watched = HookedCluster(
+        played.cluster,
+        before=lambda _number, call: created.append(call.obj) if call.verb in ("apply", "create") else None,
+    )
+    played.seen = watched
+    played.create(config_map("config", a="1"))
+    played.create(
+        errand_object(
+            containers=[reading(("ConfigMap", "config"))],
+            output=one_file(versioned=True),
+            reruns=True,
+        )
+    )
+    played.settle()
+    owned = [one for one in created if one["kind"] in ("Job", "Secret")]
+    for one in [*owned, played.pod()]:
+        owners = one["metadata"]["ownerReferences"]
+        assert [(owner["kind"], owner["blockOwnerDeletion"]) for owner in owners] == [("Errand", True)]
+    assert {one["kind"] for one in owned} == {"Job", "Secret"}
+
+
 @pytest.mark.parametrize("output", [None, one_file()], ids=["no output", "output"])
 def test_the_pod_of_a_succeeded_run_stays_if_the_next_run_starts_before_it_has_ended(
     played: PlayedErrands, output: Any
