@@ -147,10 +147,9 @@ DEFINITION: Object = resource_definition(
         ("Phase", "string", ".status.phase"),
         ("Run", "integer", ".status.run.number"),
         ("Reason", "string", ".status.run.outcome.reason"),
-        ("Age", "date", ".metadata.creationTimestamp"),
-    ],
-    wide_columns=[
         ("Finished", "date", ".status.run.outcome.finished"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+        # The last one, as it may be long.
         ("Message", "string", ".status.message"),
     ],
     is_namespaced=True,

@@ -27,7 +27,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand imp
     Phase,
     Strategy,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import ERRAND, JOB, POD
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import NOT_REPEATED_TEXT
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import STOP_DEADLINE
 
 from tests.support.hooked_cluster import HookedCluster
@@ -75,6 +77,19 @@ def condition(played: PlayedErrands, type_: str) -> dict[str, Any]:
 
 
 # When an errand runs.
+
+
+def printed(obj: Any) -> list[Any]:
+    """What kubectl prints of an errand without -o wide, without times."""
+    version = DEFINITION["spec"]["versions"][0]
+    found = []
+    for column in version["additionalPrinterColumns"]:
+        if not column.get("priority") and column["type"] != "date":
+            value = obj
+            for step in column["jsonPath"].strip(".").split("."):
+                value = value.get(step) if isinstance(value, dict) else None
+            found.append(value)
+    return found
 
 
 def test_once_runs_once_and_becomes_done_when_it_has_finished(played: PlayedErrands) -> None:
@@ -143,10 +158,27 @@ def test_a_now_that_is_applied_runs_once_for_each_template(played: PlayedErrands
     assert played.made_jobs() == ["app-1"]
     assert strategy(played) is Strategy.NOW
     assert RUN_REQUEST in condition(played, "NowNotRepeated")["message"]
+    # A list of errands shows it, too, beside what is known of the last run.
+    assert printed(played.object()) == ["now", "Succeeded", 1, "Completed", NOT_REPEATED_TEXT]
+    played.settle()
+    assert (len(played.events()), played.errand().status.message) == (2, NOT_REPEATED_TEXT)
     wanted["spec"]["template"]["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
     tool.apply(wanted)
     played.settle()
     assert played.made_jobs() == ["app-1", "app-2"]
+    assert played.errand().status.message == ""
+
+
+def test_a_now_that_is_applied_again_is_told_beside_the_failure_of_the_last_run(
+    played: PlayedErrands,
+) -> None:
+    played.writes_output(None, exit_code=3)
+    tool = played.cluster.with_field_manager("argocd")
+    for _time in range(2):
+        tool.apply(errand_object(strategy="now"))
+        played.settle()
+    expected = f"Container main exited with code 3. {NOT_REPEATED_TEXT}"
+    assert printed(played.object()) == ["now", "Failed", 1, "ContainerFailed", expected]
 
 
 def test_a_now_of_kubectl_apply_becomes_manual_and_does_not_run_again(played: PlayedErrands) -> None:
