@@ -190,6 +190,8 @@ ENGINE_ROLE = cluster_role(
         # Delete: versions beyond those to retain.
         role_rule("", ["secrets"], ["get", "list", "watch", "create", "patch", "delete"]),
         role_rule("", ["events"], ["create", "list"]),
+        # A quota that grows starts what it has held up.
+        role_rule("", ["resourcequotas"], ["get", "list", "watch"]),
         # Reads which versions of a Secret are in use.
         role_rule("apps", ["daemonsets", "deployments", "statefulsets"], ["list"]),
         role_rule("batch", ["cronjobs"], ["list"]),

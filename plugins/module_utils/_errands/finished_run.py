@@ -12,13 +12,13 @@ from .._jobs.job_outcome import DEADLINE_EXCEEDED
 from .errand import Run, Strategy
 from .errand_view import ErrandView
 from .holding_container import noted_output
-from .open_run import HOLDER_FAILED, has_ended
+from .open_run import HOLDER_FAILED, POD_REFUSED, has_ended
 from .steps import STOP_DEADLINE, AdoptPod, Decision, DeleteJob, DisownStrategy, SetStrategy, Step, StopJob
 
 DELETE_LABEL = ("delete", "pod")
 """The label of a pod's template by which a succeeded run's pod is deleted with its Job."""
-STOPPED = frozenset({DEADLINE_EXCEEDED, HOLDER_FAILED})
-"""Reasons of failures with which containers may still run."""
+STOPPED = frozenset({DEADLINE_EXCEEDED, HOLDER_FAILED, POD_REFUSED})
+"""Reasons of failures with which containers may still run, or start."""
 END_SECONDS = 2.0
 """How often to look whether a pod has come to its end."""
 

@@ -49,6 +49,7 @@ from .output_collector import OutputCollector
 from .slow_namespaces import SlowNamespaces
 from .status_change import is_news, write_status
 from .steps import (
+    QUOTA_ANNOTATION,
     STOP_DEADLINE,
     AdoptPod,
     CollectOutput,
@@ -58,6 +59,7 @@ from .steps import (
     EventNote,
     ReleaseHolders,
     RenewHold,
+    RequestPod,
     SetStrategy,
     Step,
     StopJob,
@@ -131,7 +133,12 @@ class StepExecution:
             case AdoptPod(pod):
                 self._adopt(view.errand, pod)
             case StopJob(name, uid):
-                self._stop(view.errand, name, uid)
+                # The Job controller ends the active pods of a Job beyond its deadline, and retains the Job.
+                self._patch_job(view.errand, name, uid, {"spec": {"activeDeadlineSeconds": STOP_DEADLINE}})
+            case RequestPod(name, uid, mark):
+                # The Job controller reconciles a Job that has changed.
+                change = {"metadata": {"annotations": {QUOTA_ANNOTATION: mark}}}
+                self._patch_job(view.errand, name, uid, change)
             case DeleteJob(name, uid):
                 self._delete_job(view.errand, name, uid)
         return view
@@ -271,9 +278,8 @@ class StepExecution:
             raise Overtaken(str(overtaken)) from overtaken
         self._index.put(POD, answer)
 
-    def _stop(self, errand: Errand, name: str, uid: str) -> None:
-        # The Job controller ends the active pods of a Job beyond its deadline, and retains the Job.
-        patch = {"metadata": {"uid": uid}, "spec": {"activeDeadlineSeconds": STOP_DEADLINE}}
+    def _patch_job(self, errand: Errand, name: str, uid: str, change: Object) -> None:
+        patch = {**change, "metadata": {**change.get("metadata", {}), "uid": uid}}
         try:
             self._index.put(JOB, self._cluster.patch(*JOB, name, errand.key.namespace, patch))
         except (NotFound, Conflict):

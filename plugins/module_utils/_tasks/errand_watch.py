@@ -70,6 +70,7 @@ def _engine_options(task: Task) -> EngineOptions:
     return EngineOptions(
         namespaces=tuple(params["namespaces"]),
         holder_image=params["holder_image"],
+        refused_pod_seconds=params["refused_pod_seconds"],
         workers=params["workers"],
         metrics_file=params["metrics_file"] or "",
         lease_seconds=params["lease_seconds"],

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import informer
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ExecTimeout,
     Forbidden,
@@ -192,6 +192,13 @@ def steal_lease(played: PlayedErrands, *, seconds: int) -> None:
     played.cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE, LIFECYCLE_NAMESPACE, {"spec": spec})
 
 
+def grow(played: PlayedErrands, quota: Object, **status: str) -> None:
+    """Let the controller of quotas write what there is now of pods."""
+    name, namespace = quota["metadata"]["name"], quota["metadata"]["namespace"]
+    change = {"status": {field: {"pods": value} for field, value in status.items()}}
+    played.cluster.patch("v1", "ResourceQuota", name, namespace, change, subresource="status")
+
+
 class TestWorking:
     def test_many_errands_each_run_once(self, played: PlayedErrands) -> None:
         names = [f"errand-{number}" for number in range(MANY)]
@@ -289,6 +296,41 @@ class TestWorking:
         assert set(outcomes(running, [*first, *second])) == {"OutputTimedOut"}
         assert most == 1
         assert played.jobs.reads == 1
+
+    def test_what_a_quota_held_up_runs_at_once_when_it_has_grown(
+        self, played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(work_queue, "FIRST_DELAY", 60)
+        full = {"hard": {"pods": "1"}, "used": {"pods": "1"}}
+        metadata = {"name": "small", "namespace": NAMESPACE}
+        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}
+        played.cluster.seed({**quota, "status": full})
+        is_full = True
+        played.cluster.fail_when(
+            lambda request: is_full and (request.verb, request.ref.kind) == ("create", "Job"),
+            api_error("create Job", 403, {"reason": "Forbidden", "message": "exceeded quota: small"}),
+            times=MANY,
+        )
+        played.create(errand_object("job"))
+        with engine(played.cluster):
+            eventually(lambda: "exceeded quota" in played.errand("job").status.message)
+            is_full = False
+            played.jobs.refusal = "exceeded quota: small"
+            grow(played, quota, hard="2")
+            eventually(lambda: played.job_names() == ["job-1"], 2)
+            played.jobs.refusal = ""
+            grow(played, quota, used="0")
+            eventually(has_run(played, 1, "job"), 3)
+
+    def test_without_the_right_to_read_quotas_it_works_all_the_same(self, played: PlayedErrands) -> None:
+        def forbid_quotas(_number: int, call: Call) -> None:
+            if call.kind == "ResourceQuota":
+                raise FORBIDDEN
+
+        played.create(errand_object())
+        with engine(HookedCluster(played.cluster, before=forbid_quotas)) as running:
+            eventually(has_run(played, 1))
+        assert running.states("ResourceQuota") == ["retrying"]
 
     def test_several_changes_during_a_run_make_one_more_run(self, played: PlayedErrands) -> None:
         played.jobs.runs["main"] = ContainerRun(None)

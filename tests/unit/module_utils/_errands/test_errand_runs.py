@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -29,8 +30,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import ERRAND, JOB, POD
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import (
+    Reconciler,
+    read_index,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import NOT_REPEATED_TEXT
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import STOP_DEADLINE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import STOP_DEADLINE, RequestPod
 
 from tests.support.hooked_cluster import HookedCluster
 from tests.support.played_errands import (
@@ -621,6 +626,75 @@ def test_a_container_that_cannot_start_is_named_with_what_to_do(played: PlayedEr
     message = played.errand().status.message
     assert f"container main can't start: {reason}" in message
     assert "delete Job app-1" in message
+
+
+POD_SECURITY = 'pods "app-1-x" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot'
+QUOTA = 'pods "app-1-x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1'
+
+
+def test_a_pod_that_is_refused_fails_the_run_after_a_limit_with_the_words_of_the_server(
+    played: PlayedErrands,
+) -> None:
+    played.jobs.refusal = POD_SECURITY
+    played.create(errand_object())
+    played.settle()
+    played.jobs.time.advance(15)
+    recheck = played.reconcile().recheck_seconds
+    assert POD_SECURITY in played.errand().status.message
+    assert played.errand().status.phase is Phase.RUNNING
+    assert recheck is not None
+    assert 500 < recheck < 600
+    played.jobs.time.advance(recheck + 1)
+    played.settle()
+    assert reason(played) == "PodRefused"
+    assert POD_SECURITY in played.errand().status.message
+    assert "600 s" in played.errand().status.message
+    # Its Job can no longer start a pod.
+    played.jobs.refusal = ""
+    assert played.object("app-1", JOB)["spec"]["activeDeadlineSeconds"] == STOP_DEADLINE
+    played.jobs.time.advance(5)
+    played.settle()
+    assert (played.names(POD), strategy(played)) == ([], Strategy.DONE)
+
+
+def test_a_quota_that_is_used_up_holds_a_run_up_for_any_time_and_then_it_runs(played: PlayedErrands) -> None:
+    played.jobs.refusal = QUOTA
+    played.create(errand_object())
+    played.settle()
+    played.jobs.time.advance(5000)
+    played.settle()
+    assert "exceeded quota: small" in played.errand().status.message
+    assert played.errand().status.phase is Phase.RUNNING
+    played.jobs.refusal = ""
+    index = read_index(played.cluster)
+    reconciler = Reconciler(played.cluster, index, now=played.jobs.time.now)
+    index.note_grown_quota(NAMESPACE, played.jobs.time.now())
+    steps = reconciler.reconcile(played.errand().key).steps
+    assert [type(one) for one in steps if isinstance(one, RequestPod)] == [RequestPod]
+    assert len(played.names(POD)) == 1
+    played.settle()
+    assert reason(played) == "Completed"
+
+
+def test_nothing_is_asked_twice_for_the_same_quota_and_nothing_of_a_job_that_other_causes_hold_up(
+    played: PlayedErrands,
+) -> None:
+    played.jobs.refusal = QUOTA
+    played.create(errand_object())
+    played.settle()
+    index = read_index(played.cluster)
+    reconciler = Reconciler(played.cluster, index, now=played.jobs.time.now)
+    index.note_grown_quota(NAMESPACE, played.jobs.time.now() + timedelta(seconds=1))
+    for expected in (1, 0):
+        steps = reconciler.reconcile(played.errand().key).steps
+        assert sum(isinstance(one, RequestPod) for one in steps) == expected
+    played.jobs.refusal = POD_SECURITY
+    played.jobs.time.advance(5)
+    index.note_grown_quota(NAMESPACE, played.jobs.time.now() + timedelta(seconds=20))
+    played.cluster.patch(*JOB, "app-1", NAMESPACE, {"metadata": {"labels": {"x": "y"}}})
+    played.jobs.time.advance(30)
+    steps = reconciler.reconcile(played.errand().key).steps
+    assert not any(isinstance(one, RequestPod) for one in steps)
 
 
 def test_a_job_of_others_with_the_name_fails_the_run(played: PlayedErrands) -> None:
