@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.reconcile_errands import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
@@ -22,6 +23,10 @@ class ActionModule(BackgroundCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
+
+    def is_log(self) -> bool:
+        """See Carrier: an engine writes a log, in which each errand has its own line."""
+        return boolean(self._task.args.get("watch"), strict=False)
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
         """See BackgroundCarrier: an engine ends only when its user ends it."""

@@ -234,6 +234,7 @@ def test_a_new_errand_runs_promptly_and_a_signal_ends_the_engine_well(
         # Ansible ends with a failure whatever it was doing, and by SIGTERM before its workers.
         assert engine.ended() in (1, 2, 4, 99, 130, -signal.SIGTERM)
         eventually(lambda: holder(own_cluster) == "", 15)
+        eventually(lambda: "[localhost] errands engine: ended (" in engine.text, 15)
     begun = time_of(requests, "create", f"errands {SPACE}/setup")
     assert time_of(requests, "create", f"jobs {SPACE}/setup-1") - begun < PROMPT_SECONDS
     lines = [line for line in engine.text.splitlines() if f"Errand {SPACE}/setup: " in line]
