@@ -28,9 +28,8 @@ from .errand_index import Subject as IndexSubject
 from .errand_view import REFUSED_POD_SECONDS
 from .holding_container import DEFAULT_IMAGE
 from .metrics import EngineMetrics, Textfile
-from .quotas import has_grown, reduced_quota
 from .reconciler import Outcome, Reconciler, no_listener
-from .reduced_objects import reduced_object
+from .reduced_objects import has_grown, reduced_object, reduced_quota
 from .slow_namespaces import SlowNamespaces
 from .work_queue import WorkQueue
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.quotas import has_grown, reduced_quota
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reduced_objects import (
+    has_grown,
+    reduced_quota,
+)
 
 
 def quota(hard: dict[str, str], **used: str) -> dict[str, Any]:
