@@ -23,6 +23,7 @@ from .._jobs.job_outcome import (
     job_outcome,
     pod_outcome,
 )
+from .._jobs.job_outcome import has_ended as has_job_ended
 from .._jobs.run_history import history_entry, with_run
 from .._text import one_line
 from .errand import KIND, OutputNote, OutputSource, Phase, Run
@@ -265,9 +266,9 @@ class _OpenRun:
         left = self._seconds_to_refusal()
         if left is None or left > 0:
             return None
+        refusal = one_line(self._view.pod_refusal, LONGEST_CAUSE)
         limit = f"for {self._view.refused_pod_seconds:g} s, which is kyma_errand_refused_pod_seconds"
-        message = one_line(self._view.pod_refusal, LONGEST_CAUSE)
-        return Decision(self._end(self._failure(POD_REFUSED, f"{message} ({limit})")))
+        return Decision(self._end(self._failure(POD_REFUSED, f"{refusal} ({limit})")))
 
     def _seconds_to_refusal(self) -> float | None:
         view = self._view
@@ -395,10 +396,7 @@ def _container_names(pod: Mapping[str, Any]) -> list[str]:
 
 def has_ended(job: Mapping[str, Any] | None) -> bool:
     """Whether a Job has ended, or is gone."""
-    conditions = ((job or {}).get("status") or {}).get("conditions") or ()
-    return job is None or any(
-        one.get("status") == "True" and one.get("type") in {"Complete", "Failed"} for one in conditions
-    )
+    return job is None or has_job_ended(job)
 
 
 def _moment(text: object) -> datetime | None:
