@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.reconcile_errands import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
     BackgroundCarrier,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import EXIT_MESSAGES
 
 FOREVER = 10 * 365 * 24 * 3600.0
 """Seconds after which nothing works any more that was started today; a timer's seconds have an end."""
@@ -22,6 +26,13 @@ class ActionModule(BackgroundCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
+
+    def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
+        """See ActionBase. An engine writes a log, in which each errand has its own line."""
+        self.is_log = boolean(self._task.args.get("watch"), strict=False)
+        if self.is_log:
+            EXIT_MESSAGES.open_screen()
+        return super().run(tmp, task_vars)
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
         """See BackgroundCarrier: an engine ends only when its user ends it."""

@@ -112,10 +112,17 @@ options:
   holder_image:
     description:
       - The image of the container that holds the output of another one until it is read. It needs C(sh),
-        C(head), C(sha256sum), C(sleep), C(test), C(touch) and C(wc).
+        C(cat), C(head), C(rm), C(sha256sum), C(sleep), C(stat), C(test), C(timeout) and C(touch).
       - It counts only where O(reconcile=true).
     type: str
     default: docker.io/library/busybox:1.37
+  refused_pod_seconds:
+    description:
+      - Seconds after which a run fails as C(PodRefused) if no pod can be created for it, such as by Pod
+        Security or a webhook. It waits for any time for a quota that is used up.
+      - It counts only where O(reconcile=true).
+    type: float
+    default: 600
   field_manager:
     description:
       - The name under which the fields of the errand are applied. Another name that manages the same fields

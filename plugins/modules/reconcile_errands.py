@@ -50,6 +50,12 @@ options:
         O(kyma.lifecycle.errand#module:holder_image).
     type: str
     default: docker.io/library/busybox:1.37
+  refused_pod_seconds:
+    description:
+      - Seconds after which a run fails as C(PodRefused) if no pod can be created for it, such as by Pod
+        Security or a webhook. It waits for any time for a quota that is used up.
+    type: float
+    default: 600
   fail_on:
     description:
       - V(reconciliation) fails the task if an errand could not be reconciled. How a run ended is the errand's

@@ -94,9 +94,10 @@ class PlayedJobs:
         runs: how containers run, by name; others do not end.
         blocked: containers that can't start, with the reason.
         injected: containers that a webhook adds to each pod.
+        refusal: why no pod can be created; empty if they can.
         made: the Jobs that were ever created, as (name, uid), in their order.
         started: the pods whose containers were ever started, by name.
-        reads: how often a file was read in a holding container.
+        reads: how often files were read in a holding container.
     """
 
     def __init__(self, cluster: MemoryCluster, time: PlayedTime | None = None) -> None:
@@ -104,6 +105,7 @@ class PlayedJobs:
         self.runs: dict[str, ContainerRun] = {}
         self.blocked: dict[str, str] = {}
         self.injected: list[Object] = []
+        self.refusal = ""
         self.made: list[tuple[str, str]] = []
         self.started: list[str] = []
         self.reads = 0
@@ -213,6 +215,9 @@ class PlayedJobs:
         meta, template = job["metadata"], copy.deepcopy(job["spec"]["template"])
         if not (job.get("status") or {}).get("startTime"):
             self._patch_status(JOB, job, {"conditions": None, "startTime": self._now()})
+        if self.refusal:
+            self._note_refusal(job)
+            return
         given = template.get("metadata") or {}
         labels = {
             **(given.get("labels") or {}),
@@ -241,6 +246,20 @@ class PlayedJobs:
         }
         created = self._cluster.create(pod)
         self._patch_status(POD, created, {"phase": "Pending"})
+
+    def _note_refusal(self, job: Object) -> None:
+        meta = job["metadata"]
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"generateName": f"{meta['name']}.", "namespace": meta["namespace"]},
+            "involvedObject": {"kind": "Job", "name": meta["name"], "uid": meta["uid"]},
+            "reason": "FailedCreate",
+            "message": f"Error creating: {self.refusal}",
+            "firstTimestamp": self._now(),
+            "lastTimestamp": self._now(),
+        }
+        self._cluster.create(event)
 
     def _fail(self, job: Object) -> None:
         target = next(one for one in job["status"]["conditions"] if one["type"] == "FailureTarget")
@@ -402,7 +421,14 @@ class PlayedJobs:
             return ExecResult(b"", b"", 0)
         assert list(command[:4]) == ["sh", "-c", READ_SCRIPT, "read"]
         self.reads += 1
-        return read_answer(self._files.get((uid, source), {}).get(command[4]))
+        files = self._files.get((uid, source), {})
+        answer = b""
+        for file in command[4:]:
+            one = read_answer(files.get(file))
+            answer += one.stdout
+            if one.exit_code:
+                return ExecResult(answer, b"", one.exit_code)
+        return ExecResult(answer, b"", 0)
 
 
 def read_answer(content: bytes | OddFile | None) -> ExecResult:

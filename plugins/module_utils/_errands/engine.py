@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from .._carrier.task import LEASE_SECONDS
 from .._cluster.cluster import Cluster, Object
@@ -24,10 +25,12 @@ from .._threads import map_in_threads
 from .errand import ErrandKey
 from .errand_index import SUBJECTS, ErrandIndex
 from .errand_index import Subject as IndexSubject
+from .errand_view import REFUSED_POD_SECONDS
 from .holding_container import DEFAULT_IMAGE
 from .metrics import EngineMetrics, Textfile
 from .reconciler import Outcome, Reconciler, no_listener
-from .reduced_objects import reduced_object
+from .reduced_objects import has_grown, reduced_object, reduced_quota
+from .slow_namespaces import SlowNamespaces
 from .work_queue import WorkQueue
 
 LEASE = "errands"
@@ -39,6 +42,8 @@ SYNC_SECONDS = 60.0
 """How long the first lists may take before a person is told."""
 END_SECONDS = 30.0
 """How long what is in flight may take to end."""
+QUOTA_SECONDS = 1.0
+"""After how long to try again what a quota has refused, after it has grown."""
 REPEAT_SECONDS = 600.0
 """After how long the same trouble is told again."""
 
@@ -53,6 +58,7 @@ class EngineOptions:
     Attributes:
         namespaces: whose errands it reconciles; all if empty.
         holder_image: of holding containers.
+        refused_pod_seconds: after how long a run fails whose pod is refused.
         workers: how many errands are reconciled at the same time.
         metrics_file: where metrics are written; nowhere if empty.
         lease_seconds: how long its lease lasts after each renewal. After that time, another engine takes over
@@ -61,6 +67,7 @@ class EngineOptions:
 
     namespaces: tuple[str, ...] = ()
     holder_image: str = DEFAULT_IMAGE
+    refused_pod_seconds: float = REFUSED_POD_SECONDS
     workers: int = WORKERS
     metrics_file: str = ""
     lease_seconds: int = LEASE_SECONDS
@@ -94,6 +101,7 @@ class ErrandEngine:
         self._metrics = EngineMetrics()
         self._textfile = Textfile(options.metrics_file)
         self._troubles = _TroubleLog(tell)
+        self._slow = SlowNamespaces()
 
     def run(self, cancelled: Callable[[], bool]) -> None:
         """Work until it is cancelled; if the lease is lost, stand by for it again.
@@ -115,12 +123,14 @@ class ErrandEngine:
 
     def _work(self, lease: HeldLease, cancelled: Callable[[], bool]) -> None:
         index: ErrandIndex = ErrandIndex()
-        queue: WorkQueue[ErrandKey] = WorkQueue()
+        queue: WorkQueue[ErrandKey] = WorkQueue(is_slow=lambda key: key.namespace in self._slow)
         reconciler = Reconciler(
             fenced_cluster(self._cluster, lease, Fence()),
             index,
             holder_image=self._options.holder_image,
+            refused_pod_seconds=self._options.refused_pod_seconds,
             on_outcome=self._count_and_hand_on,
+            slow=self._slow,
         )
 
         def is_over() -> bool:
@@ -145,13 +155,17 @@ class ErrandEngine:
             for subject in SUBJECTS
             for namespace in self._options.namespaces or ("",)
         ]
-        for one in informers:
+        # The engine does not wait for these: without them, it only reacts later to a quota that grows.
+        quotas = [
+            self._quota_informer(namespace, index, queue) for namespace in self._options.namespaces or ("",)
+        ]
+        for one in (*informers, *quotas):
             one.start()
         try:
             yield informers
         finally:
             # In parallel, as each may wait for an unreachable server.
-            map_in_threads(Informer.stop, informers)
+            map_in_threads(Informer.stop, [*informers, *quotas])
 
     def _informer(
         self, subject: IndexSubject, namespace: str, index: ErrandIndex, queue: WorkQueue[ErrandKey]
@@ -162,11 +176,30 @@ class ErrandEngine:
                 queue.add(key)
 
         watched = Subject(*subject.kind, namespace, subject.label_selector, subject.metadata_only)
+        return self._informer_of(watched, on_change, lambda obj: reduced_object(subject.kind, obj))
+
+    def _quota_informer(self, namespace: str, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> Informer:
+        def on_change(old: Object | None, new: Object | None) -> None:
+            if has_grown(old, new):
+                place = str((new or old or {})["metadata"]["namespace"])
+                for key in index.note_grown_quota(place, datetime.now(UTC)):
+                    queue.add(key)
+                    # The server's own check of the quota may be a moment behind.
+                    queue.add_after(key, QUOTA_SECONDS)
+
+        return self._informer_of(Subject("v1", "ResourceQuota", namespace), on_change, reduced_quota)
+
+    def _informer_of(
+        self,
+        watched: Subject,
+        on_change: Callable[[Object | None, Object | None], None],
+        keep: Callable[[Object], Object],
+    ) -> Informer:
         return Informer(
             self._cluster,
             watched,
             on_change,
-            lambda obj: reduced_object(subject.kind, obj),
+            keep,
             on_error=lambda error: self._troubles.add("retrying", f"watch {watched}: {error}"),
         )
 

@@ -340,8 +340,12 @@ class Errand:
 
 
 def owner_reference(errand: Errand) -> Object:
-    """The entry of ``ownerReferences`` that has the objects of an errand deleted with it."""
-    return {"apiVersion": API_VERSION, "kind": KIND, "name": errand.key.name, "uid": errand.uid}
+    """The entry of ``ownerReferences`` that has the objects of an errand deleted with it.
+
+    A foreground deletion of the errand waits for them. Servers may ask for the right to its finalizers.
+    """
+    reference = {"apiVersion": API_VERSION, "kind": KIND, "name": errand.key.name, "uid": errand.uid}
+    return {**reference, "blockOwnerDeletion": True}
 
 
 def key_of(obj: Mapping[str, Any]) -> ErrandKey:

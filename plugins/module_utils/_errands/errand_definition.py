@@ -147,10 +147,9 @@ DEFINITION: Object = resource_definition(
         ("Phase", "string", ".status.phase"),
         ("Run", "integer", ".status.run.number"),
         ("Reason", "string", ".status.run.outcome.reason"),
-        ("Age", "date", ".metadata.creationTimestamp"),
-    ],
-    wide_columns=[
         ("Finished", "date", ".status.run.outcome.finished"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+        # The last one, as it may be long.
         ("Message", "string", ".status.message"),
     ],
     is_namespaced=True,
@@ -178,6 +177,9 @@ ENGINE_ROLE = cluster_role(
     [
         role_rule(GROUP, [PLURAL], ["get", "list", "watch", "patch"]),
         role_rule(GROUP, [f"{PLURAL}/status"], ["patch"]),
+        # What belongs to an errand blocks its foreground deletion. The admission plugin
+        # OwnerReferencesPermissionEnforcement asks for this right.
+        role_rule(GROUP, [f"{PLURAL}/finalizers"], ["update"]),
         # Patch: a Job beyond its deadline is stopped.
         role_rule("batch", ["jobs"], ["get", "list", "watch", "create", "patch", "delete"]),
         # Patch: a retained pod is given to the errand.
@@ -188,6 +190,8 @@ ENGINE_ROLE = cluster_role(
         # Delete: versions beyond those to retain.
         role_rule("", ["secrets"], ["get", "list", "watch", "create", "patch", "delete"]),
         role_rule("", ["events"], ["create", "list"]),
+        # A quota that grows starts what it has held up.
+        role_rule("", ["resourcequotas"], ["get", "list", "watch"]),
         # Reads which versions of a Secret are in use.
         role_rule("apps", ["daemonsets", "deployments", "statefulsets"], ["list"]),
         role_rule("batch", ["cronjobs"], ["list"]),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from .._cluster.cluster import Object
@@ -82,6 +83,7 @@ class ErrandIndex:
         self._references: dict[ErrandKey, frozenset[_Place]] = {}
         self._dependents: dict[_Place, set[ErrandKey]] = defaultdict(set)
         self._by_label: dict[tuple[str, str], ErrandKey] = {}
+        self._quota_grown: dict[str, datetime] = {}
 
     def put(self, kind: tuple[str, str], obj: Object) -> set[ErrandKey]:
         """Add an object's current form, unless a newer one is known; return the errands that it concerns."""
@@ -128,6 +130,18 @@ class ErrandIndex:
             label = _errand_label(found or obj)
             self._owned[kind[1], namespace, label].discard(name)
             return self._keys_of_label(namespace, label)
+
+    def note_grown_quota(self, namespace: str, when: datetime) -> list[ErrandKey]:
+        """Record that a quota has more room; return the errands that may have waited for that."""
+        with self._lock:
+            self._quota_grown[namespace] = when
+            found = self._errands.items()
+            return [key for key, one in found if key.namespace == namespace and one.status.open_run]
+
+    def quota_grown(self, namespace: str) -> datetime | None:
+        """When a quota of a namespace last got more room; None if that is unknown."""
+        with self._lock:
+            return self._quota_grown.get(namespace)
 
     def keys(self) -> list[ErrandKey]:
         """All errands, sorted."""

@@ -26,7 +26,7 @@ from .._text import one_line
 from .due_run import needs_configuration, triggered_run
 from .errand import ERRAND_LABEL, RUN_LABEL, Errand, ErrandKey, Run, label_value, owner_reference
 from .errand_index import JOB, POD, ErrandIndex
-from .errand_view import CurrentConfiguration, ErrandView
+from .errand_view import REFUSED_POD_SECONDS, CurrentConfiguration, ErrandView
 from .holding_container import DEFAULT_IMAGE, noted_output
 
 EXEC_SECONDS = 60.0
@@ -48,6 +48,7 @@ class ErrandReader:
         cluster: the live one.
         index: of its errands. All that is read in addition goes into it.
         holder_image: of holding containers.
+        refused_pod_seconds: after how long a run fails whose pod is refused.
         now: returns the time; for tests.
     """
 
@@ -57,11 +58,13 @@ class ErrandReader:
         index: ErrandIndex,
         *,
         holder_image: str = DEFAULT_IMAGE,
+        refused_pod_seconds: float = REFUSED_POD_SECONDS,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._cluster = cluster
         self._index = index
         self._holder_image = holder_image
+        self._refused_pod_seconds = refused_pod_seconds
         self._now = now
         self._may_exec: dict[str, tuple[float, bool]] = {}
         self._renewed: dict[tuple[ErrandKey, int], datetime] = {}
@@ -92,6 +95,8 @@ class ErrandReader:
             earlier_jobs=tuple(self._earlier_jobs(errand, run)),
             has_started=has_started,
             holder_image=self._holder_image,
+            refused_pod_seconds=self._refused_pod_seconds,
+            quota_grown=self._index.quota_grown(key.namespace),
             renewed=self._renewed.get((key, run.number)) if run else None,
         )
         if needs_configuration(errand):
@@ -101,7 +106,8 @@ class ErrandReader:
         if triggered_run(errand) or (view.configuration and view.configuration.changed):
             view = replace(view, may_exec=self._allows_exec(errand))
         if run and run.is_open and job and not pod:
-            view = replace(view, pod_refusal=self._refusal_of(job))
+            refusal, since = self._refusal_of(job)
+            view = replace(view, pod_refusal=refusal, refused_since=since)
         return view
 
     def _work_of(self, errand: Errand, run: Run | None) -> tuple[Object | None, Object | None, bool]:
@@ -158,21 +164,30 @@ class ErrandReader:
             self._may_exec[namespace] = (time.monotonic(), allowed)
         return allowed
 
-    def _refusal_of(self, job: Mapping[str, Any]) -> str:
-        """Why a Job has no pod, by the last Event that says so."""
+    def _refusal_of(self, job: Mapping[str, Any]) -> tuple[str, datetime | None]:
+        """Why a Job has no pod, by the last Event that says so, and since when if that is no full quota."""
         meta = job["metadata"]
         created = datetime.fromisoformat(str(meta.get("creationTimestamp") or self._now().isoformat()))
         if (self._now() - created).total_seconds() < REFUSAL_SECONDS:
-            return ""
+            return "", None
         try:
             events = self._cluster.list(
                 "v1", "Event", meta["namespace"], field_selector=f"involvedObject.uid={meta['uid']}"
             ).items
         except ClusterError:
-            return ""
+            return "", None
         refusals = [one for one in events if one.get("reason") == "FailedCreate"]
         last = max(refusals, key=lambda one: str(one.get("lastTimestamp") or ""), default=None)
-        return one_line(f"no pod can be created: {last.get('message')}") if last else ""
+        if last is None:
+            return "", None
+        text = one_line(f"no pod can be created: {last.get('message')}")
+        lasting = [str(one.get("firstTimestamp") or "") for one in refusals if not _is_full_quota(one)]
+        since = (
+            None
+            if _is_full_quota(last)
+            else datetime.fromisoformat(min(filter(None, lasting), default=str(created)))
+        )
+        return text, since
 
     # The configuration of a run.
 
@@ -275,6 +290,10 @@ class ErrandReader:
         except AlreadyExists:
             found = self._cluster.get("v1", "Secret", name, errand.key.namespace)
             return found or obj
+
+
+def _is_full_quota(event: Mapping[str, Any]) -> bool:
+    return "exceeded quota" in str(event.get("message"))
 
 
 def _changes(

@@ -13,6 +13,9 @@ from .._cluster.cluster import Object
 from .._jobs.configuration import ConfigurationEntry
 from .errand import Errand
 
+REFUSED_POD_SECONDS = 600.0
+"""After how long a run fails whose pod is refused, unless the caller says otherwise."""
+
 
 @dataclass(frozen=True)
 class CurrentConfiguration:
@@ -47,6 +50,10 @@ class ErrandView:
         may_exec: whether the output may be read in pods; None if nothing depends on it.
         renewed: when the holding containers were last renewed; None if unknown.
         pod_refusal: why no pod of the Job could be created; empty if one exists, or if it is unknown.
+        refused_since: since when a pod is refused for another reason than a quota that is used up, which may
+            change without anyone's help; None if it is not.
+        refused_pod_seconds: after how long such a run fails.
+        quota_grown: when a quota of the namespace last got more room; None if unknown.
         holder_image: the image of holding containers.
     """
 
@@ -61,4 +68,7 @@ class ErrandView:
     may_exec: bool | None = None
     renewed: datetime | None = None
     pod_refusal: str = ""
+    refused_since: datetime | None = None
+    refused_pod_seconds: float = REFUSED_POD_SECONDS
+    quota_grown: datetime | None = None
     holder_image: str = ""

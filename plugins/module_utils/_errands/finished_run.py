@@ -12,13 +12,13 @@ from .._jobs.job_outcome import DEADLINE_EXCEEDED
 from .errand import Run, Strategy
 from .errand_view import ErrandView
 from .holding_container import noted_output
-from .open_run import HOLDER_FAILED, has_ended
+from .open_run import HOLDER_FAILED, POD_REFUSED, has_ended
 from .steps import STOP_DEADLINE, AdoptPod, Decision, DeleteJob, DisownStrategy, SetStrategy, Step, StopJob
 
 DELETE_LABEL = ("delete", "pod")
 """The label of a pod's template by which a succeeded run's pod is deleted with its Job."""
-STOPPED = frozenset({DEADLINE_EXCEEDED, HOLDER_FAILED})
-"""Reasons of failures with which containers may still run."""
+STOPPED = frozenset({DEADLINE_EXCEEDED, HOLDER_FAILED, POD_REFUSED})
+"""Reasons of failures with which containers may still run, or start."""
 END_SECONDS = 2.0
 """How often to look whether a pod has come to its end."""
 
@@ -64,20 +64,29 @@ def _cleaning(view: ErrandView, run: Run) -> Decision:
         is_stopped = has_ended(job) or job["spec"].get("activeDeadlineSeconds") == STOP_DEADLINE
         stops = run.outcome.reason in STOPPED and not is_stopped
         return Decision((StopJob(job["metadata"]["name"], run.job_uid),) if stops else ())
-    delete = DeleteJob(job["metadata"]["name"], run.job_uid)
-    if pod is None or _goes_with_job(pod) or _runs_only_injected(job, pod):
-        return Decision((delete,))
-    if (pod.get("status") or {}).get("phase") not in {"Succeeded", "Failed"}:
+    is_retained = pod is not None and _outlives(pod, job)
+    if pod and is_retained and (pod.get("status") or {}).get("phase") not in {"Succeeded", "Failed"}:
         return Decision(recheck_seconds=END_SECONDS)
+    return Decision((*retain_pod(view), DeleteJob(job["metadata"]["name"], run.job_uid)))
+
+
+def retain_pod(view: ErrandView) -> tuple[Step, ...]:
+    """The step by which the pod of the last run stays when its Job is deleted, if that is wanted.
+
+    It precedes all that may delete the Job: this clean-up, and the start of the next run.
+    """
+    job, pod, run = view.job, view.pod, view.errand.status.run
+    if job is None or pod is None or run is None or run.outcome is None or not run.outcome.is_success:
+        return ()
     owners = pod["metadata"].get("ownerReferences") or ()
-    if any(one.get("uid") == view.errand.uid for one in owners):
-        return Decision((delete,))
-    return Decision((AdoptPod(pod), delete))
+    is_owned = any(one.get("uid") == view.errand.uid for one in owners)
+    return () if is_owned or not _outlives(pod, job) else (AdoptPod(pod),)
 
 
-def _goes_with_job(pod: Mapping[str, Any]) -> bool:
+def _outlives(pod: Mapping[str, Any], job: Mapping[str, Any]) -> bool:
+    """Whether the pod of a succeeded run stays when its Job is deleted."""
     key, value = DELETE_LABEL
-    return (pod["metadata"].get("labels") or {}).get(key) == value
+    return (pod["metadata"].get("labels") or {}).get(key) != value and not _runs_only_injected(job, pod)
 
 
 def _runs_only_injected(job: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:

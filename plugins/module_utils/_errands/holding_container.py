@@ -23,11 +23,12 @@ from .._loose_json import mapping_of
 from .errand import Errand, OutputSource, OutputSpec, output_spec_from
 
 DEFAULT_IMAGE = "docker.io/library/busybox:1.37"
-"""Needs sh, head, sha256sum, sleep, test, touch and wc."""
+"""Needs sh, cat, head, rm, sha256sum, sleep, stat, test, timeout and touch."""
 OUTPUT_FOLDER = "/mnt/quarks"
 """Where a container writes its output."""
 VOLUME_PREFIX, HOLDER_PREFIX = "kyma-output-", "hold-"
-VOLUME_SIZE = "8Mi"
+VOLUME_SIZE, HOLD_SIZE = "8Mi", "3Mi"
+"""Sizes of the volume with the output, and of the one with the copy of a file that is read."""
 GRACE_SECONDS = 30
 """Seconds that a pod gets to end, so that its output can be read if it is deleted meanwhile."""
 NOBODY = 65534
@@ -39,10 +40,12 @@ OUTPUT_ANNOTATION = f"{GROUP}/output"
 
 GIVEN_UP, RELEASED = 3, 0
 """The exit codes of a holding container."""
-MISSING, IRREGULAR, TOO_LARGE, UNREADABLE = 10, 11, 12, 13
+MISSING, IRREGULAR, TOO_LARGE, UNREADABLE, TIMED_OUT = 10, 11, 12, 13, 14
 """The exit codes of reading, beside 0."""
 LARGEST_FILE = 1024 * 1024
 """Bytes of an output file, as of a Secret."""
+READ_SECONDS = 3
+"""How long the reading of a file may take in the container: less than the engine waits for it."""
 
 _HELD, _HOLD = "/output", "/hold"
 _TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -71,26 +74,38 @@ exit {RELEASED}
 """Waits until it is released. Its time begins when the newest output was written, or when it was renewed."""
 
 READ_SCRIPT = f"""
-file="{_HELD}/$1"
-[ ! -h "$file" ] || exit {IRREGULAR}
-[ -e "$file" ] || exit {MISSING}
-[ -f "$file" ] || exit {IRREGULAR}
-(: < "$file") 2> /dev/null || exit {UNREADABLE}
-size=$(($(wc -c < "$file")))
-[ "$size" -le {LARGEST_FILE} ] || exit {TOO_LARGE}
-sum=$(sha256sum < "$file")
-echo "$size ${{sum%% *}}"
-head -c {LARGEST_FILE} "$file"
+copy={_HOLD}/copy.$$
+for name in "$@"; do
+  file="{_HELD}/$name"
+  [ ! -h "$file" ] || exit {IRREGULAR}
+  [ -e "$file" ] || exit {MISSING}
+  [ -f "$file" ] || exit {IRREGULAR}
+  size=$(stat -c %s "$file") || exit
+  [ "$size" -le {LARGEST_FILE} ] || exit {TOO_LARGE}
+  timeout -s KILL {READ_SECONDS} head -c {LARGEST_FILE + 1} "$file" > "$copy" 2> /dev/null
+  code=$?
+  size=$(stat -c %s "$copy") && sum=$(sha256sum < "$copy") || exit
+  case $code in
+    0) [ "$size" -le {LARGEST_FILE} ] || code={TOO_LARGE} ;;
+    137) code={TIMED_OUT} ;;
+    126 | 127) ;;
+    *) code={UNREADABLE} ;;
+  esac
+  [ "$code" -ne 0 ] || {{ echo "$size ${{sum%% *}}" && cat "$copy"; }} || code=$?
+  rm -f "$copy"
+  [ "$code" -eq 0 ] || exit "$code"
+done
 """
-"""Prints size and SHA-256 of a file on a line, and then the file.
+"""Prints size and SHA-256 of each file on a line, and then the file. It ends at the first one with a problem.
 
-busybox says of each file that root can read it (``-r``), and root without capabilities can't: it is tried.
+The size is asked first, as a sparse file costs its author nothing and its reader much time. What is read is a
+copy: what a file becomes meanwhile, even a pipe, neither blocks the reader nor leaves a process behind.
 """
 
 
-def read_command(file: str) -> list[str]:
-    """The command that prints an output file, for a holding container."""
-    return ["sh", "-c", READ_SCRIPT, "read", file]
+def read_command(files: Sequence[str]) -> list[str]:
+    """The command that prints output files, for a holding container."""
+    return ["sh", "-c", READ_SCRIPT, "read", *files]
 
 
 RELEASE_COMMAND = ["touch", f"{_HOLD}/released"]
@@ -179,7 +194,7 @@ def job_with_output(job: Object, errand: Errand, image: str) -> Object:
         container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
         files = [one.file for one in spec.files if one.container == name]
         hold = f"{VOLUME_PREFIX}hold-{index}"
-        pod["volumes"].append({"name": hold, "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}})
+        pod["volumes"].append({"name": hold, "emptyDir": {"medium": "Memory", "sizeLimit": HOLD_SIZE}})
         holders.append(_holder(container, pod, (volume, hold), files, spec.hold_seconds, image))
     pod["containers"].extend(holders)
     return job

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .errand import Errand, ErrandStatus, Phase, Run
+from .errand import Errand, Phase, Run
 from .errand_view import ErrandView
-from .finished_run import finish_steps
+from .finished_run import finish_steps, retain_pod
 from .new_run import due_reason, job_of_next_run, start_steps
 from .open_run import open_run_decision
-from .status_change import write_status
+from .status_change import NOT_REPEATED_TEXT, ignores_now, write_status
 from .steps import Decision, Step
 from .validation import problems_of
 
@@ -52,7 +52,7 @@ def next_steps(view: ErrandView) -> Decision:
             run=_with_seen_configuration(view),
         )
         return Decision(_some(noted), finishing.recheck_seconds)
-    return Decision(start_steps(view, reason, warnings))
+    return Decision((*retain_pod(view), *start_steps(view, reason, warnings)))
 
 
 def _with_seen_configuration(view: ErrandView) -> Run | None:
@@ -73,11 +73,9 @@ def _resting(errand: Errand, problems: list[str], missing: tuple[str, ...]) -> t
         return Phase.REFUSED, "; ".join(problems)
     if missing:
         return Phase.WAITING, "waiting for " + ", ".join(missing)
-    return _last(errand.status)
-
-
-def _last(status: ErrandStatus) -> tuple[Phase, str]:
-    outcome = status.run.outcome if status.run else None
+    outcome = errand.status.run.outcome if errand.status.run else None
     if outcome is None:
         return Phase.IDLE, ""
-    return (Phase.SUCCEEDED if outcome.is_success else Phase.FAILED), outcome.message
+    # A condition has it, too, but no list of errands shows that.
+    texts = (outcome.message, NOT_REPEATED_TEXT if ignores_now(errand, errand.status) else "")
+    return (Phase.SUCCEEDED if outcome.is_success else Phase.FAILED), " ".join(filter(None, texts))

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from .._cluster.cluster import Object
+from .._cluster.timestamp import precise_timestamp
 from .._jobs.job_outcome import (
     DEADLINE_EXCEEDED,
     DISRUPTED,
@@ -22,6 +23,7 @@ from .._jobs.job_outcome import (
     job_outcome,
     pod_outcome,
 )
+from .._jobs.job_outcome import has_ended as has_job_ended
 from .._jobs.run_history import history_entry, with_run
 from .._text import one_line
 from .errand import KIND, OutputNote, OutputSource, Phase, Run
@@ -30,10 +32,18 @@ from .holding_container import NotedOutput, noted_output
 from .new_run import AUTOMATIC_REASONS, start_steps
 from .output import LOST
 from .status_change import write_status
-from .steps import CollectOutput, Decision, ReleaseHolders, RenewHold, Step
+from .steps import (
+    QUOTA_ANNOTATION,
+    CollectOutput,
+    Decision,
+    ReleaseHolders,
+    RenewHold,
+    RequestPod,
+    Step,
+)
 from .validation import problems_of
 
-HOLDER_FAILED, NAME_TAKEN, REFUSED = "HolderFailed", "NameTaken", "Refused"
+HOLDER_FAILED, NAME_TAKEN, POD_REFUSED, REFUSED = "HolderFailed", "NameTaken", "PodRefused", "Refused"
 NAME_SECONDS = 2.0
 """How often to look whether the Job of an earlier errand of the same name has gone."""
 RELEASE_SECONDS = 2.0
@@ -133,7 +143,12 @@ class _OpenRun:
     def decision(self) -> Decision:
         """The decision on the run."""
         return (
-            self._lost_holder() or self._collection() or self._release() or self._ending() or self._waiting()
+            self._lost_holder()
+            or self._collection()
+            or self._release()
+            or self._ending()
+            or self._refused_pod()
+            or self._waiting()
         )
 
     @property
@@ -246,12 +261,46 @@ class _OpenRun:
         outcome = self._failure(DEADLINE_EXCEEDED, message)
         return Decision(self._end(outcome))
 
+    def _refused_pod(self) -> Decision | None:
+        """A pod that is refused for so long that the cause does not end by itself."""
+        left = self._seconds_to_refusal()
+        if left is None or left > 0:
+            return None
+        refusal = one_line(self._view.pod_refusal, LONGEST_CAUSE)
+        limit = f"for {self._view.refused_pod_seconds:g} s, which is kyma_errand_refused_pod_seconds"
+        return Decision(self._end(self._failure(POD_REFUSED, f"{refusal} ({limit})")))
+
+    def _seconds_to_refusal(self) -> float | None:
+        view = self._view
+        if self._pod or view.refused_since is None:
+            return None
+        return view.refused_pod_seconds - (view.now - view.refused_since).total_seconds()
+
     def _waiting(self) -> Decision:
         """Wait, and renew the holding containers if necessary."""
         noted = self._noted()
         hold = self._renewal()
-        seconds = (noted.recheck_seconds, hold.recheck_seconds, self._seconds_to_deadline())
-        return Decision((*noted.steps, *hold.steps), min((one for one in seconds if one), default=None))
+        seconds = (
+            noted.recheck_seconds,
+            hold.recheck_seconds,
+            self._seconds_to_deadline(),
+            self._seconds_to_refusal(),
+        )
+        steps = (*noted.steps, *hold.steps, *self._requested_pod())
+        return Decision(steps, min((one for one in seconds if one), default=None))
+
+    def _requested_pod(self) -> tuple[Step, ...]:
+        """Have the Job controller create a pod that a quota refused: it would wait for up to a minute."""
+        job, grown = self._view.job, self._view.quota_grown
+        is_waiting = job is not None and not self._pod and not job["spec"].get("suspend")
+        if job is None or grown is None or not is_waiting or self._view.refused_since:
+            return ()
+        meta = job["metadata"]
+        created, mark = _moment(meta.get("creationTimestamp")), precise_timestamp(grown)
+        is_known = (meta.get("annotations") or {}).get(QUOTA_ANNOTATION) == mark
+        if is_known or created is None or created > grown:
+            return ()
+        return (RequestPod(str(meta["name"]), str(meta["uid"]), mark),)
 
     def _noted(self) -> Decision:
         view, run = self._view, self._run
@@ -347,10 +396,7 @@ def _container_names(pod: Mapping[str, Any]) -> list[str]:
 
 def has_ended(job: Mapping[str, Any] | None) -> bool:
     """Whether a Job has ended, or is gone."""
-    conditions = ((job or {}).get("status") or {}).get("conditions") or ()
-    return job is None or any(
-        one.get("status") == "True" and one.get("type") in {"Complete", "Failed"} for one in conditions
-    )
+    return job is None or has_job_ended(job)
 
 
 def _moment(text: object) -> datetime | None:

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import codecs
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._cluster.errors import ClusterError
 from .._errors import LifecycleError
 from .._jobs.versioned_secrets import split_versioned_name
 from .errand import OutputFile, OutputSource, OutputSpec
@@ -25,11 +28,12 @@ MISSING, INVALID, TOO_LARGE, TRUNCATED = (
     "OutputTooLarge",
     "OutputTruncated",
 )
-IRREGULAR, UNREADABLE, LOST, SECRET_TAKEN = (
+IRREGULAR, UNREADABLE, LOST, SECRET_TAKEN, TIMED_OUT = (
     "OutputIrregular",
     "OutputUnreadable",
     "OutputLost",
     "SecretTaken",
+    "OutputTimedOut",
 )
 """Why an output does not become Secrets."""
 
@@ -101,6 +105,10 @@ def output_secrets(
         for one in spec.files
         for secret in _secrets_of(one, spec, contents[one.container, one.file], errand)
     ]
+    if len(found) > max(MOST_PARTS, len(spec.files)):
+        raise OutputRefused(
+            TOO_LARGE, f"the output would become {len(found)} Secrets, and at most {MOST_PARTS} are written"
+        )
     if len({secret.name for secret in found}) < len(found):
         raise OutputRefused(INVALID, "two parts of the output would become the same Secret")
     return found
@@ -147,8 +155,23 @@ def _secrets_of(one: OutputFile, spec: OutputSpec, content: bytes, errand: str) 
 
 def _texts(content: bytes, place: str) -> dict[str, str]:
     """A JSON object of strings, with keys that a Secret may have."""
+    if content.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise OutputRefused(
+            INVALID, f"{place} begins with a byte order mark (BOM). Write it as UTF-8 without that mark"
+        )
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = set[str]()
+        for number, (key, _value) in enumerate(pairs, 1):
+            if key in keys:
+                raise OutputRefused(
+                    INVALID, f"{place}: key {number} of it repeats an earlier one. Write each key once"
+                )
+            keys.add(key)
+        return dict(pairs)
+
     try:
-        values = json.loads(content.decode("utf-8"))
+        values = json.loads(content.decode("utf-8"), object_pairs_hook=unique)
     except (ValueError, RecursionError):
         raise OutputRefused(INVALID, f"{place} is not valid JSON") from None
     if not isinstance(values, dict):
@@ -217,8 +240,36 @@ READ_PROBLEMS: Mapping[int, tuple[str, str]] = {
         "can't be read by the holding container, which is another user. Set securityContext.runAsUser of the"
         " container, or let it write the file readable for all",
     ),
+    14: (TIMED_OUT, "can't be read in time"),
+    127: (
+        UNREADABLE,
+        "can't be read, as the image of the holding container lacks a program: it needs stat, timeout, head,"
+        " sha256sum, cat and rm. Set kyma_errand_holder_image to one that has them",
+    ),
 }
 """What the exit codes of reading mean: the reason, and what is wrong with the file."""
+
+
+def read_contents(answer: bytes, place: str) -> list[bytes]:
+    """The contents in the answer of reading: before each is a line with its size and SHA-256.
+
+    Args:
+        answer: what the command has printed.
+        place: where it ran, for people.
+
+    Raises:
+        ClusterError: the answer is damaged; a retry is possible.
+    """
+    contents = []
+    while answer:
+        header, _newline, rest = answer.partition(b"\n")
+        size, _space, digest = header.decode("ascii", "replace").partition(" ")
+        length = int(size) if size.isdecimal() else len(rest) + 1
+        content, answer = rest[:length], rest[length:]
+        if len(content) != length or digest != hashlib.sha256(content).hexdigest():
+            raise ClusterError(f"read the output in {place}: the answer is damaged; it is read again")
+        contents.append(content)
+    return contents
 
 
 def read_problem(one: OutputFile, exit_code: int) -> OutputRefused:

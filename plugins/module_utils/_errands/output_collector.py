@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-from collections.abc import Container, Iterable, Mapping
+import time
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from .._cluster.cluster import Cluster, ExecResult, Object
-from .._cluster.errors import ClusterError, Invalid
+from .._cluster.cluster import Cluster, Object
+from .._cluster.errors import ClusterError, ExecOutputTooLarge, ExecTimeout, Invalid
 from .._errors import LifecycleError
 from .._jobs.secret_users import secret_users
 from .._jobs.version_writer import (
@@ -23,20 +23,28 @@ from .._jobs.version_writer import (
 from .._text import one_line
 from .errand import KIND, Errand, OutputFile, OutputNote, OutputSource, owner_reference
 from .errand_index import ErrandIndex
-from .holding_container import LARGEST_FILE, NotedOutput, read_command
+from .holding_container import NotedOutput, read_command
 from .output import (
     SECRET_TAKEN,
+    TIMED_OUT,
+    TOO_LARGE,
     OutputRefused,
     OutputSecret,
     output_secrets,
+    read_contents,
     read_problem,
     termination_messages,
 )
+from .slow_namespaces import SlowNamespaces
 
 SECRET_REFUSED = "SecretRefused"
-READ_SECONDS = 60.0
-HEADER_BYTES = 200
-"""Bytes before the content in the answer of reading."""
+READ_SECONDS = 5.0
+"""How long the output of a run may take to be read, all files together: a worker waits for it."""
+SHORTEST_SECONDS = 0.1
+LARGEST_OUTPUT = 8 * 1024 * 1024
+"""Bytes of all files of a run: as many as their volume has, and sparse files could have more."""
+HEADER_BYTES = 100
+"""Bytes before each content in the answer of reading."""
 
 
 class OutputCollector:
@@ -45,11 +53,13 @@ class OutputCollector:
     Args:
         cluster: the live one.
         index: of its errands, which may refer to versions.
+        slow: gets the namespaces whose output could not be read in time.
     """
 
-    def __init__(self, cluster: Cluster, index: ErrandIndex) -> None:
+    def __init__(self, cluster: Cluster, index: ErrandIndex, slow: SlowNamespaces) -> None:
         self._cluster = cluster
         self._index = index
+        self._slow = slow
 
     def collect(self, errand: Errand, pod: Object, output: NotedOutput) -> OutputNote:
         """Read the output in a pod, and write its Secrets. All checks come before the first write.
@@ -68,6 +78,8 @@ class OutputCollector:
             }
             written = [self._write(errand, secret, foreign) for secret in secrets]
         except OutputRefused as refusal:
+            if refusal.reason == TIMED_OUT:
+                self._slow.add(errand.key.namespace)
             return OutputNote(reason=refusal.reason, message=str(refusal))
         names, warnings = zip(*written, strict=True) if written else ((), ())
         return OutputNote(names, message=" ".join(filter(None, warnings)))
@@ -75,26 +87,42 @@ class OutputCollector:
     def _contents(self, pod: Object, output: NotedOutput) -> dict[tuple[str, str], bytes]:
         if output.spec.source is OutputSource.TERMINATION_MESSAGE:
             return termination_messages(output.spec, pod)
-        return {
-            (one.container, one.file): self._read(pod, one, output.holders[one.container])
-            for one in output.spec.files
-        }
+        end = time.monotonic() + READ_SECONDS
+        contents: dict[tuple[str, str], bytes] = {}
+        for container, holder in output.holders.items():
+            files = [one for one in output.spec.files if one.container == container]
+            left = LARGEST_OUTPUT - sum(map(len, contents.values()))
+            found = self._read(pod, holder, files, end - time.monotonic(), left)
+            contents |= {(container, one.file): content for one, content in zip(files, found, strict=True)}
+        return contents
 
-    def _read(self, pod: Object, one: OutputFile, holder: str) -> bytes:
+    def _read(
+        self, pod: Object, holder: str, files: Sequence[OutputFile], seconds: float, most: int
+    ) -> list[bytes]:
+        """The contents of the files of a container, which are read by one command."""
         meta = pod["metadata"]
-        answer = self._cluster.exec(
-            meta["name"],
-            meta["namespace"],
-            read_command(one.file),
-            container=holder,
-            seconds=READ_SECONDS,
-            max_bytes=LARGEST_FILE + HEADER_BYTES,
-        )
-        if answer.exit_code:
-            raise read_problem(one, answer.exit_code)
-        return _verified(
-            answer, f"{one.file} of container {one.container} in Pod {meta['namespace']}/{meta['name']}"
-        )
+        try:
+            answer = self._cluster.exec(
+                meta["name"],
+                meta["namespace"],
+                read_command([one.file for one in files]),
+                container=holder,
+                seconds=max(SHORTEST_SECONDS, seconds),
+                max_bytes=most + HEADER_BYTES * len(files),
+            )
+        except ExecTimeout:
+            text = f"the output can't be read within {READ_SECONDS:g} s. Write fewer or smaller files"
+            raise OutputRefused(TIMED_OUT, text) from None
+        except ExecOutputTooLarge:
+            text = f"the output has more than {LARGEST_OUTPUT} bytes in all. Write less"
+            raise OutputRefused(TOO_LARGE, text) from None
+        place = f"container {holder} of Pod {meta['namespace']}/{meta['name']}"
+        contents = read_contents(answer.stdout, place)
+        if answer.exit_code and len(contents) < len(files):
+            raise read_problem(files[len(contents)], answer.exit_code)
+        if len(contents) != len(files):
+            raise ClusterError(f"read the output in {place}: the answer is incomplete; it is read again")
+        return contents
 
     def _is_foreign(self, errand: Errand, secret: OutputSecret, *, overwrites: bool) -> bool:
         """Whether a Secret belongs to others and is overwritten all the same."""
@@ -195,12 +223,3 @@ def _refuse_of_earlier_errand(errand: Errand, name: str, owners: Iterable[Mappin
 def _template(obj: Mapping[str, Any]) -> Mapping[str, Any]:
     template: Mapping[str, Any] = obj["template"]
     return template
-
-
-def _verified(answer: ExecResult, place: str) -> bytes:
-    """The content of an answer, whose first line has its size and SHA-256."""
-    header, _newline, content = answer.stdout.partition(b"\n")
-    size, _space, digest = header.decode("ascii", "replace").partition(" ")
-    if size != str(len(content)) or digest != hashlib.sha256(content).hexdigest():
-        raise ClusterError(f"read file {place}: what arrived is not what the file has; it is read again")
-    return content

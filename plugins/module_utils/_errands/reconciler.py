@@ -17,8 +17,10 @@ from .._threads import map_in_threads
 from .errand import API_VERSION, KIND, Errand, ErrandKey, Phase
 from .errand_index import ERRAND, SUBJECTS, ErrandIndex
 from .errand_reader import ErrandReader
+from .errand_view import REFUSED_POD_SECONDS
 from .holding_container import DEFAULT_IMAGE
 from .next_steps import next_steps
+from .slow_namespaces import SlowNamespaces
 from .step_execution import Overtaken, StepExecution
 from .steps import SIGNALS, Decision, Step
 
@@ -64,7 +66,9 @@ class Reconciler:
         cluster: the live one.
         index: of its errands.
         holder_image: of holding containers.
+        refused_pod_seconds: after how long a run fails whose pod is refused.
         on_outcome: called with each change of phase that this reconciler caused.
+        slow: gets the namespaces in which a command ran out of time.
         now: returns the time; for tests.
     """
 
@@ -74,13 +78,17 @@ class Reconciler:
         index: ErrandIndex,
         *,
         holder_image: str = DEFAULT_IMAGE,
+        refused_pod_seconds: float = REFUSED_POD_SECONDS,
         on_outcome: Callable[[Outcome], None] = no_listener,
+        slow: SlowNamespaces | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._cluster = cluster
         self._index = index
-        self._reader = ErrandReader(cluster, index, holder_image=holder_image, now=now)
-        self._execution = StepExecution(cluster, index, self._reader, self._tell)
+        self._reader = ErrandReader(
+            cluster, index, holder_image=holder_image, refused_pod_seconds=refused_pod_seconds, now=now
+        )
+        self._execution = StepExecution(cluster, index, self._reader, self._tell, slow or SlowNamespaces())
         self._on_outcome = on_outcome
 
     def decide(self, key: ErrandKey) -> Decision:

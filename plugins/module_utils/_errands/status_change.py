@@ -24,6 +24,10 @@ ACCEPTED, RUNNING, SUCCEEDED, NOT_REPEATED, CYCLIC = (
     "Cyclic",
 )
 """Types of conditions. The last two are there only where they are true."""
+NOT_REPEATED_TEXT = (
+    "now was applied again, and this template has run already. For another run, give the annotation"
+    f" {RUN_REQUEST} a new value"
+)
 _ANNOUNCED = {
     Phase.REFUSED: ("Refused", True),
     Phase.WAITING: ("Waiting", False),
@@ -93,12 +97,8 @@ def _conditions(
 ) -> tuple[Mapping[str, Any], ...]:
     errand = view.errand
     found = [_accepted(problems, warnings), _running(status), _succeeded(status)]
-    if _ignores_now(errand, status):
-        text = (
-            "trigger.strategy: now was set by a tool that declares it, and this template has run. For"
-            f" another run, give the annotation {RUN_REQUEST} a new value"
-        )
-        found.append((NOT_REPEATED, "True", "Declared", text))
+    if ignores_now(errand, status):
+        found.append((NOT_REPEATED, "True", "Declared", NOT_REPEATED_TEXT))
     if view.cycle:
         circle = " -> ".join((*view.cycle, view.cycle[0]))
         text = (
@@ -131,7 +131,8 @@ def _succeeded(status: ErrandStatus) -> tuple[str, str, str, str]:
     return SUCCEEDED, str(outcome.is_success), outcome.reason, outcome.message
 
 
-def _ignores_now(errand: Errand, status: ErrandStatus) -> bool:
+def ignores_now(errand: Errand, status: ErrandStatus) -> bool:
+    """Whether a ``now`` in the spec of an errand runs nothing any more."""
     run = status.run
     return (
         errand.spec.strategy is Strategy.NOW

@@ -14,7 +14,15 @@ from dataclasses import replace
 from typing import Any
 
 from .._cluster.cluster import Cluster, Object
-from .._cluster.errors import AlreadyExists, ClusterError, Conflict, Forbidden, Invalid, NotFound
+from .._cluster.errors import (
+    AlreadyExists,
+    ClusterError,
+    Conflict,
+    ExecTimeout,
+    Forbidden,
+    Invalid,
+    NotFound,
+)
 from .._cluster.fields.json_patch import merge_patch_between
 from .._cluster.timestamp import timestamp
 from .._jobs.job_outcome import JobOutcome
@@ -38,8 +46,10 @@ from .errand_view import ErrandView
 from .holding_container import RELEASE_COMMAND, RENEW_COMMAND, NotedOutput
 from .open_run import LONGEST_CAUSE, end_steps
 from .output_collector import OutputCollector
+from .slow_namespaces import SlowNamespaces
 from .status_change import is_news, write_status
 from .steps import (
+    QUOTA_ANNOTATION,
     STOP_DEADLINE,
     AdoptPod,
     CollectOutput,
@@ -49,6 +59,7 @@ from .steps import (
     EventNote,
     ReleaseHolders,
     RenewHold,
+    RequestPod,
     SetStrategy,
     Step,
     StopJob,
@@ -56,7 +67,7 @@ from .steps import (
 )
 
 JOB_REFUSED = "JobRefused"
-TOUCH_SECONDS = 20.0
+TOUCH_SECONDS = 5.0
 FRESH_SECONDS = 1.0
 """How long what the server has answered to a write of an errand counts as what the errand is now: less than a
 pod takes from its creation to its end."""
@@ -76,15 +87,22 @@ class StepExecution:
         index: of its errands; it gets the server's answers to writes.
         reader: the reader whose data the decisions use.
         on_news: called with the errand after each change of its status to report to others.
+        slow: gets the namespaces in which a command ran out of time.
     """
 
     def __init__(
-        self, cluster: Cluster, index: ErrandIndex, reader: ErrandReader, on_news: Callable[[Errand], None]
+        self,
+        cluster: Cluster,
+        index: ErrandIndex,
+        reader: ErrandReader,
+        on_news: Callable[[Errand], None],
+        slow: SlowNamespaces,
     ) -> None:
         self._cluster = cluster.with_field_manager(FIELD_MANAGER)
         self._index = index
         self._reader = reader
-        self._collector = OutputCollector(self._cluster, index)
+        self._collector = OutputCollector(self._cluster, index, slow)
+        self._slow = slow
         self._on_news = on_news
         self._written: dict[ErrandKey, tuple[str, float]] = {}
 
@@ -115,7 +133,12 @@ class StepExecution:
             case AdoptPod(pod):
                 self._adopt(view.errand, pod)
             case StopJob(name, uid):
-                self._stop(view.errand, name, uid)
+                # The Job controller ends the active pods of a Job beyond its deadline, and retains the Job.
+                self._patch_job(view.errand, name, uid, {"spec": {"activeDeadlineSeconds": STOP_DEADLINE}})
+            case RequestPod(name, uid, mark):
+                # The Job controller reconciles a Job that has changed.
+                change = {"metadata": {"annotations": {QUOTA_ANNOTATION: mark}}}
+                self._patch_job(view.errand, name, uid, change)
             case DeleteJob(name, uid):
                 self._delete_job(view.errand, name, uid)
         return view
@@ -219,7 +242,9 @@ class StepExecution:
         for container in containers:
             try:
                 self._cluster.exec(pod, namespace, command, container=container, seconds=TOUCH_SECONDS)
-            except ClusterError:
+            except ClusterError as error:
+                if isinstance(error, ExecTimeout):
+                    self._slow.add(namespace)
                 # A container that has ended meanwhile needs no renewal; servers have many messages for that.
                 if self._is_running(pod, namespace, container):
                     raise
@@ -253,9 +278,8 @@ class StepExecution:
             raise Overtaken(str(overtaken)) from overtaken
         self._index.put(POD, answer)
 
-    def _stop(self, errand: Errand, name: str, uid: str) -> None:
-        # The Job controller ends the active pods of a Job beyond its deadline, and retains the Job.
-        patch = {"metadata": {"uid": uid}, "spec": {"activeDeadlineSeconds": STOP_DEADLINE}}
+    def _patch_job(self, errand: Errand, name: str, uid: str, change: Object) -> None:
+        patch = {**change, "metadata": {**change.get("metadata", {}), "uid": uid}}
         try:
             self._index.put(JOB, self._cluster.patch(*JOB, name, errand.key.namespace, patch))
         except (NotFound, Conflict):

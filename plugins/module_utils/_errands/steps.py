@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .._cluster.cluster import Object
+from .._cluster.cluster import GROUP, Object
 from .errand import ErrandStatus, Strategy
 from .holding_container import NotedOutput
 
@@ -103,6 +103,24 @@ class StopJob:
     uid: str
 
 
+QUOTA_ANNOTATION = f"{GROUP}/quota-grown"
+"""On Jobs: when a quota got more room, as the Job controller was informed of it."""
+
+
+@dataclass(frozen=True)
+class RequestPod:
+    """Have the Job controller create the pod of a Job now.
+
+    Attributes:
+        name, uid: of the Job.
+        mark: when a quota got more room.
+    """
+
+    name: str
+    uid: str
+    mark: str
+
+
 @dataclass(frozen=True)
 class DeleteJob:
     """Delete a Job, with the pods that have no other owner."""
@@ -113,7 +131,7 @@ class DeleteJob:
 
 Step: TypeAlias = (
     "WriteStatus | CreateJob | CollectOutput | ReleaseHolders | RenewHold | SetStrategy | DisownStrategy"
-    " | AdoptPod | StopJob | DeleteJob"
+    " | AdoptPod | StopJob | RequestPod | DeleteJob"
 )
 
 SIGNALS = (ReleaseHolders, RenewHold)

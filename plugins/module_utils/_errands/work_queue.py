@@ -27,10 +27,17 @@ class WorkQueue(Generic[Item]):
 
     Args:
         clock: seconds that only grow; for tests.
+        is_slow: whether an item may hold a worker for long. All of these share one worker.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        is_slow: Callable[[Item], bool] = lambda _item: False,
+    ) -> None:
         self._clock = clock
+        self._is_slow = is_slow
         self._changed = threading.Condition()
         self._ready: OrderedDict[Item, None] = OrderedDict()
         self._taken: set[Item] = set()
@@ -50,7 +57,7 @@ class WorkQueue(Generic[Item]):
         """Whether an idle worker would get an item."""
         with self._changed:
             self._promote()
-            return bool(self._ready)
+            return self._next() is not None
 
     def add(self, item: Item) -> None:
         """Hand out an item as soon as a worker is free."""
@@ -71,8 +78,8 @@ class WorkQueue(Generic[Item]):
         with self._changed:
             while not self._is_closed:
                 self._promote()
-                if self._ready:
-                    item, _none = self._ready.popitem(last=False)
+                if (item := self._next()) is not None:
+                    del self._ready[item]
                     self._taken.add(item)
                     return item
                 self._changed.wait(self._later[0][0] - self._clock() if self._later else None)
@@ -98,6 +105,11 @@ class WorkQueue(Generic[Item]):
             self._is_closed = True
             self._changed.notify_all()
 
+    def _next(self) -> Item | None:
+        """The first item that a worker may take."""
+        is_slow_taken = any(map(self._is_slow, self._taken))
+        return next((one for one in self._ready if not (is_slow_taken and self._is_slow(one))), None)
+
     def _add(self, item: Item) -> None:
         self._due.pop(item, None)
         if item in self._taken:
@@ -108,6 +120,8 @@ class WorkQueue(Generic[Item]):
 
     def _give_back(self, item: Item) -> None:
         self._taken.discard(item)
+        # A slow item that waits may be taken now.
+        self._changed.notify()
         if item in self._again:
             self._again.discard(item)
             self._add(item)

@@ -101,7 +101,7 @@ def build_job(
         template: a Job template, with ``metadata`` and ``spec``. Its shape is not validated, the API server
             does that.
         name, namespace: of the Job.
-        owner: the object that controls the Job, with its uid.
+        owner: the object that controls the Job, with its uid. Its foreground deletion waits for the Job.
         labels: for the Job and its pod. They win over those of the template.
         secret_names: the new name of each Secret whose references are renamed.
     """
@@ -118,7 +118,7 @@ def build_job(
         "name": name,
         "namespace": namespace,
         "labels": {**mapping_of(metadata.get("labels")), **labels},
-        "ownerReferences": [controller_reference(owner)],
+        "ownerReferences": [{**controller_reference(owner), "blockOwnerDeletion": True}],
     }
     if annotations := mapping_of(metadata.get("annotations")):
         job_metadata["annotations"] = dict(annotations)

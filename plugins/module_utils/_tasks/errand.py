@@ -29,6 +29,7 @@ from .._errands.authoring.preflight import Preflight, preflight
 from .._errands.authoring.requested_run import RunWait, WaitOptions, request_run, run_to_follow
 from .._errands.errand import API_VERSION, AUTOMATIC, KIND, Errand, ErrandKey, Strategy, errand_from
 from .._errands.errand_definition import ERRAND_KINDS
+from .._errands.errand_view import REFUSED_POD_SECONDS
 from .._errands.holding_container import DEFAULT_IMAGE
 from .._errors import LifecycleError
 from .._jobs.run_history import FAILED
@@ -219,7 +220,10 @@ class _Present:
             self._task.cluster,
             self._key,
             WaitOptions(
-                float(self._params["timeout"]), self._params["reconcile"], self._params["holder_image"]
+                float(self._params["timeout"]),
+                self._params["reconcile"],
+                self._params["holder_image"],
+                self._params["refused_pod_seconds"],
             ),
             progress=self._task.progress,
             cancelled=self._task.cancelled,
@@ -283,6 +287,7 @@ DEFINITION = TaskDefinition(
         "timeout": {"type": "float", "default": 600},
         "reconcile": {"type": "bool", "default": True},
         "holder_image": {"type": "str", "default": DEFAULT_IMAGE},
+        "refused_pod_seconds": {"type": "float", "default": REFUSED_POD_SECONDS},
         "field_manager": {"type": "str", "default": AUTHOR_MANAGER},
         "force_conflicts": {"type": "bool", "default": False},
     },

@@ -15,6 +15,7 @@ from types import FrameType
 
 from .._carrier.task import Result, Task
 from .._cluster.errors import ClusterError, Forbidden, Unauthorized, Unconfigured
+from .._cluster.timestamp import timestamp
 from .._errands.engine import LEASE, EngineOptions, ErrandEngine
 from .._errands.errand_definition import ERRAND_KINDS
 from .._errands.reconciler import Outcome
@@ -50,7 +51,8 @@ def watch_errands(task: Task) -> Result:
                 f" {one_line(refusal.api_message)}. Have the rights to get, create and patch Leases in that"
                 " namespace granted to you, as examples/errands/engine.yaml of this collection does"
             ) from refusal
-        reports.engine("ended", "as it was told to")
+        counts = ", ".join(f"{state}: {reports.counts[state]}" for state in ("started", *ENDS))
+        reports.engine("ended", f"it was stopped at {timestamp()}; runs {counts}")
     return {
         "changed": is_installed or reports.counts["started"] > 0,
         "errands": [],
@@ -70,6 +72,7 @@ def _engine_options(task: Task) -> EngineOptions:
     return EngineOptions(
         namespaces=tuple(params["namespaces"]),
         holder_image=params["holder_image"],
+        refused_pod_seconds=params["refused_pod_seconds"],
         workers=params["workers"],
         metrics_file=params["metrics_file"] or "",
         lease_seconds=params["lease_seconds"],
@@ -91,11 +94,16 @@ class _Reports:
         with self._lock:
             self.counts[outcome["state"]] += 1
         subject = f"Errand {outcome['namespace']}/{outcome['name']}"
-        self._progress(subject, outcome["state"], outcome_detail(outcome))
+        self._progress(subject, outcome["state"], outcome_detail(outcome, timestamp()))
 
 
-def outcome_detail(outcome: Outcome) -> str:
-    """The details of an outcome besides its state."""
+def outcome_detail(outcome: Outcome, when: str = "") -> str:
+    """The details of an outcome besides its state.
+
+    Args:
+        outcome: of a run.
+        when: it was seen, for the end of a run.
+    """
     parts = [f"run {outcome['run']}"] if outcome["state"] in ("started", *ENDS) else []
     if outcome["state"] in ENDS:
         if outcome["seconds"] is not None:
@@ -104,6 +112,8 @@ def outcome_detail(outcome: Outcome) -> str:
             parts.append(f"wrote {', '.join(f'Secret {name}' for name in outcome['secrets'])}")
     if outcome["state"] in ("started", "failed") and outcome["reason"]:
         parts.append(outcome["reason"])
+    if when and outcome["state"] in ENDS:
+        parts.append(f"at {when}")
     head = ", ".join(parts)
     told = outcome["message"] if outcome["state"] not in ("started", "succeeded") else ""
     return ": ".join(part for part in (head, told) if part)

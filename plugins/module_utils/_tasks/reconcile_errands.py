@@ -18,6 +18,7 @@ from .._errands.engine import WORKERS
 from .._errands.errand import ErrandKey, Phase
 from .._errands.errand_definition import ENGINE_ROLE, ERRAND_KINDS
 from .._errands.errand_index import ErrandIndex
+from .._errands.errand_view import REFUSED_POD_SECONDS
 from .._errands.holding_container import DEFAULT_IMAGE
 from .._errands.reconciler import Failure, Reconciled, Reconciler, read_index, reconcile_all, rehearse_all
 from .._errors import LifecycleError
@@ -52,7 +53,12 @@ def _reconciled_once(task: Task) -> Result:
         is_installed, warnings = ERRAND_KINDS.update(task.cluster, state)
     cluster = DryRunCluster(task.cluster) if task.check_mode else task.cluster
     index = _read_index(cluster, task.params["namespaces"])
-    reconciler = Reconciler(cluster, index, holder_image=task.params["holder_image"])
+    reconciler = Reconciler(
+        cluster,
+        index,
+        holder_image=task.params["holder_image"],
+        refused_pod_seconds=task.params["refused_pod_seconds"],
+    )
     work = rehearse_all if task.check_mode else reconcile_all
     open_runs = _open_runs(index)
     done, failures = work(reconciler, index.keys())
@@ -140,6 +146,7 @@ DEFINITION = TaskDefinition(
     argument_spec={
         "namespaces": {"type": "list", "elements": "str", "default": [], "aliases": ["namespace"]},
         "holder_image": {"type": "str", "default": DEFAULT_IMAGE},
+        "refused_pod_seconds": {"type": "float", "default": REFUSED_POD_SECONDS},
         "fail_on": {"type": "str", "choices": [RECONCILIATION, RUN], "default": RECONCILIATION},
         "watch": {"type": "bool", "default": False},
         "watch_seconds": {"type": "int"},

@@ -96,6 +96,9 @@ class Carrier(ActionBase):
     manifests: Sequence[str] = ()
     """Links of manifests that a module on another host has asked for."""
 
+    is_log = False
+    """Whether each report is a line of its own, as the task has no end."""
+
     _supports_check_mode = True
     _supports_async = True
 
@@ -109,7 +112,7 @@ class Carrier(ActionBase):
         if is_stop_requested():
             return cancelled_result("it was not started, as ansible-playbook was asked to stop")
         try:
-            self._view = ProgressView(self._verbosity(task_vars or {}))
+            self._view = ProgressView(self._verbosity(task_vars or {}), is_log=self.is_log)
         except ValueError as error:
             return failed_result(str(error))
         restore_signals()

@@ -33,6 +33,7 @@ class ExitMessages:
 
     def __init__(self) -> None:
         self._owner = os.getpid()
+        self._screen: int | None = None
         self._reader, self._writer = os.pipe()
         # Without a reader, the pipe may be full: then no more messages are sent, and the work continues.
         os.set_blocking(self._reader, False)
@@ -46,11 +47,19 @@ class ExitMessages:
         """The write end; the main process waits while any process holds it."""
         return self._writer
 
+    def open_screen(self) -> None:
+        """Let the lines of this worker reach the screen even if SIGTERM ends the main process first."""
+        number = 1 if is_stdout_for_people() else 2
+        # A socket can't be opened, and not every system has this folder.
+        with suppress(OSError):
+            self._screen = os.open(f"/proc/{self._owner}/fd/{number}", os.O_WRONLY | os.O_APPEND)
+
     def say(self, text: str) -> None:
         """Send one line."""
         line = " ".join(text.split("\n")).encode()[:LONGEST_LINE] + b"\n"
+        is_orphaned = os.getppid() != self._owner
         with suppress(OSError):
-            os.write(self._writer, line)
+            os.write(self._screen if is_orphaned and self._screen is not None else self._writer, line)
 
     def _print_all(self) -> None:
         if os.getpid() == self._owner:

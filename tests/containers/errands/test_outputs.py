@@ -82,6 +82,12 @@ NO_OUTPUT = {
         f" >{FOLDER}/output.json",
         "OutputTooLarge",
     ),
+    "sparse": (f"truncate -s 1099511627776 {FOLDER}/output.json", "OutputTooLarge"),
+    "repeated": (f'echo "{{\\"a\\": \\"$word\\", \\"a\\": \\"\\"}}" >{FOLDER}/output.json', "OutputInvalid"),
+    "mark": (
+        f'{{ printf "\\357\\273\\277"; echo "{{\\"a\\": \\"$word\\"}}"; }} >{FOLDER}/output.json',
+        "OutputInvalid",
+    ),
     "symlink": (
         f'echo "{{\\"key\\": \\"$word\\"}}" >{FOLDER}/other.json; ln -s other.json {FOLDER}/output.json',
         "OutputIrregular",

@@ -75,7 +75,13 @@ def test_an_author_who_would_run_it_is_refused_before_anything_is_written(pure_a
     template = job_template()
     output = {"outputMap": {"main": {"output.json": {"name": "out"}}}}
     refused = pure_author.errand(name="backup", template=template, output=output, trigger="now")
-    for right in ("create jobs", "create pods/exec", "create secrets", "patch errands/status"):
+    for right in (
+        "create jobs",
+        "create pods/exec",
+        "create secrets",
+        "patch errands/status",
+        "update errands/finalizers",
+    ):
         assert right in refused.message
     assert "list errands" not in refused.message
     assert f"ClusterRole {ENGINE_ROLE['metadata']['name']}" in refused.message

@@ -43,6 +43,7 @@ from tests.cluster.certificates import write_private
 from tests.cluster.paths import ROOT
 from tests.support.audit import Request
 from tests.support.eventually import eventually
+from tests.support.extent import IS_FULL
 from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster, new_cluster
 from tests.support.processes import descendants
@@ -233,6 +234,7 @@ def test_a_new_errand_runs_promptly_and_a_signal_ends_the_engine_well(
         # Ansible ends with a failure whatever it was doing, and by SIGTERM before its workers.
         assert engine.ended() in (1, 2, 4, 99, 130, -signal.SIGTERM)
         eventually(lambda: holder(own_cluster) == "", 15)
+        eventually(lambda: "[localhost] errands engine: ended (" in engine.text, 15)
     begun = time_of(requests, "create", f"errands {SPACE}/setup")
     assert time_of(requests, "create", f"jobs {SPACE}/setup-1") - begun < PROMPT_SECONDS
     lines = [line for line in engine.text.splitlines() if f"Errand {SPACE}/setup: " in line]
@@ -413,3 +415,55 @@ def test_it_goes_on_when_watches_have_expired(
         thread.join(60)
     assert not thread.is_alive()
     assert [text for state, text in told if state in ("failed", "retrying")] == []
+
+
+@pytest.mark.skipif(not IS_FULL, reason="It waits until the back-off of controllers is long")
+@pytest.mark.parametrize("resource", ["pods", "count/jobs.batch"])
+def test_what_a_quota_holds_up_runs_within_two_seconds_after_it_is_raised(
+    own_cluster: OwnCluster, engine_kubeconfig: str, resource: str
+) -> None:
+    """Whether the quota refuses the Job or, to the Job controller, its pod."""
+    ended = threading.Event()
+    told: list[tuple[str, str]] = []
+    engine = ErrandEngine(
+        connect({"kubeconfig": engine_kubeconfig}),
+        EngineOptions((SPACE,)),
+        tell=lambda *text: told.append(text),
+    )
+    metadata = {"name": "small", "namespace": SPACE}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}
+    own_cluster.api.create({**quota, "spec": {"hard": {resource: "0"}}})
+
+    def counts() -> bool:
+        found = own_cluster.api.get("v1", "ResourceQuota", "small", SPACE)
+        return bool(found and resource in (found.get("status") or {}).get("hard", {}))
+
+    def message() -> str:
+        found = own_cluster.api.get(API_VERSION, KIND, "held", SPACE)
+        return errand_from(found).status.message if found else ""
+
+    def has_pod() -> bool:
+        selector = "job-name=held-1"
+        return bool(own_cluster.api.list("v1", "Pod", SPACE, label_selector=selector).items)
+
+    thread = threading.Thread(target=lambda: engine.run(ended.is_set))
+    thread.start()
+    try:
+        eventually(counts)
+        own_cluster.api.create(errand("held"))
+        eventually(lambda: "exceeded quota: small" in message(), 30)
+        time.sleep(15)
+        with own_cluster.audit.recorded() as requests:
+            own_cluster.api.patch("v1", "ResourceQuota", "small", SPACE, {"spec": {"hard": {resource: "9"}}})
+            begun = time.monotonic()
+            eventually(has_pod, 60)
+            took = time.monotonic() - begun
+            eventually(is_in(own_cluster, Phase.SUCCEEDED, "held"))
+    finally:
+        ended.set()
+        thread.join(60)
+        own_cluster.api.delete("v1", "ResourceQuota", "small", SPACE)
+    assert took < PROMPT_SECONDS, took
+    own = [one for one in requests if one.user == ENGINE_USER]
+    assert len(own) < 40, [f"{one.verb} {one.target}" for one in own]
+    assert [text for state, text in told if state == "retrying"] == []

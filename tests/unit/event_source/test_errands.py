@@ -110,8 +110,15 @@ def test_options_reach_the_engine_in_their_types(monkeypatch: pytest.MonkeyPatch
     engine = Engine()
     engine.runs.append(engine.until_cancelled)
     engine.install(monkeypatch)
-    events_of(1, namespaces="shop, bank", workers="3", verify_ssl="false", eda_feedback_queue=None)
-    assert engine.options == [{"namespaces": ("shop", "bank"), "workers": 3}]
+    events_of(
+        1,
+        namespaces="shop, bank",
+        workers="3",
+        refused_pod_seconds="90",
+        verify_ssl="false",
+        eda_feedback_queue=None,
+    )
+    assert engine.options == [{"namespaces": ("shop", "bank"), "workers": 3, "refused_pod_seconds": 90.0}]
 
 
 @pytest.mark.parametrize(
@@ -119,6 +126,10 @@ def test_options_reach_the_engine_in_their_types(monkeypatch: pytest.MonkeyPatch
     [
         ({"namespace": "shop"}, "the option namespace does not exist. Use namespaces"),
         ({"workers": 0}, "the option workers is 0. Give it a number from 1 on"),
+        (
+            {"refused_pod_seconds": "soon"},
+            "the option refused_pod_seconds is 'soon'. Give it a number of seconds",
+        ),
         ({"namespaces": [1]}, "the option namespaces is [1]. Give it a list of names"),
     ],
 )

@@ -169,9 +169,9 @@ def test_a_holding_container_is_read_until_it_is_released(cluster: MemoryCluster
         cluster.exec(name, NAMESPACE, RELEASE_COMMAND, container="hold-main")
     rest(jobs)
     assert (states(cluster), conditions(cluster)) == ({"main": "terminated", "hold-main": "running"}, {})
-    read = cluster.exec(name, NAMESPACE, read_command("output.json"), container="hold-main")
+    read = cluster.exec(name, NAMESPACE, read_command(["output.json"]), container="hold-main")
     assert (read.exit_code, read.stdout.partition(b"\n")[2]) == (0, b"{}")
-    assert cluster.exec(name, NAMESPACE, read_command("else"), container="hold-main").exit_code == 10
+    assert cluster.exec(name, NAMESPACE, read_command(["else"]), container="hold-main").exit_code == 10
     cluster.exec(name, NAMESPACE, RELEASE_COMMAND, container="hold-main")
     rest(jobs)
     assert "Failed" in conditions(cluster)
@@ -200,7 +200,7 @@ def test_a_deleted_pod_can_be_read_for_a_moment(cluster: MemoryCluster, jobs: Pl
     name = pods(cluster)[0]["metadata"]["name"]
     cluster.delete(*POD, name, NAMESPACE)
     jobs.tick()
-    assert cluster.exec(name, NAMESPACE, read_command("output.json"), container="hold-main").exit_code == 0
+    assert cluster.exec(name, NAMESPACE, read_command(["output.json"]), container="hold-main").exit_code == 0
     rest(jobs)
     assert (pods(cluster), "Failed" in conditions(cluster)) == ([], True)
 

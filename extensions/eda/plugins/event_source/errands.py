@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import signal
 import sys
 import threading
@@ -39,6 +40,10 @@ options:
     description:
       - The image of the containers that hold the output of an errand until it is read.
     type: str
+  refused_pod_seconds:
+    description:
+      - The seconds after which a run fails if no pod can be created for it.
+    type: float
   workers:
     description:
       - How many errands it reconciles at the same time.
@@ -83,7 +88,7 @@ CLOSE_SECONDS = 30.0
 """How long the engine may take to end and to release its lease."""
 MOST_WAITING = 10_000
 """How many outcomes wait for rules that are slower; older outcomes are dropped."""
-ENGINE_OPTIONS = ("namespaces", "holder_image", "workers", "metrics_file")
+ENGINE_OPTIONS = ("namespaces", "holder_image", "refused_pod_seconds", "workers", "metrics_file")
 UNREMARKABLE = frozenset({"watching"})
 """States of the engine that only `ansible-rulebook -v` prints."""
 
@@ -244,6 +249,10 @@ def engine_option(name: str, value: object) -> object:
         if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
             raise ValueError(f"the option namespaces is {value!r}. Give it a list of names")
         return tuple(one for one in names if one)
+    if name == "refused_pod_seconds":
+        if isinstance(value, bool) or not re.fullmatch(r"\d+(\.\d+)?", str(value)):
+            raise ValueError(f"the option {name} is {value!r}. Give it a number of seconds")
+        return float(str(value))
     if name == "workers":
         if isinstance(value, bool) or not str(value).isdecimal() or int(str(value)) < 1:
             raise ValueError(f"the option workers is {value!r}. Give it a number from 1 on")

@@ -60,6 +60,7 @@ def run_command(
 
     Raises:
         ExecTimeout: the command took longer.
+        Unreachable: the server did not accept the connection, or not in that time.
         ExecOutputTooLarge: the command printed more.
         ApiError: the server refuses it.
         ClusterError: the command could not be started, or the connection broke off before its end.
@@ -81,7 +82,7 @@ def run_command(
     output = {STDOUT: bytearray(), STDERR: bytearray(), STATUS: bytearray()}
     connection = websocket.WebSocket(sockopt=keepalive_options(), sslopt=tls_options(transport))
     connection.settimeout(min(CONNECT_SECONDS, seconds))
-    expired = threading.Event()
+    expired, is_open = threading.Event(), False
     end = time.monotonic() + seconds
     try:
         with closed_after(seconds, connection, expired):
@@ -93,6 +94,7 @@ def run_command(
                 **proxy_options(transport),
             )
             connection.settimeout(None)
+            is_open = True
             with suppress(websocket.WebSocketConnectionClosedException):
                 while message := connection.recv():
                     data = message if isinstance(message, bytes) else message.encode()
@@ -102,7 +104,7 @@ def run_command(
     except websocket.WebSocketBadStatusException as error:
         raise api_error(action, error.status_code, decoded_status(error.resp_body or b"")) from error
     except (websocket.WebSocketException, OSError) as error:
-        if expired.is_set() or time.monotonic() >= end:
+        if is_open and (expired.is_set() or time.monotonic() >= end):
             raise ExecTimeout(action, seconds) from error
         raise Unreachable(
             f"{action}: no answer from {transport.login.server}: {plain_reason(error)}"

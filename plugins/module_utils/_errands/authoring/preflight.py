@@ -144,8 +144,10 @@ def run_rights(errand: Errand) -> set[Right]:
     needed = {
         (GROUP, PLURAL): ("get", "list", "patch"),
         (GROUP, f"{PLURAL}/status"): ("patch",),
+        (GROUP, f"{PLURAL}/finalizers"): ("update",),
         ("batch", "jobs"): ("create", "delete", "get", "list", "patch"),
-        ("", "pods"): ("list", "patch"),
+        # Delete: OwnerReferencesPermissionEnforcement asks for it where an owner is added.
+        ("", "pods"): ("delete", "list", "patch"),
     }
     if "ConfigMap" in references:
         needed["", "configmaps"] = ("get", "list")

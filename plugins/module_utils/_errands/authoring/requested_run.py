@@ -25,6 +25,7 @@ from ..._progress import DUE_SECONDS, REASON_SECONDS, Progress, Step
 from ..due_run import triggered_run
 from ..errand import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, Phase, errand_from
 from ..errand_index import JOB
+from ..errand_view import REFUSED_POD_SECONDS
 from ..holding_container import DEFAULT_IMAGE
 from ..reconciler import Reconciled, Reconciler
 from .errand_report import errand_run_report, log_command
@@ -77,11 +78,13 @@ class WaitOptions:
         seconds: how long to wait.
         reconciles: whether to reconcile the errand here; otherwise an engine must.
         holder_image: of holding containers.
+        refused_pod_seconds: after how long a run fails whose pod is refused.
     """
 
     seconds: float
     reconciles: bool = True
     holder_image: str = DEFAULT_IMAGE
+    refused_pod_seconds: float = REFUSED_POD_SECONDS
 
 
 class RunWait:
@@ -115,7 +118,12 @@ class RunWait:
         self._progress = progress
         self._cancelled = cancelled
         self._reader = OneErrandReader(cluster, key)
-        self._reconciler = Reconciler(cluster, self._reader.index, holder_image=options.holder_image)
+        self._reconciler = Reconciler(
+            cluster,
+            self._reader.index,
+            holder_image=options.holder_image,
+            refused_pod_seconds=options.refused_pod_seconds,
+        )
         self._reported = ("", "", "")
         self._begun = time.monotonic()
         self._explain_at = self._begun + REASON_SECONDS

@@ -17,6 +17,7 @@ from ..steps import (
     DisownStrategy,
     ReleaseHolders,
     RenewHold,
+    RequestPod,
     SetStrategy,
     Step,
     StopJob,
@@ -50,6 +51,8 @@ def step_text(step: Step) -> str:
             return f"make the errand the owner of Pod {pod['metadata']['name']}"
         case StopJob(name):
             return f"stop Job {name}"
+        case RequestPod(name):
+            return f"request the pod of Job {name} again"
         case DeleteJob(name):
             return f"delete Job {name}"
 

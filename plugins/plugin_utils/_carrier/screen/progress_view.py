@@ -105,17 +105,19 @@ class ProgressView:
 
     Args:
         verbosity: how much the user wants to see.
+        is_log: whether each report is a line of its own, as in the log of a task that has no end.
     """
 
-    def __init__(self, verbosity: Verbosity = Verbosity.NORMAL) -> None:
+    def __init__(self, verbosity: Verbosity = Verbosity.NORMAL, *, is_log: bool = False) -> None:
         self._verbosity = verbosity
+        self._gathers = verbosity is Verbosity.NORMAL and not is_log
         self._open: dict[str, _OpenStep] = {}
         self._successes: list[ProgressLine] = []
         self._gathered_since = 0.0
 
     def take(self, line: ProgressLine, now: float) -> list[PrintedLine]:
         """Record a report; return the lines to print because of it."""
-        if self._verbosity is Verbosity.NORMAL and line.state == SUCCEEDED and not line.step:
+        if self._gathers and line.state == SUCCEEDED and not line.step:
             self._open.pop(line.subject, None)
             if not self._successes:
                 self._gathered_since = now

@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import informer
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ExecTimeout,
     Forbidden,
     Unreachable,
     api_error,
@@ -191,6 +192,13 @@ def steal_lease(played: PlayedErrands, *, seconds: int) -> None:
     played.cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE, LIFECYCLE_NAMESPACE, {"spec": spec})
 
 
+def grow(played: PlayedErrands, quota: Object, **status: str) -> None:
+    """Let the controller of quotas write what there is now of pods."""
+    name, namespace = quota["metadata"]["name"], quota["metadata"]["namespace"]
+    change = {"status": {field: {"pods": value} for field, value in status.items()}}
+    played.cluster.patch("v1", "ResourceQuota", name, namespace, change, subresource="status")
+
+
 class TestWorking:
     def test_many_errands_each_run_once(self, played: PlayedErrands) -> None:
         names = [f"errand-{number}" for number in range(MANY)]
@@ -238,6 +246,91 @@ class TestWorking:
         before = Counter(calls[: created[-1]])
         assert before["patch", KIND] == len(names)
         assert before["get", "ConfigMap"] == len(names)
+
+    def test_reads_that_run_out_of_time_hold_one_worker_of_those_of_all_namespaces(
+        self, played: PlayedErrands
+    ) -> None:
+        namespaces = ("bad-1", "bad-2")
+        for namespace in namespaces:
+            played.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        reading, read, most, begun = set[int](), set[str](), 0, threading.Event()
+        lock = threading.Lock()
+
+        def block_reads(number: int, call: Call) -> None:
+            nonlocal most
+            if call.verb != "exec" or call.namespace not in namespaces or call.name in read:
+                # The command after the first one of a pod lets its holding container end.
+                return
+            with lock:
+                read.add(call.name)
+                reading.add(number)
+                most = max(most, len(reading) if begun.is_set() else 0)
+            time.sleep(0.3)
+            with lock:
+                reading.remove(number)
+            raise ExecTimeout("run a command", 5)
+
+        def create_bad(round_: int) -> list[tuple[str, str]]:
+            keys = [(namespace, f"bad-{round_}-{number}") for namespace in namespaces for number in range(4)]
+            for namespace, name in keys:
+                obj = errand_object(name, output=one_file())
+                played.create({**obj, "metadata": {"name": name, "namespace": namespace}})
+            return keys
+
+        def outcomes(running: Running, keys: list[tuple[str, str]]) -> list[str]:
+            ends = [one for one in running.outcomes if one["state"] in ("failed", "succeeded")]
+            return [one["reason"] for one in ends if (one["namespace"], one["name"]) in keys]
+
+        with engine(HookedCluster(played.cluster, before=block_reads), workers=3) as running:
+            first = create_bad(1)
+            eventually(lambda: len(outcomes(running, first)) == len(first))
+            begun.set()
+            second = create_bad(2)
+            eventually(lambda: bool(reading))
+            created = time.monotonic()
+            played.create(errand_object(output=one_file()))
+            eventually(has_run(played, 1))
+            assert time.monotonic() - created < 2
+            assert len(outcomes(running, second)) < len(second)
+            eventually(lambda: len(outcomes(running, second)) == len(second))
+        assert set(outcomes(running, [*first, *second])) == {"OutputTimedOut"}
+        assert most == 1
+        assert played.jobs.reads == 1
+
+    def test_what_a_quota_held_up_runs_at_once_when_it_has_grown(
+        self, played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(work_queue, "FIRST_DELAY", 60)
+        full = {"hard": {"pods": "1"}, "used": {"pods": "1"}}
+        metadata = {"name": "small", "namespace": NAMESPACE}
+        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}
+        played.cluster.seed({**quota, "status": full})
+        is_full = True
+        played.cluster.fail_when(
+            lambda request: is_full and (request.verb, request.ref.kind) == ("create", "Job"),
+            api_error("create Job", 403, {"reason": "Forbidden", "message": "exceeded quota: small"}),
+            times=MANY,
+        )
+        played.create(errand_object("job"))
+        with engine(played.cluster):
+            eventually(lambda: "exceeded quota" in played.errand("job").status.message)
+            is_full = False
+            played.jobs.refusal = "exceeded quota: small"
+            grow(played, quota, hard="2")
+            eventually(lambda: played.job_names() == ["job-1"], 2)
+            played.jobs.refusal = ""
+            grow(played, quota, used="0")
+            eventually(has_run(played, 1, "job"), 3)
+
+    def test_without_the_right_to_read_quotas_it_works_all_the_same(self, played: PlayedErrands) -> None:
+        def forbid_quotas(_number: int, call: Call) -> None:
+            if call.kind == "ResourceQuota":
+                raise FORBIDDEN
+
+        played.create(errand_object())
+        with engine(HookedCluster(played.cluster, before=forbid_quotas)) as running:
+            eventually(has_run(played, 1))
+        assert running.states("ResourceQuota") == ["retrying"]
 
     def test_several_changes_during_a_run_make_one_more_run(self, played: PlayedErrands) -> None:
         played.jobs.runs["main"] = ContainerRun(None)

@@ -6,25 +6,36 @@
 from __future__ import annotations
 
 import copy
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
+    ExecOutputTooLarge,
+    ExecTimeout,
     Forbidden,
     Unreachable,
     api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import output_collector
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
     LAST_APPLIED,
+    RUN_LABEL,
     RUN_REQUEST,
     ErrandKey,
     Phase,
     Strategy,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import ERRAND, JOB, POD
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import STOP_DEADLINE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import (
+    Reconciler,
+    read_index,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import NOT_REPEATED_TEXT
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import STOP_DEADLINE, RequestPod
 
 from tests.support.hooked_cluster import HookedCluster
 from tests.support.played_errands import (
@@ -71,6 +82,19 @@ def condition(played: PlayedErrands, type_: str) -> dict[str, Any]:
 
 
 # When an errand runs.
+
+
+def printed(obj: Any) -> list[Any]:
+    """What kubectl prints of an errand without -o wide, without times."""
+    version = DEFINITION["spec"]["versions"][0]
+    found = []
+    for column in version["additionalPrinterColumns"]:
+        if not column.get("priority") and column["type"] != "date":
+            value = obj
+            for step in column["jsonPath"].strip(".").split("."):
+                value = value.get(step) if isinstance(value, dict) else None
+            found.append(value)
+    return found
 
 
 def test_once_runs_once_and_becomes_done_when_it_has_finished(played: PlayedErrands) -> None:
@@ -139,10 +163,27 @@ def test_a_now_that_is_applied_runs_once_for_each_template(played: PlayedErrands
     assert played.made_jobs() == ["app-1"]
     assert strategy(played) is Strategy.NOW
     assert RUN_REQUEST in condition(played, "NowNotRepeated")["message"]
+    # A list of errands shows it, too, beside what is known of the last run.
+    assert printed(played.object()) == ["now", "Succeeded", 1, "Completed", NOT_REPEATED_TEXT]
+    played.settle()
+    assert (len(played.events()), played.errand().status.message) == (2, NOT_REPEATED_TEXT)
     wanted["spec"]["template"]["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
     tool.apply(wanted)
     played.settle()
     assert played.made_jobs() == ["app-1", "app-2"]
+    assert played.errand().status.message == ""
+
+
+def test_a_now_that_is_applied_again_is_told_beside_the_failure_of_the_last_run(
+    played: PlayedErrands,
+) -> None:
+    played.writes_output(None, exit_code=3)
+    tool = played.cluster.with_field_manager("argocd")
+    for _time in range(2):
+        tool.apply(errand_object(strategy="now"))
+        played.settle()
+    expected = f"Container main exited with code 3. {NOT_REPEATED_TEXT}"
+    assert printed(played.object()) == ["now", "Failed", 1, "ContainerFailed", expected]
 
 
 def test_a_now_of_kubectl_apply_becomes_manual_and_does_not_run_again(played: PlayedErrands) -> None:
@@ -440,6 +481,63 @@ def test_a_succeeded_job_goes_and_its_pod_stays_with_the_errand(played: PlayedEr
     assert played.names(POD) == []
 
 
+def test_what_belongs_to_an_errand_blocks_its_foreground_deletion(played: PlayedErrands) -> None:
+    played.writes_output(CONTENT)
+    created: list[Any] = []
+    watched = HookedCluster(
+        played.cluster,
+        before=lambda _number, call: created.append(call.obj) if call.verb in ("apply", "create") else None,
+    )
+    played.seen = watched
+    played.create(config_map("config", a="1"))
+    played.create(
+        errand_object(
+            containers=[reading(("ConfigMap", "config"))],
+            output=one_file(versioned=True),
+            reruns=True,
+        )
+    )
+    played.settle()
+    owned = [one for one in created if one["kind"] in ("Job", "Secret")]
+    for one in [*owned, played.pod()]:
+        owners = one["metadata"]["ownerReferences"]
+        assert [(owner["kind"], owner["blockOwnerDeletion"]) for owner in owners] == [("Errand", True)]
+    assert {one["kind"] for one in owned} == {"Job", "Secret"}
+
+
+@pytest.mark.parametrize("output", [None, one_file()], ids=["no output", "output"])
+def test_the_pod_of_a_succeeded_run_stays_if_the_next_run_starts_before_it_has_ended(
+    played: PlayedErrands, output: Any
+) -> None:
+    played.writes_output(CONTENT)
+    played.create(errand_object(strategy="now", output=output))
+    played.settle(until=lambda: played.errand().status.phase is Phase.SUCCEEDED)
+    if output:
+        assert played.pod()["status"]["phase"] == "Running"
+    played.patch(NOW)
+    played.settle()
+    runs = [one["metadata"]["labels"][RUN_LABEL] for one in played.cluster.list(*POD, NAMESPACE).items]
+    assert (sorted(runs), played.job_names()) == (["1", "2"], [])
+    for pod in played.cluster.list(*POD, NAMESPACE).items:
+        assert [one["kind"] for one in pod["metadata"]["ownerReferences"]] == ["Errand"]
+
+
+def test_the_pod_of_a_run_that_failed_or_has_the_label_goes_when_the_next_run_starts(
+    played: PlayedErrands,
+) -> None:
+    played.writes_output(CONTENT)
+    played.create(errand_object(strategy="now", output=one_file(), labels={"delete": "pod"}))
+    played.settle(until=lambda: played.errand().status.phase is Phase.SUCCEEDED)
+    played.writes_output(CONTENT, exit_code=1)
+    played.patch(NOW)
+    played.settle()
+    assert len(played.names(POD)) == 1
+    played.writes_output(CONTENT)
+    played.patch(NOW)
+    played.settle()
+    assert (played.names(JOB), played.names(POD)) == ([], [])
+
+
 def test_a_pod_with_the_label_goes_with_its_job(played: PlayedErrands) -> None:
     played.create(errand_object(labels={"delete": "pod"}))
     played.settle()
@@ -530,6 +628,75 @@ def test_a_container_that_cannot_start_is_named_with_what_to_do(played: PlayedEr
     assert "delete Job app-1" in message
 
 
+POD_SECURITY = 'pods "app-1-x" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot'
+QUOTA = 'pods "app-1-x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1'
+
+
+def test_a_pod_that_is_refused_fails_the_run_after_a_limit_with_the_words_of_the_server(
+    played: PlayedErrands,
+) -> None:
+    played.jobs.refusal = POD_SECURITY
+    played.create(errand_object())
+    played.settle()
+    played.jobs.time.advance(15)
+    recheck = played.reconcile().recheck_seconds
+    assert POD_SECURITY in played.errand().status.message
+    assert played.errand().status.phase is Phase.RUNNING
+    assert recheck is not None
+    assert 500 < recheck < 600
+    played.jobs.time.advance(recheck + 1)
+    played.settle()
+    assert reason(played) == "PodRefused"
+    assert POD_SECURITY in played.errand().status.message
+    assert "600 s" in played.errand().status.message
+    # Its Job can no longer start a pod.
+    played.jobs.refusal = ""
+    assert played.object("app-1", JOB)["spec"]["activeDeadlineSeconds"] == STOP_DEADLINE
+    played.jobs.time.advance(5)
+    played.settle()
+    assert (played.names(POD), strategy(played)) == ([], Strategy.DONE)
+
+
+def test_a_quota_that_is_used_up_holds_a_run_up_for_any_time_and_then_it_runs(played: PlayedErrands) -> None:
+    played.jobs.refusal = QUOTA
+    played.create(errand_object())
+    played.settle()
+    played.jobs.time.advance(5000)
+    played.settle()
+    assert "exceeded quota: small" in played.errand().status.message
+    assert played.errand().status.phase is Phase.RUNNING
+    played.jobs.refusal = ""
+    index = read_index(played.cluster)
+    reconciler = Reconciler(played.cluster, index, now=played.jobs.time.now)
+    index.note_grown_quota(NAMESPACE, played.jobs.time.now())
+    steps = reconciler.reconcile(played.errand().key).steps
+    assert [type(one) for one in steps if isinstance(one, RequestPod)] == [RequestPod]
+    assert len(played.names(POD)) == 1
+    played.settle()
+    assert reason(played) == "Completed"
+
+
+def test_nothing_is_asked_twice_for_the_same_quota_and_nothing_of_a_job_that_other_causes_hold_up(
+    played: PlayedErrands,
+) -> None:
+    played.jobs.refusal = QUOTA
+    played.create(errand_object())
+    played.settle()
+    index = read_index(played.cluster)
+    reconciler = Reconciler(played.cluster, index, now=played.jobs.time.now)
+    index.note_grown_quota(NAMESPACE, played.jobs.time.now() + timedelta(seconds=1))
+    for expected in (1, 0):
+        steps = reconciler.reconcile(played.errand().key).steps
+        assert sum(isinstance(one, RequestPod) for one in steps) == expected
+    played.jobs.refusal = POD_SECURITY
+    played.jobs.time.advance(5)
+    index.note_grown_quota(NAMESPACE, played.jobs.time.now() + timedelta(seconds=20))
+    played.cluster.patch(*JOB, "app-1", NAMESPACE, {"metadata": {"labels": {"x": "y"}}})
+    played.jobs.time.advance(30)
+    steps = reconciler.reconcile(played.errand().key).steps
+    assert not any(isinstance(one, RequestPod) for one in steps)
+
+
 def test_a_job_of_others_with_the_name_fails_the_run(played: PlayedErrands) -> None:
     template = {"spec": {"containers": [container("other")]}}
     meta = {"name": "app-1", "namespace": NAMESPACE}
@@ -603,6 +770,35 @@ def test_why_an_output_is_not_collected_yet_is_told(played: PlayedErrands, kind:
     played.settle()
     assert (reason(played), played.errand().status.message) == ("Completed", "")
     assert played.secrets() == {"result": {"password": "geheim-4711"}}
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [(ExecTimeout("run it", 5), "OutputTimedOut"), (ExecOutputTooLarge("run it", 9), "OutputTooLarge")],
+    ids=["time", "size"],
+)
+def test_a_read_at_a_limit_fails_the_run_and_is_not_tried_again(
+    played: PlayedErrands, error: Exception, expected: str
+) -> None:
+    played.writes_output(CONTENT)
+    played.cluster.fail_when(lambda call: call.verb == "exec", error, times=1)
+    played.create(errand_object(output=one_file()))
+    played.settle()
+    assert (reason(played), played.jobs.reads, played.secrets()) == (expected, 0, {})
+    # Its holding container was released, so nothing of it goes on.
+    assert played.pod()["status"]["phase"] == "Succeeded"
+
+
+def test_all_files_of_a_run_have_a_limit_together(
+    played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_collector, "LARGEST_OUTPUT", 1000)
+    files = {f"{number}.json": {"name": f"result-{number}"} for number in range(3)}
+    contents = dict.fromkeys(files, b'{"a": "%s"}' % (b"x" * 400))
+    played.jobs.runs["main"] = ContainerRun(0, contents)
+    played.create(errand_object(output={"outputMap": {"main": files}}))
+    played.settle()
+    assert (reason(played), played.secrets()) == ("OutputTooLarge", {})
 
 
 def test_another_number_in_the_same_cause_is_no_news(played: PlayedErrands) -> None:

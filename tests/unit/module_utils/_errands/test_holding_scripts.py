@@ -20,10 +20,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.holding_co
     LARGEST_FILE,
     MISSING,
     READ_SCRIPT,
+    READ_SECONDS,
     RELEASED,
+    TIMED_OUT,
     TOO_LARGE,
     UNREADABLE,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output import read_contents
 
 from tests.support.played_jobs import OddFile, read_answer
 
@@ -39,6 +42,8 @@ class Folders:
         self.output, self.hold = root / "output", root / "hold"
         self.output.mkdir()
         self.hold.mkdir()
+        # As an emptyDir.
+        self.hold.chmod(0o777)
         self._shell = shell
         self._began: list[subprocess.Popen[bytes]] = []
 
@@ -46,9 +51,11 @@ class Folders:
         script = script.replace("/output", str(self.output)).replace("/hold", str(self.hold))
         return [*self._shell, "-c", script, "script", *arguments]
 
-    def read(self, file: str, user: int | None = None) -> subprocess.CompletedProcess[bytes]:
-        """Read a file."""
-        command = self._command(READ_SCRIPT, file)
+    def read(
+        self, *files: str, user: int | None = None, script: str = READ_SCRIPT
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Read files."""
+        command = self._command(script, *files)
         return subprocess.run(command, capture_output=True, timeout=20, check=False, user=user)
 
     def begin_hold(self, seconds: int, *files: str) -> subprocess.Popen[bytes]:
@@ -105,6 +112,42 @@ def test_what_is_no_readable_regular_file_has_an_exit_code_of_its_own(folders: F
     assert {one.stdout for one in answers.values()} == {b""}
 
 
+def test_files_are_read_in_their_order_up_to_the_first_one_with_a_problem(folders: Folders) -> None:
+    for name in "ab":
+        (folders.output / name).write_text(name)
+    answer = folders.read("b", "a", "missing", "b")
+    assert answer.returncode == MISSING
+    assert read_contents(answer.stdout, "here") == [b"b", b"a"]
+    assert list(folders.hold.iterdir()) == []
+
+
+def test_a_sparse_file_of_a_terabyte_is_too_large_at_once(folders: Folders) -> None:
+    with (folders.output / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    begun = time.monotonic()
+    answer = folders.read("sparse")
+    assert (answer.returncode, answer.stdout) == (TOO_LARGE, b"")
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"), [("mkfifo", TIMED_OUT), ("truncate -s 1099511627776", TOO_LARGE)]
+)
+def test_what_becomes_a_pipe_or_grows_after_the_check_blocks_nothing_and_leaves_no_process(
+    folders: Folders, change: str, expected: int
+) -> None:
+    file = folders.output / "output.json"
+    file.write_text("{}")
+    script = READ_SCRIPT.replace("  timeout -s", f'  rm "$file"; {change} "$file"\n  timeout -s')
+    assert script != READ_SCRIPT
+    begun = time.monotonic()
+    answer = folders.read("output.json", script=script)
+    assert (answer.returncode, answer.stdout) == (expected, b"")
+    assert time.monotonic() - begun < READ_SECONDS + 5
+    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert not [line for line in left.splitlines() if line.startswith("head ") and str(file) in line]
+
+
 def test_a_file_of_another_user_may_be_unreadable(folders: Folders) -> None:
     file = folders.output / "output.json"
     file.write_text("{}")
@@ -116,7 +159,7 @@ def test_a_file_of_another_user_may_be_unreadable(folders: Folders) -> None:
     for folder in (folders.output, *folders.output.parents):
         if folder.stat().st_uid == 0 and folder != Path("/"):
             folder.chmod(folder.stat().st_mode | 0o055)
-    assert folders.read("output.json", NOBODY).returncode == UNREADABLE
+    assert folders.read("output.json", user=NOBODY).returncode == UNREADABLE
 
 
 def test_what_is_played_in_memory_has_the_exit_codes_of_the_script() -> None:

@@ -101,6 +101,15 @@ def test_the_text_of_a_secret_object_has_no_value() -> None:
         (b'{".": "geheim-4711"}', {}),
         (b'{"a": "geheim-4711 \\ud800"}', {}),
         (b"[" * 100_000, {}),
+        (b'{"geheim-4711": "1", "b": "2", "geheim-4711": "3"}', {}),
+        (b'{"geheim-4711": "1", "geheim\\u002d4711": "1"}', {}),
+        (
+            b'{"a": "{\\"geheim-4711\\": \\"1\\", \\"geheim-4711\\": \\"1\\"}"}',
+            {"persistenceMethod": "fan-out"},
+        ),
+        (b'\xef\xbb\xbf{"a": "geheim-4711"}', {}),
+        ('{"a": "geheim-4711"}'.encode("utf-16"), {}),
+        ('{"a": "\ufeff{}"}'.encode(), {"persistenceMethod": "fan-out"}),
         (b'{"geheim-4711": "no JSON geheim-4711"}', {"persistenceMethod": "fan-out"}),
         (b'{"geheim-4711": "{\\"a\\": 1}"}', {"persistenceMethod": "fan-out"}),
         (b'{"GEHEIM-4711": "{}"}', {"persistenceMethod": "fan-out"}),
@@ -191,3 +200,33 @@ def test_a_missing_termination_message_is_refused() -> None:
         with pytest.raises(OutputRefused) as refused:
             termination_messages(spec_of(), pod(message))
         assert refused.value.reason == MISSING
+
+
+@pytest.mark.parametrize(
+    ("content", "entry", "expected"),
+    [
+        (b'{"a": "1", "b": "2", "a": "1"}', {}, "container main: key 3 of it repeats an earlier one"),
+        (
+            b'{"a": "{\\"x\\": \\"1\\", \\"x\\": \\"2\\"}"}',
+            {"persistenceMethod": "fan-out"},
+            "value 1 of file output.json of container main: key 2 of it repeats an earlier one",
+        ),
+        (b'\xef\xbb\xbf{"a": "1"}', {}, "container main begins with a byte order mark"),
+        ('{"a": "1"}'.encode("utf-16"), {}, "container main begins with a byte order mark"),
+    ],
+)
+def test_a_repeated_key_and_a_byte_order_mark_are_named(
+    content: bytes, entry: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(OutputRefused, match=expected) as caught:
+        secrets_of(content, **entry)
+    assert caught.value.reason == "OutputInvalid"
+
+
+def test_all_files_of_a_run_become_so_many_secrets_together() -> None:
+    spec = output_spec_from(
+        {"outputMap": {"main": {file: {"name": file, "persistenceMethod": "fan-out"} for file in ("a", "b")}}}
+    )
+    parts = json.dumps({f"k{number}": "{}" for number in range(MOST_PARTS // 2 + 1)}).encode()
+    with pytest.raises(OutputRefused, match="would become 1002 Secrets"):
+        output_secrets(spec, {("main", "a"): parts, ("main", "b"): parts}, "app")

@@ -209,3 +209,35 @@ def test_nothing_is_lost_and_nothing_is_worked_on_by_two(monkeypatch: pytest.Mon
     for worker in workers:
         worker.join(5)
     assert (problems, seen) == ([], wanted)
+
+
+def test_slow_items_share_a_worker_and_others_pass_them() -> None:
+    queue: WorkQueue[str] = WorkQueue(is_slow=lambda item: item.startswith("slow"))
+    for item in ("slow-1", "slow-2", "quick-1", "slow-3", "quick-2"):
+        queue.add(item)
+    assert [queue.take() for _one in range(3)] == ["slow-1", "quick-1", "quick-2"]
+    assert not queue.has_ready()
+    queue.done("quick-1")
+    assert not queue.has_ready()
+    queue.done("slow-1")
+    assert [queue.has_ready(), queue.take()] == [True, "slow-2"]
+    queue.retry("slow-2")
+    assert queue.take() == "slow-3"
+
+
+def test_a_worker_that_waits_gets_the_next_slow_item_once_the_one_before_is_done() -> None:
+    slow = {"a"}
+    queue: WorkQueue[str] = WorkQueue(is_slow=lambda item: item in slow)
+    for item in "ab":
+        queue.add(item)
+    assert queue.take() == "a"
+    # It becomes slow while it waits.
+    slow.add("b")
+    found: list[str | None] = []
+    thread = threading.Thread(target=lambda: found.append(queue.take()))
+    thread.start()
+    thread.join(0.1)
+    assert found == []
+    queue.done("a")
+    thread.join(5)
+    assert found == ["b"]

@@ -65,7 +65,14 @@ def test_a_job_has_its_owner_its_labels_and_one_pod_that_starts_once() -> None:
             "namespace": "shop",
             "labels": MARK,
             "ownerReferences": [
-                {"apiVersion": "a.b/v1", "kind": "Errand", "name": "e", "uid": "u1", "controller": True}
+                {
+                    "apiVersion": "a.b/v1",
+                    "kind": "Errand",
+                    "name": "e",
+                    "uid": "u1",
+                    "controller": True,
+                    "blockOwnerDeletion": True,
+                }
             ],
         },
         "spec": {
@@ -80,7 +87,9 @@ def test_a_job_has_its_owner_its_labels_and_one_pod_that_starts_once() -> None:
     }
     assert warnings == ()
     assert given == before
-    assert controller_reference(OWNER) == job["metadata"]["ownerReferences"][0]
+    # Not of every owner: it takes a right to the finalizers of the owner.
+    [owner] = job["metadata"]["ownerReferences"]
+    assert {**controller_reference(OWNER), "blockOwnerDeletion": True} == owner
 
 
 def test_what_the_user_has_set_stays() -> None:

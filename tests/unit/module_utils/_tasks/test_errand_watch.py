@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -104,6 +105,11 @@ def test_it_reports_outcomes_and_what_the_engine_is_at_but_no_reconciliations(pl
         "Errand shop/app: succeeded",
         "errands engine: ended",
     ]
+    assert re.fullmatch(r"Errand shop/app: succeeded \(run 1, \d+ s, at 20\d\d-\d\d-\d\dT[\d:]+Z\)", lines[3])
+    assert re.fullmatch(
+        r"errands engine: ended \(it was stopped at 20\S+Z; runs started: 1, succeeded: 1, failed: 0\)",
+        lines[4],
+    )
     assert read_lease(played.cluster, "errands").holder == ""
 
 

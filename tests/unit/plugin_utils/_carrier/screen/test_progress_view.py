@@ -205,3 +205,11 @@ def test_whatever_happens_lines_are_neither_too_many_nor_too_few(events: list[Ev
             printed = screen.now
         else:
             assert screen.now - (begun if printed is None else printed) < REPEAT_SECONDS
+
+
+def test_in_a_log_each_success_is_a_line_of_its_own_at_once() -> None:
+    view = ProgressView(is_log=True)
+    lines = {name: ProgressLine(0.0, name, "succeeded", f"run 1, Secret {name}") for name in "abc"}
+    for name, line in lines.items():
+        assert [one.text for one in view.take(line, 1.0)] == [f"{name}: succeeded (run 1, Secret {name})"]
+    assert (view.rest(), view.due(100.0)) == ([], [])
