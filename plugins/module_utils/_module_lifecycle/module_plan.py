@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from .._carrier.module_materials import MissingManifest
@@ -34,8 +34,9 @@ from .._objects.inventory.live_objects import read_autoscaled, read_metadata, sc
 from .._objects.prune.managed_resources import living_resources
 from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
+from .._runs.records.modules import MANAGED
 from ..migration import Component
-from .catalog.manifest_objects import read_manifest
+from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, UPGRADE, Decision, decide
 from .default_configuration import Creation
@@ -48,9 +49,10 @@ from .desired_module import (
 )
 from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
-from .module_facts import ModuleOutlook, considered_names, gather_facts
+from .module_facts import ModuleOutlook, considered_names, gather_evidence, gather_facts
 from .module_request import ModuleRequest, ModulesRequest
-from .observed_modules import ObservedModules
+from .observed_modules import ObservedModules, read_managers, read_module_objects
+from .running_version import RunningVersion, running_version
 
 
 class MissingManifests(LifecycleError):
@@ -167,6 +169,8 @@ class ModulePlanner:
         self.overlay = DryRunCluster(task.cluster)
         self.changes = RehearsedChanges(self.overlay)
         self._missing: list[str] = []
+        self._manifests: dict[str, ModuleManifest] = {}
+        self._sought: dict[str, Inventory] = {}
 
     def plan(self) -> list[PlannedModule]:
         """What the run does with each module.
@@ -175,20 +179,73 @@ class ModulePlanner:
             MissingManifests: the plan needs manifests that are missing.
             LifecycleError: the cluster does not answer.
         """
-        now = datetime.now(UTC)
-        planned = [
-            self._plan(gather_facts(name, self._request, self._observed, self._windows, now))
-            for name in considered_names(self._request, self._observed)
-        ]
+        planned = [self._plan(outlook) for outlook in self._outlooks()]
+        self._demand_manifests()
+        return planned
+
+    def _demand_manifests(self) -> None:
         if self._missing:
             raise MissingManifests(list(dict.fromkeys(self._missing)))
-        return planned
+
+    def _outlooks(self) -> list[ModuleOutlook]:
+        """The facts about each module, with the objects in the cluster of those without an inventory."""
+        gather = partial(gather_facts, request=self._request, observed=self._observed, windows=self._windows)
+        now = datetime.now(UTC)
+        outlooks = {name: gather(name, now=now) for name in considered_names(self._request, self._observed)}
+        sought = {name: self._objects_to_seek(outlook) for name, outlook in outlooks.items()}
+        self._demand_manifests()
+        self._sought = {name: inventory for name, inventory in sought.items() if inventory}
+        found = read_module_objects(self._task.cluster, self._sought)
+        outlooks |= {name: gather(name, now=now, found=objects) for name, objects in found.items()}
+        return list(outlooks.values())
+
+    def _objects_to_seek(self, outlook: ModuleOutlook) -> Inventory | None:
+        """The objects by which a module is recognised that may be installed by other means, or None.
+
+        They are those of the wanted and the recorded version, and of versions without a named manager.
+        """
+        facts, target = outlook.facts, outlook.target
+        if target is None or facts.has_inventory or facts.restriction:
+            return None
+        if facts.wanted != MANAGED and target.manager is not None and not facts.is_running:
+            return None
+        recorded = facts.record.installed_version if facts.record else ""
+        entries: list[InventoryEntry] = []
+        for version in self._observed.catalog.modules[facts.name].versions.values():
+            if version is target or version.version == recorded or version.manager is None:
+                asked = self._asked(facts.name) if version is target else None
+                try:
+                    component = self._read(version, self._link(version, asked), asked, None)
+                except MissingManifest as missing:
+                    self._missing.append(missing.link)
+                except LifecycleError:
+                    # The comparison reports it, if it is the manifest of the wanted version.
+                    continue
+                else:
+                    entries += _as_inventory(component).entries
+        return Inventory(facts.name, entries=tuple(entries), owner_kind=MODULE)
+
+    def _asked(self, name: str) -> ModuleRequest | None:
+        return next((one for one in self._request.modules if one.name == name), None)
+
+    def running_version_now(self, planned: PlannedModule) -> RunningVersion:
+        """The version of a module that runs now, some time after the plan.
+
+        Raises:
+            ClusterError: it can't be read.
+        """
+        name, cluster, observed = planned.name, self._task.cluster, self._observed
+        sought = {name: self._sought[name]} if name in self._sought else {}
+        found = read_module_objects(cluster, sought).get(name, ())
+        managers = read_managers(cluster, observed, name)
+        return running_version(
+            gather_evidence(name, planned.request, observed, managers, found, planned.outlook.target)
+        )
 
     def _plan(self, outlook: ModuleOutlook) -> PlannedModule:
         name = outlook.facts.name
-        asked = next((one for one in self._request.modules if one.name == name), None)
         planned = PlannedModule(
-            outlook, decide(outlook.facts), asked, before=self._observed.inventories.get(name)
+            outlook, decide(outlook.facts), self._asked(name), before=self._observed.inventories.get(name)
         )
         if planned.decision.action not in LOOKED_AFTER and planned.decision.action != DELETE:
             return planned
@@ -290,20 +347,23 @@ class ModulePlanner:
         link = self._link(version, planned.request)
         source = self._source(link)
         before = planned.before
+        read = partial(self._read, version, link, planned.request, before)
         if before is not None and before.digest and before.details.get("source") == source:
-            return unchanged_module(
-                version, before, source, LazyObjects(lambda: self._read(version, link, planned).objects)
-            )
-        return self._read(version, link, planned)
+            return unchanged_module(version, before, source, LazyObjects(lambda: read().objects))
+        return read()
 
-    def _read(self, version: ModuleVersion, link: str, planned: PlannedModule) -> DesiredComponent:
+    def _read(
+        self, version: ModuleVersion, link: str, asked: ModuleRequest | None, before: Inventory | None
+    ) -> DesiredComponent:
         if not link:
             raise LifecycleError(
                 f"module {version.module} {version.version}: its template has no rawManifest, so its manifest"
                 " is in an OCI registry. Set manifest to a file or a URL that has it"
             )
-        manifest = read_manifest(self._task.materials.modules.manifest(link), link)
-        known = planned.before.refs if planned.before else frozenset[Ref]()
+        if link not in self._manifests:
+            self._manifests[link] = read_manifest(self._task.materials.modules.manifest(link), link)
+        manifest = self._manifests[link]
+        known = before.refs if before else frozenset[Ref]()
         own = {ref.name for ref in known if ref[:2] == NAMESPACE_KIND}
         terms = ManifestTerms(
             scope_of(self.overlay),
@@ -312,7 +372,7 @@ class ModulePlanner:
             self._namespaces - own,
         )
         component = desired_module(version, manifest.objects, self._source(link), terms)
-        listed = replace(component.listed, needs=planned.request.needs if planned.request else ())
+        listed = replace(component.listed, needs=asked.needs if asked else ())
         return replace(component, warnings=manifest.warnings, listed=listed)
 
     def _link(self, version: ModuleVersion, asked: ModuleRequest | None) -> str:
@@ -342,7 +402,7 @@ class ModulePlanner:
             # The objects of the running version are unknown; its manager is removed, see module_deployment.
             return planned
         link = self._link(running, None if running.version != version.version else planned.request)
-        component = self._read(running, link, planned)
+        component = self._read(running, link, planned.request, None)
         live = read_metadata(self._task.cluster, [_as_inventory(component)])
         return replace(planned, before=adopted_inventory(component, live))
 
