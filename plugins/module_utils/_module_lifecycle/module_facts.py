@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from .._cluster.cluster import Object, Ref, ref_of
-from .._objects.inventory.inventory import Inventory, entries_of
+from .._objects.inventory.inventory import entries_of
 from .._objects.inventory.inventory_entry import is_as_recorded
 from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, MANAGED, ModuleRecord
 from .catalog.catalog import CatalogError, CatalogModule
@@ -19,12 +19,11 @@ from .catalog.semantic_version import is_downgrade, parse_version
 from .decision import ModuleFacts
 from .maintenance_windows import MaintenancePolicy, find_window
 from .module_request import ModuleRequest, ModulesRequest
-from .observed_modules import ObservedModules, possible_managers
+from .observed_modules import ObservedModules
 from .running_version import (
     WORKLOADS,
     Evidence,
     LiveManager,
-    RecordedVersion,
     RunningVersion,
     is_marked_by_klm,
     running_version,
@@ -82,7 +81,7 @@ def gather_facts(
         now: the time, with its zone.
         found: the existing objects of a module that has no inventory.
     """
-    asked = next((one for one in request.modules if one.name == name), None)
+    asked = request.find(name)
     record = observed.records.get(name)
     module = observed.catalog.modules.get(name)
     wanted = _wanted_state(asked, record, module)
@@ -160,41 +159,23 @@ def gather_evidence(
     lifecycle manager.
     """
     record, inventory = observed.records.get(name), observed.inventories.get(name)
-    module = observed.catalog.modules.get(name, CatalogModule(name))
+    module = observed.catalog.modules.get(name)
     others = (one for one in (*observed.inventories.values(), *observed.others) if one is not inventory)
     taken = {entry.ref for one in others for entry in one.entries}
-    objects = [*found, *(observed.live[ref] for ref in entries_of(inventory) if ref in observed.live)]
-    by_ref = {one.ref: one for one in managers}
-    own = [obj for obj in objects if is_marked_by_klm(obj) or ref_of(obj) not in taken]
-    workloads = [obj for obj in found if ref_of(obj)[:2] in WORKLOADS and ref_of(obj) not in taken]
-    for obj in workloads:
-        by_ref.setdefault(ref_of(obj), LiveManager(obj))
-    named = {one.ref for one in possible_managers(module, record, inventory)}
+    recorded, live = entries_of(inventory), observed.live
+    objects = (*found, *(live[ref] for ref in recorded if ref in live))
+    workloads = (obj for obj in found if ref_of(obj)[:2] in WORKLOADS and ref_of(obj) not in taken)
     return Evidence(
-        managers=tuple(by_ref.values()),
-        named=named | set(map(ref_of, workloads)),
-        objects=own,
-        record=_recorded_version(record, inventory, observed.live) if record else RecordedVersion(),
-        catalog=frozenset(module.versions),
+        managers=tuple({one.ref: one for one in (*managers, *map(LiveManager, workloads))}.values()),
+        objects=[obj for obj in objects if ref_of(obj) not in taken or is_marked_by_klm(obj)],
+        record=record or ModuleRecord(name),
+        is_managed=record is not None and record.is_managed and inventory is not None,
+        is_as_left=all(
+            is_as_recorded(entry, live.get(ref)) for ref, entry in recorded.items() if ref[:2] in WORKLOADS
+        ),
+        catalog=module.versions if module else (),
         wanted=target.version if target else "",
         said=asked.running_version if asked else "",
-    )
-
-
-def _recorded_version(
-    record: ModuleRecord, inventory: Inventory | None, live: Mapping[Ref, Object]
-) -> RecordedVersion:
-    workloads = [entry for entry in entries_of(inventory).values() if entry.ref[:2] in WORKLOADS]
-    return RecordedVersion(
-        version=record.installed_version,
-        manager=record.manager.ref if record.manager else None,
-        uid=record.manager.uid if record.manager else "",
-        image=record.manager_image,
-        deploying=record.deploying_version,
-        deploying_image=record.deploying_image,
-        is_managed=record.is_managed and inventory is not None,
-        is_as_left=all(is_as_recorded(entry, live.get(entry.ref)) for entry in workloads),
-        is_taken_over=record.is_taken_over,
     )
 
 

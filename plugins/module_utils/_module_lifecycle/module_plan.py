@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -34,7 +33,6 @@ from .._objects.inventory.live_objects import read_autoscaled, read_metadata, sc
 from .._objects.prune.managed_resources import living_resources
 from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
-from .._runs.records.modules import MANAGED
 from ..migration import Component
 from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion
@@ -49,10 +47,10 @@ from .desired_module import (
 )
 from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
-from .module_facts import ModuleOutlook, considered_names, gather_evidence, gather_facts
+from .module_facts import ModuleOutlook
+from .module_outlooks import ModuleOutlooks
 from .module_request import ModuleRequest, ModulesRequest
-from .observed_modules import ObservedModules, read_managers, read_module_objects
-from .running_version import RunningVersion, running_version
+from .observed_modules import ObservedModules
 
 
 class MissingManifests(LifecycleError):
@@ -155,6 +153,7 @@ class ModulePlanner:
     Attributes:
         overlay: on which the changes were rehearsed.
         changes: of the overlay.
+        outlooks: the facts about the modules.
     """
 
     def __init__(
@@ -165,12 +164,12 @@ class ModulePlanner:
         self._observed = observed
         self._runner = runner
         policy = request.maintenance_policy
-        self._windows = None if policy is None else parse_policy(policy, "maintenance_policy")
+        windows = None if policy is None else parse_policy(policy, "maintenance_policy")
+        self.outlooks = ModuleOutlooks(task.cluster, request, observed, windows, self._contained)
         self.overlay = DryRunCluster(task.cluster)
         self.changes = RehearsedChanges(self.overlay)
         self._missing: list[str] = []
         self._manifests: dict[str, ModuleManifest] = {}
-        self._sought: dict[str, Inventory] = {}
 
     def plan(self) -> list[PlannedModule]:
         """What the run does with each module.
@@ -179,73 +178,29 @@ class ModulePlanner:
             MissingManifests: the plan needs manifests that are missing.
             LifecycleError: the cluster does not answer.
         """
-        planned = [self._plan(outlook) for outlook in self._outlooks()]
-        self._demand_manifests()
-        return planned
-
-    def _demand_manifests(self) -> None:
+        outlooks = self.outlooks.read()
+        planned = [] if self._missing else [self._plan(outlook) for outlook in outlooks]
         if self._missing:
             raise MissingManifests(list(dict.fromkeys(self._missing)))
+        return planned
 
-    def _outlooks(self) -> list[ModuleOutlook]:
-        """The facts about each module, with the objects in the cluster of those without an inventory."""
-        gather = partial(gather_facts, request=self._request, observed=self._observed, windows=self._windows)
-        now = datetime.now(UTC)
-        outlooks = {name: gather(name, now=now) for name in considered_names(self._request, self._observed)}
-        sought = {name: self._objects_to_seek(outlook) for name, outlook in outlooks.items()}
-        self._demand_manifests()
-        self._sought = {name: inventory for name, inventory in sought.items() if inventory}
-        found = read_module_objects(self._task.cluster, self._sought)
-        outlooks |= {name: gather(name, now=now, found=objects) for name, objects in found.items()}
-        return list(outlooks.values())
-
-    def _objects_to_seek(self, outlook: ModuleOutlook) -> Inventory | None:
-        """The objects by which a module is recognised that may be installed by other means, or None.
-
-        They are those of the wanted and the recorded version, and of versions without a named manager.
-        """
-        facts, target = outlook.facts, outlook.target
-        if target is None or facts.has_inventory or facts.restriction:
-            return None
-        if facts.wanted != MANAGED and target.manager is not None and not facts.is_running:
-            return None
-        recorded = facts.record.installed_version if facts.record else ""
-        entries: list[InventoryEntry] = []
-        for version in self._observed.catalog.modules[facts.name].versions.values():
-            if version is target or version.version == recorded or version.manager is None:
-                asked = self._asked(facts.name) if version is target else None
-                try:
-                    component = self._read(version, self._link(version, asked), asked, None)
-                except MissingManifest as missing:
-                    self._missing.append(missing.link)
-                except LifecycleError:
-                    # The comparison reports it, if it is the manifest of the wanted version.
-                    continue
-                else:
-                    entries += _as_inventory(component).entries
-        return Inventory(facts.name, entries=tuple(entries), owner_kind=MODULE)
-
-    def _asked(self, name: str) -> ModuleRequest | None:
-        return next((one for one in self._request.modules if one.name == name), None)
-
-    def running_version_now(self, planned: PlannedModule) -> RunningVersion:
-        """The version of a module that runs now, some time after the plan.
-
-        Raises:
-            ClusterError: it can't be read.
-        """
-        name, cluster, observed = planned.name, self._task.cluster, self._observed
-        sought = {name: self._sought[name]} if name in self._sought else {}
-        found = read_module_objects(cluster, sought).get(name, ())
-        managers = read_managers(cluster, observed, name)
-        return running_version(
-            gather_evidence(name, planned.request, observed, managers, found, planned.outlook.target)
-        )
+    def _contained(self, version: ModuleVersion, asked: ModuleRequest | None) -> Sequence[InventoryEntry]:
+        """The objects in the manifest of a version; none if it can't be read: the comparison says so."""
+        try:
+            component = self._read(version, self._link(version, asked), asked, None)
+        except MissingManifest as missing:
+            self._missing.append(missing.link)
+        except LifecycleError:
+            return ()
+        else:
+            return _as_inventory(component).entries
+        return ()
 
     def _plan(self, outlook: ModuleOutlook) -> PlannedModule:
         name = outlook.facts.name
+        asked = self._request.find(name)
         planned = PlannedModule(
-            outlook, decide(outlook.facts), self._asked(name), before=self._observed.inventories.get(name)
+            outlook, decide(outlook.facts), asked, before=self._observed.inventories.get(name)
         )
         if planned.decision.action not in LOOKED_AFTER and planned.decision.action != DELETE:
             return planned

@@ -37,10 +37,11 @@ from .catalog.documents import SourcedDocument
 from .decision import DELETE, LOOKED_AFTER, UNMANAGE
 from .module_health import module_health
 from .module_plan import MissingManifests, ModulePlanner, PlannedModule
+from .module_record import recorded_as_running, wanted_record
 from .module_request import ModulesRequest, ordered_waves, request_problems
 from .module_results import run_result
 from .module_rights import module_rights
-from .module_work import ModuleOutcome, ModuleWork, recorded_as_running, wanted_record
+from .module_work import ModuleOutcome, ModuleWork
 from .observed_modules import observe_modules
 from .work_terms import WorkTerms
 
@@ -148,7 +149,7 @@ class _ModuleRun:
             inventories=self._observed.inventories,
             others=[entry for one in self._observed.others for entry in one.entries],
             autoscaled=self._planner.autoscaled,
-            running_version=self._planner.running_version_now,
+            running_version=self._planner.outlooks.running_version_now,
         )
         for wave in self._waves():
             self._work_on_wave(wave, terms, run)

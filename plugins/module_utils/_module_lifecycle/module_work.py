@@ -27,7 +27,6 @@ from .._runs.records.modules import (
     ERROR,
     GIVEN_UP,
     IGNORE,
-    MANAGED,
     PROCESSING,
     UNMANAGED,
     WARNING,
@@ -37,15 +36,15 @@ from .._runs.records.modules import (
     delete_module_record,
     write_module_record,
 )
-from .catalog.module_version import ModuleVersion
-from .decision import DELETE, LOOKED_AFTER, UNMANAGE
+from .decision import DELETE, UNMANAGE
 from .default_configuration import Creation, create_configuration
 from .denial import lift
 from .module_departure import DepartingModule, Departure, DepartureTerms, ModuleDeparture
 from .module_deployment import ModuleDeployment
 from .module_health import module_health
 from .module_plan import PlannedModule
-from .running_version import RunningVersion, main_workload, manager_image
+from .module_record import installed_record, wanted_record, with_deployment_begun
+from .running_version import RunningVersion
 from .work_terms import WorkTerms
 
 
@@ -100,7 +99,7 @@ class ModuleWork:
         name, planned = self.planned.name, self.planned.outlook.running
         if self.terms.running_version is None or self.planned.component is None:
             return
-        now = self.terms.running_version(self.planned)
+        now = self.terms.running_version(self.planned.outlook)
         if (now.version, now.manager) != (planned.version, planned.manager):
             raise LifecycleError(
                 f"since the run was planned, others have changed what runs of {name}:"
@@ -118,7 +117,8 @@ class ModuleWork:
         if planned.decision.takes_back:
             lift(self.terms.cluster, planned.name)
             record = self._with_configuration_taken_back(record)
-        self._write(self._with_deployment_begun(self._with_configuration_decided(record)))
+        record = self._with_configuration_decided(record)
+        self._write(with_deployment_begun(record, planned))
         outcome = ComponentOutcome(planned.name, SUCCEEDED, component_version=planned.decision.version)
         if planned.is_adopted_as_it_is:
             self._adopt()
@@ -129,7 +129,7 @@ class ModuleWork:
         if outcome.state != SUCCEEDED:
             state = ERROR if outcome.state == FAILED else PROCESSING
             return self._ended(outcome, state, outcome.error)
-        self._write(self._installed_record(), is_written=False)
+        self._write(installed_record(self.terms.cluster, self._record, planned), is_written=False)
         is_configured = self._configure()
         decision = planned.decision
         done = self._ended(outcome, decision.state, decision.message)
@@ -148,55 +148,6 @@ class ModuleWork:
         outlook = planned.outlook._replace(managers=())
         health = module_health(terms.cluster, planned.version, outlook, inventory, lambda: terms.autoscaled)
         return outcome if health.is_ready else replace(outcome, state=FAILED, error=health.reason)
-
-    def _installed_record(self) -> ModuleRecord:
-        """The record of the installed version, with its manager that exists now."""
-        version = self.planned.version
-        if version is None:
-            return self._record
-        manager, image = None, ""
-        known = self._wanted_manager(version)
-        if known is not None:
-            ref = known.ref
-            live = self.terms.cluster.get(known.api_version, ref.kind, ref.name, ref.namespace or None)
-            if live is not None:
-                manager = known._replace(uid=live["metadata"].get("uid", ""))
-                image = manager_image(live)
-        return replace(
-            self._record,
-            installed_version=version.version,
-            manager=manager,
-            manager_image=image,
-            deploying_version="",
-            deploying_image="",
-            managed_kinds=version.associated,
-        )
-
-    def _wanted_manager(self, version: ModuleVersion) -> KnownObject | None:
-        """The manager of a version: that of its template, else the main workload of its manifest."""
-        planned, record = self.planned, self._record
-        if version.manager is not None:
-            return KnownObject(version.manager.api_version, version.manager.ref)
-        if not (planned.changes_objects or planned.is_adopted_as_it_is):
-            return record.manager if record.installed_version == version.version else None
-        workload = main_workload(self._component().objects)
-        return KnownObject(workload["apiVersion"], ref_of(workload)) if workload else None
-
-    def _with_deployment_begun(self, record: ModuleRecord) -> ModuleRecord:
-        """The record before the first write of a deployment, so that a run that is cut off is understood.
-
-        It has the version that runs, as the plan has found it, and the version to deploy.
-        """
-        planned = self.planned
-        if not planned.changes_objects or planned.version is None:
-            return record
-        known = self._wanted_manager(planned.version)
-        wanted = (obj for obj in self._component().objects if known and ref_of(obj) == known.ref)
-        return replace(
-            recorded_as_running(record, planned),
-            deploying_version=planned.version.version,
-            deploying_image=next(map(manager_image, wanted), ""),
-        )
 
     def _adopt(self) -> None:
         """Record the objects of a module that was installed by other means, without a write to any."""
@@ -313,10 +264,10 @@ class ModuleWork:
         upkeep = ComponentOutcome(planned.name, SUCCEEDED)
         if planned.changes_objects and not terms.is_rehearsal and departure.blockers():
             # The controller that removes the finalizers may be deleted, or need a fix in a newer version.
-            self._write(self._with_deployment_begun(self._record))
+            self._write(with_deployment_begun(self._record, planned))
             upkeep = ModuleDeployment(terms, planned, self._component()).deploy()
             if upkeep.state == SUCCEEDED:
-                self._record = self._installed_record()
+                self._record = installed_record(self.terms.cluster, self._record, planned)
             inventories = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE)
             departure = self._departure(inventories.get(planned.name))
         departed = departure.depart()
@@ -430,35 +381,3 @@ def _running_text(running: RunningVersion) -> str:
     if not running.version:
         return running.reason or "nothing of it runs"
     return f"{running.manager or 'no manager'} in version {running.version}"
-
-
-def wanted_record(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
-    """The record of a managed module with the user's request."""
-    asked, facts = planned.request, planned.outlook.facts
-    if planned.decision.action in LOOKED_AFTER and planned.outlook.is_taken_over:
-        record = replace(record, is_taken_over=True)
-    if asked is None:
-        return replace(record, state=MANAGED, policy=facts.policy, is_mandatory=True)
-    return replace(
-        record,
-        state=MANAGED,
-        policy=facts.policy,
-        channel=asked.channel,
-        version=asked.version,
-        is_default=asked.is_default,
-        is_mandatory=False,
-        needs=asked.needs,
-    )
-
-
-def recorded_as_running(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
-    """The record with the version that the plan has found, and with its manager's uid and image."""
-    running = planned.outlook.running
-    if not running.version:
-        return record
-    manager = next((one for one in planned.outlook.managers if one.ref == running.manager), None)
-    if manager is None or manager.is_as_left:
-        return replace(record, installed_version=running.version)
-    obj = manager.object
-    known = KnownObject(obj["apiVersion"], manager.ref, obj["metadata"].get("uid", ""))
-    return replace(record, installed_version=running.version, manager=known, manager_image=manager_image(obj))

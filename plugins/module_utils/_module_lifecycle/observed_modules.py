@@ -20,10 +20,8 @@ from .._runs.records.inventories import read_all_inventories
 from .._runs.records.modules import ModuleRecord, read_module_records
 from .._threads import call_in_threads, map_in_threads
 from .catalog.catalog import Catalog, SourcedDocument, read_catalog
-from .catalog.catalog_module import CatalogModule
 from .catalog.documents import API_VERSION, RELEASE_META, TEMPLATE
-from .catalog.module_version import Manager
-from .running_version import LABELLED_KINDS, MODULE_LABEL, WORKLOADS, LiveManager, manager_candidates
+from .running_version import LABELLED_KINDS, MODULE_LABEL, WORKLOADS, LiveManager
 
 CLUSTER_ORIGIN = "the cluster"
 DEFINITIONS = ("apiextensions.k8s.io/v1", CRD_KIND[1])
@@ -84,9 +82,7 @@ def observe_modules(
         names = catalog.modules
     mandatory = [name for name, module in catalog.modules.items() if module.mandatory]
     candidates = {
-        name: possible_managers(
-            catalog.modules.get(name, CatalogModule(name)), records.get(name), modules.get(name)
-        )
+        name: manager_candidates(catalog, name, records.get(name), modules.get(name))
         for name in dict.fromkeys((*names, *records, *modules, *mandatory))
     }
     live = read_metadata(cluster, [*modules.values(), _as_inventory(candidates)])
@@ -101,9 +97,8 @@ def read_managers(cluster: Cluster, observed: ObservedModules, name: str) -> tup
     Raises:
         ClusterError: they can't be read.
     """
-    module = observed.catalog.modules.get(name, CatalogModule(name))
     record, inventory = observed.records.get(name), observed.inventories.get(name)
-    candidates = {name: possible_managers(module, record, inventory)}
+    candidates = {name: manager_candidates(observed.catalog, name, record, inventory)}
     live = read_metadata(cluster, [_as_inventory(candidates)])
     settled = _settled(observed.inventories, observed.records)
     return _live_managers(cluster, candidates, settled, live, _labelled_managers(cluster))[name]
@@ -120,10 +115,9 @@ def _settled(
     }
 
 
-def _as_inventory(candidates: Mapping[str, Sequence[Manager]]) -> Inventory:
+def _as_inventory(candidates: Mapping[str, Sequence[InventoryEntry]]) -> Inventory:
     """An inventory of the managers that may exist, to read them with."""
-    named = (one for some in candidates.values() for one in some)
-    return Inventory("", entries=tuple(InventoryEntry(one.api_version, one.ref) for one in named))
+    return Inventory("", entries=tuple(entry for some in candidates.values() for entry in some))
 
 
 def _cluster_documents(cluster: Cluster) -> list[SourcedDocument]:
@@ -141,26 +135,15 @@ def _labelled_managers(cluster: Cluster) -> list[Object]:
     return [obj for items in map_in_threads(read, LABELLED_KINDS) for obj in items]
 
 
-def record_manager(record: ModuleRecord | None) -> Manager | None:
-    """The manager in a record, or None."""
-    if record is None or record.manager is None:
-        return None
-    ref = record.manager.ref
-    return Manager(record.manager.api_version, ref.kind, ref.namespace, ref.name)
-
-
-def possible_managers(
-    module: CatalogModule, record: ModuleRecord | None, inventory: Inventory | None
-) -> tuple[Manager, ...]:
-    """The possible managers of a module; all workloads in its inventory if its record names no manager."""
-    recorded = record_manager(record)
-    named = manager_candidates(module, recorded)
-    workloads = (
-        Manager(entry.api_version, entry.ref.kind, entry.ref.namespace, entry.ref.name)
-        for entry in (inventory.entries if inventory and not recorded else ())
-        if entry.ref[:2] in WORKLOADS
-    )
-    return tuple({one.ref: one for one in (*workloads, *named)}.values())
+def manager_candidates(
+    catalog: Catalog, name: str, record: ModuleRecord | None, inventory: Inventory | None
+) -> tuple[InventoryEntry, ...]:
+    """The possible managers of a module: those of our record, else of our inventory, and of all templates."""
+    module = catalog.modules.get(name)
+    named = [one.manager for one in module.versions.values() if one.manager] if module else []
+    ours = [entry for ref, entry in entries_of(inventory).items() if ref[:2] in WORKLOADS]
+    known = [record.manager] if record and record.manager else ours
+    return tuple({one.ref: InventoryEntry(one.api_version, one.ref) for one in (*known, *named)}.values())
 
 
 def read_module_objects(cluster: Cluster, wanted: Mapping[str, Inventory]) -> dict[str, tuple[Object, ...]]:
@@ -193,7 +176,7 @@ def read_module_objects(cluster: Cluster, wanted: Mapping[str, Inventory]) -> di
 
 def _live_managers(
     cluster: Cluster,
-    candidates: Mapping[str, Sequence[Manager]],
+    candidates: Mapping[str, Sequence[InventoryEntry]],
     inventories: Mapping[str, Inventory],
     live: Mapping[Ref, Object],
     labelled: Iterable[Object],
@@ -209,11 +192,12 @@ def _live_managers(
 
     def read(place: tuple[str, Ref, Object]) -> tuple[str, LiveManager | None]:
         module, ref, metadata = place
+        is_named = any(ref == one.ref for one in candidates[module])
         entry = entries_of(inventories.get(module)).get(ref)
         if entry is not None and _is_as_left(entry, metadata):
-            return module, LiveManager(metadata, True)
+            return module, LiveManager(metadata, is_as_left=True, is_named=is_named)
         whole = cluster.get(metadata["apiVersion"], ref.kind, ref.name, ref.namespace or None)
-        return module, LiveManager(whole, False) if whole else None
+        return module, LiveManager(whole, is_named=is_named) if whole else None
 
     places = [(module, ref, obj) for module, some in found.items() for ref, obj in some.items()]
     managers: dict[str, tuple[LiveManager, ...]] = dict.fromkeys(found, ())

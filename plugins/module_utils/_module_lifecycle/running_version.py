@@ -10,17 +10,16 @@ missing from the catalog. It may also run twice: docker-registry 0.13 moved its 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from .._errors import MOST_REASONS
 from .._objects.inventory.inventory_entry import is_written_by_us
-from .catalog.catalog_module import CatalogModule
-from .catalog.module_version import Manager
+from .._runs.records.modules import ModuleRecord
 from .catalog.pod_templates import pod_template
-from .catalog.semantic_version import parse_version
+from .catalog.semantic_version import SemanticVersion, parse_version
 
 MODULE_LABEL = "kyma-project.io/module"
 """A label of Kyma's operators, and of the objects that they create: the module's name."""
@@ -45,10 +44,13 @@ class LiveManager:
     Attributes:
         object: all of it; only its metadata if it is unchanged.
         is_as_left: whether it is unchanged since a run recorded it.
+        is_named: whether our record, a template or a manifest names it. One that only has the label of the
+            module needs a manager's container to count: objects that an operator creates have the label, too.
     """
 
     object: Object
     is_as_left: bool = False
+    is_named: bool = True
 
     @property
     def ref(self) -> Ref:
@@ -57,52 +59,25 @@ class LiveManager:
 
 
 @dataclass(frozen=True)
-class RecordedVersion:
-    """What our record says of the version.
-
-    Attributes:
-        version: that was last deployed or adopted; empty if none was.
-        manager: of that version; None if it has no workload.
-        uid: the manager's.
-        image: of its container by :func:`manager_image`, or empty if it had none.
-        deploying: the version whose deployment has begun and has not succeeded; mostly empty.
-        deploying_image: the image of its manager, or empty.
-        is_managed: whether this collection manages the module.
-        is_as_left: whether all recorded workloads are unchanged; it counts for a record without a manager.
-        is_taken_over: whether the module was taken over from Kyma's lifecycle manager.
-    """
-
-    version: str = ""
-    manager: Ref | None = None
-    uid: str = ""
-    image: str = ""
-    deploying: str = ""
-    deploying_image: str = ""
-    is_managed: bool = False
-    is_as_left: bool = False
-    is_taken_over: bool = False
-
-
-@dataclass(frozen=True)
 class Evidence:
     """What was found of a module.
 
     Attributes:
         managers: the possible managers, and the workloads of manifests, that exist.
-        named: those that the record, a template or a manifest names. The others have the label of the
-            module. They only count with a manager's container: objects that an operator creates have the
-            label, too, and their own versions.
         objects: the metadata of the module's other objects that exist.
-        record: our record.
+        record: our record; without a version if there is none.
+        is_managed: whether this collection manages the module and knows its objects.
+        is_as_left: whether the workloads that this collection has recorded are unchanged.
         catalog: the versions of the module in the catalog.
         wanted: the version to deploy, or empty.
         said: the running version by the user, or empty.
     """
 
     managers: Sequence[LiveManager] = ()
-    named: Collection[Ref] = ()
     objects: Sequence[Object] = ()
-    record: RecordedVersion = RecordedVersion()
+    record: ModuleRecord = field(default_factory=lambda: ModuleRecord(""))
+    is_managed: bool = False
+    is_as_left: bool = False
     catalog: Collection[str] = ()
     wanted: str = ""
     said: str = ""
@@ -110,16 +85,18 @@ class Evidence:
     @property
     def operators(self) -> list[LiveManager]:
         """The managers that count."""
-        return [one for one in self.managers if one.ref in self.named or _manager_container(one.object)]
+        return [one for one in self.managers if one.is_named or _manager_container(one.object)]
 
     @property
     def definitions(self) -> list[Object]:
         """The definitions that stay: one that is being deleted takes what it defines along."""
-        return [
-            obj
-            for obj in self.objects
-            if ref_of(obj)[:2] == CRD_KIND and not obj["metadata"].get("deletionTimestamp")
-        ]
+        found = (obj for obj in self.objects if ref_of(obj)[:2] == CRD_KIND)
+        return [obj for obj in found if not obj["metadata"].get("deletionTimestamp")]
+
+    @property
+    def versioned(self) -> list[Object]:
+        """The objects whose labels and images say which version runs."""
+        return [*(one.object for one in self.operators), *self.definitions]
 
 
 @dataclass(frozen=True)
@@ -142,16 +119,6 @@ class RunningVersion:
     def is_unknown(self) -> bool:
         """Whether something exists in an unknown version."""
         return bool(self.reason)
-
-
-def manager_candidates(module: CatalogModule, recorded: Manager | None = None) -> tuple[Manager, ...]:
-    """The possible managers of a module: from our record and all templates, the newest first."""
-    managers = [version.manager for version in module.versions.values()]
-    by_ref: dict[Ref, Manager] = {}
-    for manager in (recorded, *reversed(managers)):
-        if manager is not None:
-            by_ref.setdefault(manager.ref, manager)
-    return tuple(by_ref.values())
 
 
 def running_version(evidence: Evidence) -> RunningVersion:
@@ -198,70 +165,59 @@ def _label_fields(writer: Mapping[str, Any]) -> Collection[str]:
 
 def _version_by_record(evidence: Evidence) -> RunningVersion | None:
     record, operators = evidence.record, evidence.operators
-    for one in operators:
-        is_same = record.version and (one.ref, _uid(one)) == (record.manager, record.uid)
-        if is_same and (one.is_as_left or manager_image(one.object) == record.image):
-            return RunningVersion(record.version, one.ref)
-    for one in operators:
-        is_deployed = record.deploying_image and manager_image(one.object) == record.deploying_image
+    version, known = record.installed_version, record.manager
+    for one in operators if version and known else ():
+        is_same = known and (one.ref, one.object["metadata"].get("uid", "")) == (known.ref, known.uid)
+        if is_same and (one.is_as_left or manager_image(one.object) == record.manager_image):
+            return RunningVersion(version, one.ref)
+    for one in operators if record.deploying_image else ():
+        is_deployed = manager_image(one.object) == record.deploying_image
         if is_deployed and is_written_by_us(one.object["metadata"]):
-            return RunningVersion(record.deploying, one.ref)
-    if record.manager is None and record.version and record.is_managed and record.is_as_left:
-        return RunningVersion(record.version, operators[0].ref if operators else None)
+            return RunningVersion(record.deploying_version, one.ref)
+    if version and known is None and evidence.is_managed and evidence.is_as_left:
+        return RunningVersion(version, operators[0].ref if operators else None)
     return None
 
 
 def _version_left(evidence: Evidence) -> RunningVersion | None:
     """The version of a module without a workload; None if it is unknown."""
-    record, definitions = evidence.record, evidence.definitions
-    labels = set(_labels(definitions).values())
-    if (
-        record.deploying
-        and record.deploying == evidence.wanted
-        and labels <= {record.version, record.deploying}
-    ):
+    recorded, deploying = evidence.record.installed_version, evidence.record.deploying_version
+    labels = set(_labels(evidence.definitions).values())
+    if deploying and deploying == evidence.wanted and labels <= {recorded, deploying}:
         # The deployment continues, with the migrations of an installation or upgrade.
-        return RunningVersion(record.version)
-    if not definitions or (record.is_managed and not labels):
-        return RunningVersion(record.version if record.is_managed else "")
-    if record.version:
-        return RunningVersion(_highest({*labels, record.version}))
+        return RunningVersion(recorded)
+    if not evidence.definitions or (evidence.is_managed and not labels):
+        return RunningVersion(recorded if evidence.is_managed else "")
+    if recorded:
+        return RunningVersion(_highest({*labels, recorded}))
     return RunningVersion(min(labels)) if len(labels) == 1 else None
 
 
 def _version_by_labels(evidence: Evidence) -> RunningVersion | None:
     """The version on which the labels agree; None if they do not, or if there are none."""
-    record, operators = evidence.record, evidence.operators
-    labels = _labels([*(one.object for one in operators), *evidence.definitions])
+    record, labels = evidence.record, _labels(evidence.versioned)
     versions = set(labels.values())
-    is_interrupted = bool(record.deploying) and versions <= {record.version, record.deploying}
-    if not versions or (len(versions) > 1 and not is_interrupted):
+    deploying = {record.installed_version, record.deploying_version} if record.deploying_version else ()
+    if not versions or (len(versions) > 1 and not versions.issubset(deploying)):
         return None
     version = _highest(versions)
-    refs = [one.ref for one in operators]
+    refs = [one.ref for one in evidence.operators]
     return RunningVersion(version, next((ref for ref in refs if labels.get(ref) == version), refs[0]))
 
 
 def _version_by_tags(evidence: Evidence) -> RunningVersion:
     """The only version of the catalog among image tags, if no label is a version; else an unknown version."""
-    operators, definitions = evidence.operators, evidence.definitions
-    objects = [*(one.object for one in operators), *definitions]
-    manager = operators[0].ref if operators else None
-    labels = _labels(objects)
-    if labels:
-        told = ", ".join(f"{ref} {version}" for ref, version in list(labels.items())[:MOST_REASONS])
-        return RunningVersion(manager=manager, reason=f"the labels {VERSION_LABEL} do not agree: {told}")
+    operators, labels = evidence.operators, _labels(evidence.versioned)
     tags = {tag: one.ref for one in operators for tag in _tags(one.object) if tag in evidence.catalog}
-    if len(tags) == 1:
-        [(version, ref)] = tags.items()
-        return RunningVersion(version, ref)
-    told = "; ".join(map(_described, objects[:MOST_REASONS]))
-    reason = f"no label {VERSION_LABEL} is a semantic version, and "
-    reason += f"image tags are several versions: {', '.join(sorted(tags))}" if tags else "no image tag is a"
-    reason += f". Found: {told}" if tags else f" version of the catalog. Found: {told}"
-    if evidence.record.version:
-        reason += f". The recorded manager of version {evidence.record.version} is not among them"
-    return RunningVersion(manager=manager, reason=reason)
+    if not labels and len(tags) == 1:
+        return RunningVersion(*next(iter(tags.items())))
+    reason = f"the labels {VERSION_LABEL} do not agree"
+    if not labels:
+        reason = f"no label {VERSION_LABEL} is a semantic version, and "
+        reason += "several image tags are" if tags else "no image tag is a"
+        reason += " versions of the catalog" if tags else " version of the catalog"
+    told = "; ".join(map(_described, evidence.versioned[:MOST_REASONS]))
+    return RunningVersion(manager=operators[0].ref if operators else None, reason=f"{reason}. Found: {told}")
 
 
 def manager_image(manager: Object) -> str:
@@ -291,13 +247,9 @@ def image_tag(image: str) -> str:
     return name.partition(":")[2]
 
 
-def _uid(one: LiveManager) -> str:
-    return str(one.object["metadata"].get("uid", ""))
-
-
 def _highest(versions: Collection[str]) -> str:
-    parsed = [(version, text) for text in versions if (version := parse_version(text))]
-    return max(parsed, key=lambda one: one[0])[1] if parsed else ""
+    """The highest of some semantic versions."""
+    return max(versions, key=lambda text: parse_version(text) or SemanticVersion((0, 0, 0)))
 
 
 def _labels(objects: Iterable[Object]) -> dict[Ref, str]:

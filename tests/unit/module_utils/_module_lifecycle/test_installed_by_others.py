@@ -214,7 +214,9 @@ def test_labels_that_do_not_agree_are_refused() -> None:
     someone = user("1.0.0", "2.0.0")
     someone.by_hand(manifest("1.0.0"))
     someone.by_hand(manifest("2.0.0")[:1])
-    someone.refused("2.0.0", "do not agree", "Deployment kyma-system/nats 1.0.0", "natss.example.com 2.0.0")
+    someone.refused(
+        "2.0.0", "do not agree", "Deployment kyma-system/nats (label 1.0.0", "natss.example.com (label 2.0.0)"
+    )
 
 
 def test_the_same_version_is_adopted_and_namespaces_and_accounts_alone_are_no_module() -> None:

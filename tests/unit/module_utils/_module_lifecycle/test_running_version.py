@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -16,29 +17,33 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.catalog import (
+    Catalog,
     SourcedDocument,
     read_catalog,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.catalog_module import (
-    CatalogModule,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.module_version import (
-    Manager,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.observed_modules import (
+    manager_candidates,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.running_version import (
     DEFAULT_CONTAINER,
     KLM_APPLIER,
     Evidence,
     LiveManager,
-    RecordedVersion,
     RunningVersion,
     image_tag,
     main_workload,
-    manager_candidates,
     manager_image,
     running_version,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import read_documents
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import (
+    KnownObject,
+    ModuleRecord,
+)
 
 from tests.support.real_modules import real_modules
 
@@ -108,30 +113,55 @@ def written_by(writer: str, obj: Object, *labels: str) -> Object:
     }
 
 
-NO_RECORD = RecordedVersion()
+Found = Mapping[str, Any]
+"""What is known of a record, as arguments of the evidence."""
+
+
+def recorded(
+    version: str = "",
+    manager: Ref | None = None,
+    uid: str = "",
+    image: str = "",
+    deploying: str = "",
+    deploying_image: str = "",
+    *,
+    is_managed: bool = False,
+    is_as_left: bool = False,
+    is_taken_over: bool = False,
+) -> Found:
+    """A record of ours."""
+    record = ModuleRecord(
+        "nats",
+        installed_version=version,
+        manager=KnownObject("apps/v1", manager, uid) if manager else None,
+        manager_image=image,
+        deploying_version=deploying,
+        deploying_image=deploying_image,
+        is_taken_over=is_taken_over,
+    )
+    return {"record": record, "is_managed": is_managed, "is_as_left": is_as_left}
 
 
 def running(
-    *objects: Object, record: RecordedVersion = NO_RECORD, as_left: bool = False, **more: Any
+    *objects: Object, record: Found = MappingProxyType({}), as_left: bool = False, **more: Any
 ) -> RunningVersion:
     """The version of objects; workloads among them are named by a template or a manifest."""
     workloads = [obj for obj in objects if obj["kind"] in ("Deployment", "StatefulSet", "Thing")]
     return running_version(
         Evidence(
             managers=[LiveManager(one, as_left) for one in workloads],
-            named=[ref_of(one) for one in workloads],
             objects=[obj for obj in objects if obj not in workloads],
-            record=record,
             catalog=CATALOG,
+            **record,
             **more,
         )
     )
 
 
-def left(obj: Object, version: str, **more: Any) -> RecordedVersion:
+def left(obj: Object, version: str, **more: Any) -> Found:
     """Our record of a manager in a version."""
     terms = {"uid": obj["metadata"].get("uid", ""), "image": manager_image(obj), "is_managed": True, **more}
-    return RecordedVersion(version, ref_of(obj), **terms)
+    return recorded(version, ref_of(obj), **terms)
 
 
 @pytest.mark.parametrize(
@@ -190,15 +220,24 @@ UNKNOWN = [
     ([manager("r/op:1.0")], ["r/op:1.0"]),
     ([manager("r/op:3.0.0")], ["r/op:3.0.0", "no image tag is a version of the catalog"]),
     ([manager(containers=[SIDECAR, {**MANAGER, "image": DIGEST}, OPERATOR])], [DIGEST]),
-    ([manager(containers=[SIDECAR, OPERATOR, {"name": "b", "image": "b:1.0.0"}])], ["1.0.0, 1.4.0"]),
+    (
+        [manager(containers=[SIDECAR, OPERATOR, {"name": "b", "image": "b:1.0.0"}])],
+        ["several image tags are versions of the catalog", "b:1.0.0", "op:1.4.0"],
+    ),
     ([manager(containers=["odd"])], ["Deployment kyma-system/operator"]),
     ([{"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "t"}}], ["Thing t"]),
-    ([manager(label="2.0.0"), definition("1.0.0")], ["do not agree", "operator 2.0.0", "widgets.x.io 1.0.0"]),
-    ([definition("2.0.0"), definition("1.0.0", "b.x.io")], ["do not agree", "b.x.io 1.0.0"]),
-    ([manager(label="0.9.0"), manager(label="0.10.0", namespace="b")], ["b/operator 0.10.0"]),
+    (
+        [manager(label="2.0.0"), definition("1.0.0")],
+        ["do not agree", "operator (label 2.0.0", "widgets.x.io (label 1.0.0)"],
+    ),
+    ([definition("2.0.0"), definition("1.0.0", "b.x.io")], ["do not agree", "b.x.io (label 1.0.0)"]),
+    ([manager(label="0.9.0"), manager(label="0.10.0", namespace="b")], ["b/operator (label 0.10.0"]),
     ([definition()], ["CustomResourceDefinition widgets.x.io"]),
     ([definition("main")], ["label main"]),
-    ([manager("r/op:1.0.0"), manager("r/op:2.0.0", namespace="b")], ["several versions: 1.0.0, 2.0.0"]),
+    (
+        [manager("r/op:1.0.0"), manager("r/op:2.0.0", namespace="b")],
+        ["several image tags", "r/op:1.0.0", "b/operator (image r/op:2.0.0)"],
+    ),
 ]
 
 
@@ -216,11 +255,9 @@ def test_else_it_is_unknown_and_what_was_found_is_named_until_the_user_says_it(
 PLAIN = manager(DIGEST)
 LABELLED = manager("r/op:2.0.0", label="2.0.0")
 OURS = written_by(FIELD_MANAGER, manager("r/op:main-2"))
-GONE = RecordedVersion("2.1.0", ref_of(PLAIN), "gone", DIGEST)
-MANAGED = replace(GONE, is_managed=True)
-CUT_OFF = RecordedVersion(
-    "1.0.0", ref_of(PLAIN), "old", "r/op:main-1", "2.0.0", "r/op:main-2", is_managed=True
-)
+GONE = recorded("2.1.0", ref_of(PLAIN), "gone", DIGEST)
+MANAGED = {**GONE, "is_managed": True}
+CUT_OFF = recorded("1.0.0", ref_of(PLAIN), "old", "r/op:main-1", "2.0.0", "r/op:main-2", is_managed=True)
 
 
 @pytest.mark.parametrize(
@@ -241,13 +278,13 @@ CUT_OFF = RecordedVersion(
         ([LABELLED], left(LABELLED, "1.2.0", image=DIGEST), {}, "2.0.0"),
         ([manager("r/op:1.0.0")], left(PLAIN, "1.2.0"), {}, "1.0.0"),
         # A record that others have written has neither version nor manager.
-        ([PLAIN], RecordedVersion(is_managed=True), {}, None),
-        ([LABELLED], RecordedVersion(is_managed=True), {}, "2.0.0"),
+        ([PLAIN], recorded(is_managed=True), {}, None),
+        ([LABELLED], recorded(is_managed=True), {}, "2.0.0"),
         # A record without a manager, of a module without a named one.
-        ([PLAIN], RecordedVersion("1.2.0", is_managed=True, is_as_left=True), {}, "1.2.0"),
-        ([PLAIN], RecordedVersion("1.2.0", is_managed=True), {}, None),
-        ([PLAIN], RecordedVersion("1.2.0", is_as_left=True), {}, None),
-        ([other("ConfigMap")], RecordedVersion("1.2.0", is_managed=True, is_as_left=True), {}, "1.2.0"),
+        ([PLAIN], recorded("1.2.0", is_managed=True, is_as_left=True), {}, "1.2.0"),
+        ([PLAIN], recorded("1.2.0", is_managed=True), {}, None),
+        ([PLAIN], recorded("1.2.0", is_as_left=True), {}, None),
+        ([other("ConfigMap")], recorded("1.2.0", is_managed=True, is_as_left=True), {}, "1.2.0"),
         # The manager is gone: never down while a definition lives.
         ([definition()], GONE, {}, "2.1.0"),
         ([definition("1.0.0")], GONE, {}, "2.1.0"),
@@ -267,12 +304,12 @@ CUT_OFF = RecordedVersion(
         ([manager(DIGEST, label="3.0.0"), definition("2.0.0")], CUT_OFF, {}, None),
         ([definition("2.0.0")], CUT_OFF, {"wanted": "2.0.0"}, "1.0.0"),
         ([definition("2.0.0")], CUT_OFF, {"wanted": "1.4.0"}, "2.0.0"),
-        ([definition()], RecordedVersion(deploying="2.0.0", is_managed=True), {"wanted": "2.0.0"}, ""),
-        ([definition()], RecordedVersion(is_managed=True), {}, ""),
+        ([definition()], recorded(deploying="2.0.0", is_managed=True), {"wanted": "2.0.0"}, ""),
+        ([definition()], recorded(is_managed=True), {}, ""),
     ],
 )
 def test_our_record_counts_while_its_manager_is_the_same_and_its_version_while_a_definition_lives(
-    objects: list[Object], record: RecordedVersion, terms: dict[str, Any], version: str | None
+    objects: list[Object], record: Found, terms: dict[str, Any], version: str | None
 ) -> None:
     found = running(*objects, record=record, **terms)
     assert (found.version, found.is_unknown) == (version or "", version is None), found.reason
@@ -302,7 +339,7 @@ def test_the_mark_of_kymas_lifecycle_manager_on_any_object_counts_unless_it_was_
 ) -> None:
     found = running(*objects)
     assert str(found.klm_object or "") == marked
-    assert running(*objects, record=RecordedVersion(is_taken_over=True)).klm_object is None
+    assert running(*objects, record=recorded(is_taken_over=True)).klm_object is None
 
 
 def test_what_is_found_by_its_label_counts_only_with_a_manager_s_container() -> None:
@@ -312,7 +349,9 @@ def test_what_is_found_by_its_label_counts_only_with_a_manager_s_container() -> 
     annotated = manager(name="a", containers=[OPERATOR, SIDECAR], default="op")
 
     def found(*objects: Object) -> RunningVersion:
-        return running_version(Evidence([LiveManager(one) for one in objects], catalog=CATALOG))
+        return running_version(
+            Evidence([LiveManager(one, is_named=False) for one in objects], catalog=CATALOG)
+        )
 
     assert found(registry) == RunningVersion()
     assert found(registry, by_hand) == RunningVersion("2.0.0", ref_of(by_hand))
@@ -345,16 +384,24 @@ def test_the_tag_of_an_image(image: str, tag: str) -> None:
 
 
 def test_managers_are_looked_for_where_the_record_and_any_template_say() -> None:
-    module = docker_registry()
-    namespaces = ("docker-registry", "kyma-system")
-    by_templates = tuple(
-        Manager("apps/v1", "Deployment", namespace, "dockerregistry-operator") for namespace in namespaces
-    )
-    assert manager_candidates(module) == by_templates
-    assert manager_candidates(module, by_templates[1]) == by_templates[::-1]
-    other = Manager("apps/v1", "StatefulSet", "kyma-system", "older")
-    assert manager_candidates(module, other) == (other, *by_templates)
-    assert manager_candidates(CatalogModule("new")) == ()
+    catalog = docker_registry()
+    places = [
+        Ref("apps", "Deployment", one, "dockerregistry-operator")
+        for one in ("kyma-system", "docker-registry")
+    ]
+    older = Ref("apps", "StatefulSet", "kyma-system", "older")
+    agent = InventoryEntry("apps/v1", Ref("apps", "DaemonSet", "kyma-system", "agent"))
+    settings = InventoryEntry("v1", Ref("", "ConfigMap", "kyma-system", "settings"))
+    inventory = Inventory("docker-registry", entries=(agent, settings))
+    record = ModuleRecord("docker-registry", manager=KnownObject("apps/v1", older))
+
+    def found(name: str, *terms: Any) -> list[Ref]:
+        return [one.ref for one in manager_candidates(catalog, name, *terms)]
+
+    assert found("docker-registry", None, None) == places
+    assert found("docker-registry", record, inventory) == [older, *places]
+    assert found("docker-registry", None, inventory) == [agent.ref, *places]
+    assert found("new", None, None) == []
 
 
 @pytest.mark.parametrize(
@@ -371,16 +418,15 @@ def test_the_managers_of_real_manifests(path: str, expected: str) -> None:
     documents = read_documents((real_modules() / path).read_text(), path)
     deployments = [one.value for one in documents if one.value["kind"] == "Deployment"]
     assert len(deployments) == 1
-    named = [ref_of(one) for one in deployments]
-    evidence = Evidence([LiveManager(one) for one in deployments], named, catalog=("0.4.0", "1.0.6"))
+    evidence = Evidence(list(map(LiveManager, deployments)), catalog=("0.4.0", "1.0.6"))
     assert running_version(evidence).version == expected
     assert manager_image(deployments[0]).startswith("europe-docker.pkg.dev/kyma-project/")
 
 
-def docker_registry() -> CatalogModule:
+def docker_registry() -> Catalog:
     files = sorted((real_modules() / "docker-registry").glob("*.yaml"))
     documents = [(file, one.value) for file in files for one in read_documents(file.read_text(), str(file))]
-    return read_catalog(SourcedDocument(str(file), one) for file, one in documents).modules["docker-registry"]
+    return read_catalog(SourcedDocument(str(file), one) for file, one in documents)
 
 
 def objects_of(version: str, *kinds: str) -> list[Object]:
@@ -392,12 +438,11 @@ def objects_of(version: str, *kinds: str) -> list[Object]:
 
 def test_both_managers_of_docker_registry_at_once() -> None:
     managers = [obj for version in ("0.12.0", "0.13.0") for obj in objects_of(version, "Deployment")]
-    named = [candidate.ref for candidate in manager_candidates(docker_registry())]
-    evidence = Evidence(list(map(LiveManager, managers)), named)
+    evidence = Evidence(list(map(LiveManager, managers)))
     place = "docker-registry/dockerregistry-operator"
-    assert f"Deployment {place} 0.13.0" in running_version(evidence).reason
+    assert f"Deployment {place} (label 0.13.0" in running_version(evidence).reason
     # Our own upgrade has removed the old one by then, and the definition is already the new one.
-    cut_off = RecordedVersion("0.12.0", Ref("apps", "Deployment", "kyma-system", "gone"), deploying="0.13.0")
+    gone = Ref("apps", "Deployment", "kyma-system", "gone")
     crds = objects_of("0.13.0", "CustomResourceDefinition")
-    ours = replace(evidence, managers=[LiveManager(managers[1])], objects=crds, record=cut_off)
+    ours = Evidence([LiveManager(managers[1])], crds, **recorded("0.12.0", gone, deploying="0.13.0"))
     assert running_version(ours) == RunningVersion("0.13.0", ref_of(managers[1]))
