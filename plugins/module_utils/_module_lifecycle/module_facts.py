@@ -47,11 +47,6 @@ class ModuleOutlook(NamedTuple):
     running: RunningVersion
     managers: tuple[LiveManager, ...] = ()
 
-    @property
-    def is_taken_over(self) -> bool:
-        """Whether a run with this outlook takes the module over from Kyma's lifecycle manager."""
-        return self.running.klm_object is not None and not self.facts.other_owner
-
 
 def considered_names(request: ModulesRequest, observed: ObservedModules) -> tuple[str, ...]:
     """The modules to decide on: those of the list, and for a whole list mandatory and managed ones."""

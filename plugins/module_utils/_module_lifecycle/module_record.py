@@ -17,7 +17,7 @@ from .running_version import main_workload, manager_image
 def wanted_record(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
     """The record of a managed module with the user's request."""
     asked, facts = planned.request, planned.outlook.facts
-    if planned.decision.action in LOOKED_AFTER and planned.outlook.is_taken_over:
+    if planned.decision.action in LOOKED_AFTER and planned.outlook.running.klm_object:
         record = replace(record, is_taken_over=True)
     if asked is None:
         return replace(record, state=MANAGED, policy=facts.policy, is_mandatory=True)

@@ -115,11 +115,6 @@ class RunningVersion:
     reason: str = ""
     klm_object: Ref | None = None
 
-    @property
-    def is_unknown(self) -> bool:
-        """Whether something exists in an unknown version."""
-        return bool(self.reason)
-
 
 def running_version(evidence: Evidence) -> RunningVersion:
     """Who manages a module, and which version of it runs.
@@ -133,7 +128,7 @@ def running_version(evidence: Evidence) -> RunningVersion:
         or (_version_by_labels(evidence) if evidence.operators else _version_left(evidence))
         or _version_by_tags(evidence)
     )
-    if found.is_unknown and evidence.said:
+    if found.reason and evidence.said:
         found = RunningVersion(evidence.said.removeprefix("v"), found.manager)
     if evidence.record.is_taken_over:
         return found
@@ -186,10 +181,10 @@ def _version_left(evidence: Evidence) -> RunningVersion | None:
     if deploying and deploying == evidence.wanted and labels <= {recorded, deploying}:
         # The deployment continues, with the migrations of an installation or upgrade.
         return RunningVersion(recorded)
-    if not evidence.definitions or (evidence.is_managed and not labels):
+    if not evidence.definitions:
         return RunningVersion(recorded if evidence.is_managed else "")
-    if recorded:
-        return RunningVersion(_highest({*labels, recorded}))
+    if recorded or deploying:
+        return RunningVersion(_highest({*labels, recorded or deploying}))
     return RunningVersion(min(labels)) if len(labels) == 1 else None
 
 

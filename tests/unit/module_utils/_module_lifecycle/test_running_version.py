@@ -246,7 +246,7 @@ def test_else_it_is_unknown_and_what_was_found_is_named_until_the_user_says_it(
     objects: list[Object], found: list[str]
 ) -> None:
     unknown = running(*objects)
-    assert (unknown.version, unknown.is_unknown) == ("", True)
+    assert (unknown.version, bool(unknown.reason)) == ("", True)
     assert all(text in unknown.reason for text in found), unknown.reason
     said = running(*objects, said="v1.2.3")
     assert (said.version, said.manager, said.reason) == ("1.2.3", unknown.manager, "")
@@ -305,14 +305,17 @@ CUT_OFF = recorded("1.0.0", ref_of(PLAIN), "old", "r/op:main-1", "2.0.0", "r/op:
         ([definition("2.0.0")], CUT_OFF, {"wanted": "2.0.0"}, "1.0.0"),
         ([definition("2.0.0")], CUT_OFF, {"wanted": "1.4.0"}, "2.0.0"),
         ([definition()], recorded(deploying="2.0.0", is_managed=True), {"wanted": "2.0.0"}, ""),
-        ([definition()], recorded(is_managed=True), {}, ""),
+        ([definition()], recorded(deploying="2.0.0", is_managed=True), {"wanted": "1.0.0"}, "2.0.0"),
+        # Others have taken the version out of the record.
+        ([definition()], recorded(is_managed=True), {}, None),
+        ([definition("2.0.0")], recorded(is_managed=True), {}, "2.0.0"),
     ],
 )
 def test_our_record_counts_while_its_manager_is_the_same_and_its_version_while_a_definition_lives(
     objects: list[Object], record: Found, terms: dict[str, Any], version: str | None
 ) -> None:
     found = running(*objects, record=record, **terms)
-    assert (found.version, found.is_unknown) == (version or "", version is None), found.reason
+    assert (found.version, bool(found.reason)) == (version or "", version is None), found.reason
 
 
 @pytest.mark.parametrize(
@@ -356,7 +359,7 @@ def test_what_is_found_by_its_label_counts_only_with_a_manager_s_container() -> 
     assert found(registry) == RunningVersion()
     assert found(registry, by_hand) == RunningVersion("2.0.0", ref_of(by_hand))
     assert found(annotated).version == "1.4.0"
-    assert found(manager("r/op:main")).is_unknown
+    assert found(manager("r/op:main")).reason
 
 
 def test_the_main_workload_of_a_manifest_has_a_manager_s_container_if_any_has_it() -> None:
