@@ -42,6 +42,7 @@ from tests.support.driver import (
     only_reads,
     release,
 )
+from tests.support.real_modules import real_modules
 
 NAMESPACE = "kyma-system"
 OPERATOR = ("apps/v1", "Deployment", "nats", NAMESPACE)
@@ -115,11 +116,10 @@ class User(Deployer):
         return self.task(
             module.DEFINITION,
             check_mode=check_mode,
-            name="nats",
             catalog=[],
             version=version or None,
             channel=None,
-            **params,
+            **{"name": "nats", **params},
         )
 
     def by_hand(self, objects: Sequence[Object], writer: str = "kubectl") -> None:
@@ -394,3 +394,25 @@ def line(result: dict[str, Any]) -> str:
 def memory(someone: User) -> MemoryCluster:
     assert isinstance(someone.cluster, MemoryCluster)
     return someone.cluster
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_real_ones_of_docker_registry(named: bool) -> None:
+    folder = real_modules() / "docker-registry"
+    someone = user()
+    for version in ("0.11.0", "0.12.0", "0.13.0"):
+        template = yaml.safe_load((folder / f"{version}.yaml").read_text())
+        objects = list(yaml.safe_load_all((folder / "manifests" / f"{version}.yaml").read_text()))
+        manager = template["spec"]["manager"] if named else None
+        someone.publish(version, objects, manager=manager, moduleName="docker-registry")
+        if version == "0.12.0":
+            someone.by_hand(objects)
+    terms = {"name": "docker-registry"}
+    someone.refused("0.11.0", "docker-registry 0.12.0 is installed", "0.11.0 is older", **terms)
+    assert "adopted" in str(someone.manage("0.12.0", **terms)["summary"])
+    assert "upgraded from 0.12.0" in str(someone.manage("0.13.0", **terms)["summary"])
+    operators = someone.cluster.list("apps/v1", "Deployment").items
+    assert [obj["metadata"]["namespace"] for obj in operators] == ["docker-registry"]
+    someone.manage("0.13.0", state="unmanaged", **terms)
+    someone.cluster.delete("apps/v1", "Deployment", "dockerregistry-operator", "docker-registry")
+    someone.refused("0.12.0", "docker-registry 0.13.0 is installed", **terms)
