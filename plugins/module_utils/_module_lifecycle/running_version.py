@@ -185,6 +185,11 @@ def _version_left(evidence: Evidence) -> RunningVersion | None:
         return RunningVersion(recorded if evidence.is_managed else "")
     if recorded or deploying:
         return RunningVersion(_highest({*labels, recorded or deploying}))
+    if not evidence.is_managed and not any(
+        text for obj in evidence.definitions for text in _label_texts(obj)
+    ):
+        # Definitions alone that say nothing of a version are no module: people create them beforehand.
+        return RunningVersion()
     return RunningVersion(min(labels)) if len(labels) == 1 else None
 
 

@@ -197,6 +197,8 @@ def left(obj: Object, version: str, **more: Any) -> Found:
         ([manager(containers=[SIDECAR, OPERATOR])], "1.4.0"),
         ([manager("r/op:1.0.0"), manager("r/agent:PR-1", namespace="b")], "1.0.0"),
         # Without a workload.
+        ([definition(), definition(name="b.x.io")], ""),
+        ([definition(), definition("2.0.0", "b.x.io")], "2.0.0"),
         ([definition("2.0.0")], "2.0.0"),
         ([], ""),
         ([other("Namespace"), other("ServiceAccount"), other("ConfigMap")], ""),
@@ -232,7 +234,6 @@ UNKNOWN = [
     ),
     ([definition("2.0.0"), definition("1.0.0", "b.x.io")], ["do not agree", "b.x.io (label 1.0.0)"]),
     ([manager(label="0.9.0"), manager(label="0.10.0", namespace="b")], ["b/operator (label 0.10.0"]),
-    ([definition()], ["CustomResourceDefinition widgets.x.io"]),
     ([definition("main")], ["label main"]),
     (
         [manager("r/op:1.0.0"), manager("r/op:2.0.0", namespace="b")],
