@@ -31,10 +31,9 @@ from .._runs.records.inventories import read_inventories
 from .._runs.removal_progress import removal_callbacks
 from ..migration import Phase
 from .module_plan import PlannedModule, module_migrations
+from .running_version import WORKLOADS
 from .work_terms import WorkTerms
 
-WORKLOADS = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet")})
-"""Kinds of which the old manager is deleted before the new one starts, as an operator may elect no leader."""
 KEPT_KINDS = frozenset({("", "PersistentVolumeClaim")})
 """Kinds with data, which an upgrade never deletes."""
 
@@ -110,7 +109,10 @@ class ModuleDeployment:
         self._wait_until_gone(leaving, "it is still being deleted, and is applied only once it is gone")
 
     def _remove_old_managers(self) -> None:
-        """Remove managers that the version no longer has, before the new one starts."""
+        """Remove managers that the version no longer has, before the new one starts.
+
+        Operators may elect no leader.
+        """
         planned = self.planned
         entries = {
             entry.ref: entry

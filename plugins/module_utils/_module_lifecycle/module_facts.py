@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from .._cluster.cluster import Cluster, Object, ref_of
+from .._cluster.cluster import Object, Ref, ref_of
+from .._objects.inventory.inventory import entries_of
+from .._objects.inventory.inventory_entry import is_as_recorded
 from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, MANAGED, ModuleRecord
 from .catalog.catalog import CatalogError, CatalogModule
 from .catalog.module_version import ModuleVersion
@@ -17,13 +19,17 @@ from .catalog.semantic_version import is_downgrade, parse_version
 from .decision import ModuleFacts
 from .maintenance_windows import MaintenancePolicy, find_window
 from .module_request import ModuleRequest, ModulesRequest
-from .observed_modules import LiveManager, ObservedModules, read_managers
-from .running_version import RecordedManager, RunningVersion, manager_candidates, running_version
+from .observed_modules import ObservedModules
+from .running_version import (
+    WORKLOADS,
+    Evidence,
+    LiveManager,
+    RunningVersion,
+    is_marked_by_klm,
+    running_version,
+)
 
 NEVER = "never, as the policy has no window ahead for this cluster"
-KLM_LABEL = ("operator.kyma-project.io/managed-by", "kyma")
-KLM_APPLIER = "declarative.kyma-project.io/applier"
-"""The mark of Kyma's own lifecycle manager on its objects."""
 
 
 class ModuleOutlook(NamedTuple):
@@ -58,6 +64,7 @@ def gather_facts(
     observed: ObservedModules,
     windows: MaintenancePolicy | None,
     now: datetime,
+    found: Sequence[Object] = (),
 ) -> ModuleOutlook:
     """The facts about one module.
 
@@ -67,19 +74,17 @@ def gather_facts(
         observed: what was read.
         windows: when upgrades that require downtime may happen; None for at any time.
         now: the time, with its zone.
+        found: the existing objects of a module that has no inventory.
     """
-    asked = next((one for one in request.modules if one.name == name), None)
+    asked = request.find(name)
     record = observed.records.get(name)
     module = observed.catalog.modules.get(name)
     wanted = _wanted_state(asked, record, module)
     target, problem = _target(name, wanted, asked, record, observed)
     managers = observed.managers.get(name, ())
-    running = _running_version(managers, asked, record, module)
-    has_inventory = name in observed.inventories
-    counts = running.version
-    if not managers and record and record.is_managed and has_inventory:
-        counts = record.installed_version
-    is_older = _is_older(counts, target, observed) if counts and target else False
+    evidence = gather_evidence(name, asked, observed, managers, found, target)
+    running = running_version(evidence)
+    is_older = _is_older(running.version, target, observed) if running.version and target else False
     facts = ModuleFacts(
         name=name,
         wanted=wanted,
@@ -87,35 +92,19 @@ def gather_facts(
         target=target.version if target else "",
         target_problem=problem,
         record=record,
-        has_inventory=has_inventory,
-        is_running=bool(managers),
-        running=counts,
-        running_problem=running.reason if running.is_unknown else "",
+        has_inventory=name in observed.inventories,
+        is_running=bool(evidence.managers),
+        running=running.version,
+        running_problem=running.reason,
         is_older=is_older,
-        is_same=bool(target) and parse_version(counts) == parse_version(target.version if target else ""),
-        other_owner="" if request.policy.takeover else _other_owner(name, managers),
+        is_same=bool(target)
+        and parse_version(running.version) == parse_version(target.version if target else ""),
+        other_owner="" if request.policy.takeover else _other_owner(name, running.klm_object),
         restriction=module.explain_restriction(target, request.labels) if module and target else "",
         window=_window(target, windows, request, now),
         ignoring_deletes=request.ignore_removes_operator,
     )
-    return ModuleOutlook(facts, target, running, managers)
-
-
-def running_version_now(
-    cluster: Cluster, name: str, request: ModulesRequest, observed: ObservedModules
-) -> RunningVersion:
-    """The version of a module that runs now, some time after the observation.
-
-    Raises:
-        ClusterError: it can't be read.
-    """
-    asked = next((one for one in request.modules if one.name == name), None)
-    return _running_version(
-        read_managers(cluster, observed, name),
-        asked,
-        observed.records.get(name),
-        observed.catalog.modules.get(name),
-    )
+    return ModuleOutlook(facts, target, running, tuple(evidence.managers))
 
 
 def _wanted_state(
@@ -151,25 +140,38 @@ def _target(
         return None, str(error)
 
 
-def _running_version(
-    managers: Sequence[LiveManager],
+def gather_evidence(
+    name: str,
     asked: ModuleRequest | None,
-    record: ModuleRecord | None,
-    module: CatalogModule | None,
-) -> RunningVersion:
-    recorded = None
-    if record and record.manager and record.installed_version:
-        known = record.manager
-        is_as_left = any(one.is_as_left and ref_of(one.object) == known.ref for one in managers)
-        image = "" if is_as_left else record.manager_image
-        recorded = RecordedManager(record.installed_version, known.ref, known.uid, image)
-    named = {one.ref for one in manager_candidates(module)} if module else set()
-    found = running_version(
-        [one.object for one in managers], named | ({recorded.ref} if recorded else set()), recorded
+    observed: ObservedModules,
+    managers: Sequence[LiveManager],
+    found: Sequence[Object],
+    target: ModuleVersion | None,
+) -> Evidence:
+    """What was found of a module, for the decision on its running version.
+
+    What other owners have in their inventories proves nothing of this module, except the mark of another
+    lifecycle manager.
+    """
+    record, inventory = observed.records.get(name), observed.inventories.get(name)
+    module = observed.catalog.modules.get(name)
+    others = (one for one in (*observed.inventories.values(), *observed.others) if one is not inventory)
+    taken = {entry.ref for one in others for entry in one.entries}
+    recorded, live = entries_of(inventory), observed.live
+    objects = (*found, *(live[ref] for ref in recorded if ref in live))
+    workloads = (obj for obj in found if ref_of(obj)[:2] in WORKLOADS and ref_of(obj) not in taken)
+    return Evidence(
+        managers=tuple({one.ref: one for one in (*managers, *map(LiveManager, workloads))}.values()),
+        objects=[obj for obj in objects if ref_of(obj) not in taken or is_marked_by_klm(obj)],
+        record=record or ModuleRecord(name),
+        is_managed=record is not None and record.is_managed and inventory is not None,
+        is_as_left=all(
+            is_as_recorded(entry, live.get(ref)) for ref, entry in recorded.items() if ref[:2] in WORKLOADS
+        ),
+        catalog=module.versions if module else (),
+        wanted=target.version if target else "",
+        said=asked.running_version if asked else "",
     )
-    if found.is_unknown and asked and asked.running_version:
-        return RunningVersion(asked.running_version.removeprefix("v"), found.manager)
-    return found
 
 
 def _is_older(running: str, target: ModuleVersion, observed: ObservedModules) -> bool | None:
@@ -177,22 +179,13 @@ def _is_older(running: str, target: ModuleVersion, observed: ObservedModules) ->
     return is_downgrade(running, target.version, channels)
 
 
-def _other_owner(name: str, managers: Sequence[LiveManager]) -> str:
-    for manager in managers:
-        if _is_managed_by_klm(manager.object):
-            return (
-                f"{name} is managed by Kyma's lifecycle manager ({ref_of(manager.object)} has its mark), so"
-                " it is left alone. Remove it from the Kyma resource with the policy Ignore first, or set"
-                " takeover"
-            )
-    return ""
-
-
-def _is_managed_by_klm(obj: Object) -> bool:
-    meta = obj["metadata"]
-    label, value = KLM_LABEL
-    appliers = {one.get("manager") for one in meta.get("managedFields") or ()}
-    return (meta.get("labels") or {}).get(label) == value or KLM_APPLIER in appliers
+def _other_owner(name: str, klm_object: Ref | None) -> str:
+    if klm_object is None:
+        return ""
+    return (
+        f"{name} is managed by Kyma's lifecycle manager ({klm_object} has its mark), so it is left alone."
+        " Remove it from the Kyma resource with the policy Ignore first, or set takeover"
+    )
 
 
 def _window(

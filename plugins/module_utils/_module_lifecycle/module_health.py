@@ -16,7 +16,6 @@ from .._runs.records.modules import READY
 from .catalog.module_version import ModuleVersion
 from .manager_health import ManagerHealth, manager_health, manifest_health
 from .module_facts import ModuleOutlook
-from .observed_modules import record_manager
 
 HEALTHY = ManagerHealth(True)
 
@@ -41,16 +40,17 @@ def module_health(
         ClusterError: it can't be read.
     """
     record = outlook.facts.record
-    manager = version.manager if version else record_manager(record)
+    manager = version.manager if version else record.manager if record else None
     if manager is not None:
         was_ready = record is not None and record.status.state == READY
         if was_ready and any(
             one.is_as_left and ref_of(one.object) == manager.ref for one in outlook.managers
         ):
             return HEALTHY
-        live = cluster.get(manager.api_version, manager.kind, manager.name, manager.namespace or None)
+        ref = manager.ref
+        live = cluster.get(manager.api_version, ref.kind, ref.name, ref.namespace or None)
         is_at_zero = live is not None and (live.get("spec") or {}).get("replicas") == 0
-        return manager_health(manager.ref, live, autoscaled() if is_at_zero else ())
+        return manager_health(ref, live, autoscaled() if is_at_zero else ())
     if inventory is None:
         return HEALTHY
     return manifest_health(_objects_with_health(cluster, inventory))

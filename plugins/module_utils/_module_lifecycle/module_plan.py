@@ -9,8 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from .._carrier.module_materials import MissingManifest
@@ -42,7 +41,7 @@ from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
 from .._runs.records.modules import ERROR
 from ..migration import Component
-from .catalog.manifest_objects import read_manifest
+from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, Decision, decide
 from .default_configuration import Creation
@@ -55,7 +54,8 @@ from .desired_module import (
 )
 from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
-from .module_facts import ModuleOutlook, considered_names, gather_facts
+from .module_facts import ModuleOutlook
+from .module_outlooks import ModuleOutlooks
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
 
@@ -174,6 +174,7 @@ class ModulePlanner:
     Attributes:
         overlay: on which the changes were rehearsed.
         changes: of the overlay.
+        outlooks: the facts about the modules.
     """
 
     def __init__(
@@ -184,10 +185,12 @@ class ModulePlanner:
         self._observed = observed
         self._runner = runner
         policy = request.maintenance_policy
-        self._windows = None if policy is None else parse_policy(policy, "maintenance_policy")
+        windows = None if policy is None else parse_policy(policy, "maintenance_policy")
+        self.outlooks = ModuleOutlooks(task.cluster, request, observed, windows, self._contained)
         self.overlay = DryRunCluster(task.cluster)
         self.changes = RehearsedChanges(self.overlay)
         self._missing: list[str] = []
+        self._manifests: dict[str, ModuleManifest] = {}
 
     def plan(self) -> list[PlannedModule]:
         """What the run does with each module.
@@ -196,18 +199,27 @@ class ModulePlanner:
             MissingManifests: the plan needs manifests that are missing.
             LifecycleError: the cluster does not answer.
         """
-        now = datetime.now(UTC)
-        planned = [
-            self._plan(gather_facts(name, self._request, self._observed, self._windows, now))
-            for name in considered_names(self._request, self._observed)
-        ]
+        outlooks = self.outlooks.read()
+        planned = [] if self._missing else [self._plan(outlook) for outlook in outlooks]
         if self._missing:
             raise MissingManifests(list(dict.fromkeys(self._missing)))
         return planned
 
+    def _contained(self, version: ModuleVersion, asked: ModuleRequest | None) -> Sequence[InventoryEntry]:
+        """The objects in the manifest of a version; none if it can't be read: the comparison says so."""
+        try:
+            component = self._read(version, self._link(version, asked), asked, None)
+        except MissingManifest as missing:
+            self._missing.append(missing.link)
+        except LifecycleError:
+            return ()
+        else:
+            return _as_inventory(component).entries
+        return ()
+
     def _plan(self, outlook: ModuleOutlook) -> PlannedModule:
         name = outlook.facts.name
-        asked = next((one for one in self._request.modules if one.name == name), None)
+        asked = self._request.find(name)
         planned = PlannedModule(
             outlook, decide(outlook.facts), asked, before=self._observed.inventories.get(name)
         )
@@ -361,20 +373,23 @@ class ModulePlanner:
         link = self._link(version, planned.request)
         source = self._source(link)
         before = planned.before
+        read = partial(self._read, version, link, planned.request, before)
         if before is not None and before.digest and before.details.get("source") == source:
-            return unchanged_module(
-                version, before, source, LazyObjects(lambda: self._read(version, link, planned).objects)
-            )
-        return self._read(version, link, planned)
+            return unchanged_module(version, before, source, LazyObjects(lambda: read().objects))
+        return read()
 
-    def _read(self, version: ModuleVersion, link: str, planned: PlannedModule) -> DesiredComponent:
+    def _read(
+        self, version: ModuleVersion, link: str, asked: ModuleRequest | None, before: Inventory | None
+    ) -> DesiredComponent:
         if not link:
             raise LifecycleError(
                 f"module {version.module} {version.version}: its template has no rawManifest, so its manifest"
                 " is in an OCI registry. Set manifest to a file or a URL that has it"
             )
-        manifest = read_manifest(self._task.materials.modules.manifest(link), link)
-        known = planned.before.refs if planned.before else frozenset[Ref]()
+        if link not in self._manifests:
+            self._manifests[link] = read_manifest(self._task.materials.modules.manifest(link), link)
+        manifest = self._manifests[link]
+        known = before.refs if before else frozenset[Ref]()
         own = {ref.name for ref in known if ref[:2] == NAMESPACE_KIND}
         terms = ManifestTerms(
             scope_of(self.overlay),
@@ -384,7 +399,7 @@ class ModulePlanner:
             is_adopted=planned.decision.action == ADOPT,
         )
         component = desired_module(version, manifest.objects, self._source(link), terms)
-        listed = replace(component.listed, needs=planned.request.needs if planned.request else ())
+        listed = replace(component.listed, needs=asked.needs if asked else ())
         return replace(component, warnings=manifest.warnings, listed=listed)
 
     def _link(self, version: ModuleVersion, asked: ModuleRequest | None) -> str:
@@ -414,7 +429,7 @@ class ModulePlanner:
             # The objects of the running version are unknown; its manager is removed, see module_deployment.
             return planned
         link = self._link(running, None if running.version != version.version else planned.request)
-        component = self._read(running, link, planned)
+        component = self._read(running, link, planned.request, None)
         live = read_metadata(self._task.cluster, [_as_inventory(component)])
         before = adopted_inventory(component, live)
         return replace(planned, before=before, approved=frozenset(entry.uid for entry in before.entries))

@@ -72,7 +72,7 @@ def _module(
         (ModuleRequest(name, channel=channel, version=version),), labels=request.labels, policy=request.policy
     )
     outlook = gather_facts(name, asked, observed, None, datetime.now(UTC))
-    running = outlook.running.version or outlook.facts.running
+    running = outlook.running.version
     return {
         "name": name,
         "managed": bool(record and record.is_managed),
@@ -100,7 +100,9 @@ def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) 
     if record.status.state != READY:
         return record.status.state
     before = observed.inventories.get(outlook.facts.name)
-    health = module_health(cluster, None, outlook, before, lambda: read_autoscaled(cluster))
+    module = observed.catalog.modules.get(outlook.facts.name)
+    version = module.versions.get(record.installed_version) if module else None
+    health = module_health(cluster, version, outlook, before, lambda: read_autoscaled(cluster))
     return READY if health.is_ready else ERROR
 
 

@@ -91,6 +91,10 @@ class ModulesRequest:
     wait: bool = True
     ignore_removes_operator: bool = False
 
+    def find(self, name: str) -> ModuleRequest | None:
+        """The request for one module; None if the list lacks it."""
+        return next((one for one in self.modules if one.name == name), None)
+
 
 def request_problems(modules: Sequence[ModuleRequest]) -> list[str]:
     """The errors in a list of modules, each in a sentence."""

@@ -35,13 +35,13 @@ from .._runs.task_run import TaskRun
 from .._threads import map_in_threads
 from .catalog.documents import SourcedDocument
 from .decision import DELETE, LOOKED_AFTER, UNMANAGE
-from .module_facts import running_version_now
 from .module_health import module_health
 from .module_plan import MissingManifests, ModulePlanner, PlannedModule
+from .module_record import recorded_as_running, wanted_record
 from .module_request import ModulesRequest, ordered_waves, request_problems
 from .module_results import run_result
 from .module_rights import module_rights
-from .module_work import ModuleOutcome, ModuleWork, wanted_record
+from .module_work import ModuleOutcome, ModuleWork
 from .observed_modules import observe_modules
 from .work_terms import WorkTerms
 
@@ -149,9 +149,7 @@ class _ModuleRun:
             inventories=self._observed.inventories,
             others=[entry for one in self._observed.others for entry in one.entries],
             autoscaled=self._planner.autoscaled,
-            running_version=lambda name: running_version_now(
-                task.cluster, name, self._request, self._observed
-            ),
+            running_version=self._planner.outlooks.running_version_now,
         )
         for wave in self._waves():
             self._work_on_wave(wave, terms, run)
@@ -251,8 +249,13 @@ class _ModuleRun:
         )
         status = ModuleStatus(state, message)
         record = facts.record
-        if facts.wanted == MANAGED:
+        if facts.wanted == MANAGED and not facts.other_owner:
             record = wanted_record(record or ModuleRecord(planned.name), planned)
+            if planned.decision.action in LOOKED_AFTER and not planned.problem:
+                record = recorded_as_running(record, planned)
+                record = (
+                    record if state == ERROR else replace(record, deploying_version="", deploying_image="")
+                )
         if record is None:
             # A module that is neither wanted nor managed needs no record.
             return ModuleOutcome(outcome, ModuleRecord(planned.name, status=status))

@@ -27,7 +27,6 @@ from .._runs.records.modules import (
     ERROR,
     GIVEN_UP,
     IGNORE,
-    MANAGED,
     PROCESSING,
     UNMANAGED,
     WARNING,
@@ -44,7 +43,8 @@ from .module_departure import DepartingModule, Departure, DepartureTerms, Module
 from .module_deployment import ModuleDeployment
 from .module_health import module_health
 from .module_plan import PlannedModule
-from .running_version import RunningVersion, manager_image
+from .module_record import installed_record, wanted_record, with_deployment_begun
+from .running_version import RunningVersion
 from .work_terms import WorkTerms
 
 
@@ -99,7 +99,7 @@ class ModuleWork:
         name, planned = self.planned.name, self.planned.outlook.running
         if self.terms.running_version is None or self.planned.component is None:
             return
-        now = self.terms.running_version(name)
+        now = self.terms.running_version(self.planned.outlook)
         if (now.version, now.manager) != (planned.version, planned.manager):
             raise LifecycleError(
                 f"since the run was planned, others have changed what runs of {name}:"
@@ -117,7 +117,8 @@ class ModuleWork:
         if planned.decision.takes_back:
             lift(self.terms.cluster, planned.name)
             record = self._with_configuration_taken_back(record)
-        self._write(self._with_configuration_decided(record))
+        record = self._with_configuration_decided(record)
+        self._write(with_deployment_begun(record, planned))
         outcome = ComponentOutcome(planned.name, SUCCEEDED, component_version=planned.decision.version)
         if planned.is_adopted_as_it_is:
             self._adopt()
@@ -128,7 +129,7 @@ class ModuleWork:
         if outcome.state != SUCCEEDED:
             state = ERROR if outcome.state == FAILED else PROCESSING
             return self._ended(outcome, state, outcome.error)
-        self._write(self._installed_record(), is_written=False)
+        self._write(installed_record(self.terms.cluster, self._record, planned), is_written=False)
         is_configured = self._configure()
         decision = planned.decision
         done = self._ended(outcome, decision.state, decision.message)
@@ -147,27 +148,6 @@ class ModuleWork:
         outlook = planned.outlook._replace(managers=())
         health = module_health(terms.cluster, planned.version, outlook, inventory, lambda: terms.autoscaled)
         return outcome if health.is_ready else replace(outcome, state=FAILED, error=health.reason)
-
-    def _installed_record(self) -> ModuleRecord:
-        """The record of the installed version."""
-        planned, cluster = self.planned, self.terms.cluster
-        version = planned.outlook.target
-        if version is None or version.version != planned.decision.version:
-            return self._record
-        manager, image = None, ""
-        if version.manager is not None:
-            known = version.manager
-            live = cluster.get(known.api_version, known.kind, known.name, known.namespace or None)
-            if live is not None:
-                manager = KnownObject(known.api_version, ref_of(live), live["metadata"].get("uid", ""))
-                image = manager_image(live)
-        return replace(
-            self._record,
-            installed_version=version.version,
-            manager=manager,
-            manager_image=image,
-            managed_kinds=version.associated,
-        )
 
     def _adopt(self) -> None:
         """Record the objects of a module that was installed by other means, without a write to any."""
@@ -249,7 +229,11 @@ class ModuleWork:
                 raise LifecycleError(f"{len(handed.errors)} objects could not be given up: {told}")
             delete_inventory(terms.cluster, inventory)
         self._record = replace(
-            self._record, state=UNMANAGED, policy=self.planned.outlook.facts.policy, deletion_since=""
+            self._record,
+            state=UNMANAGED,
+            policy=self.planned.outlook.facts.policy,
+            deletion_since="",
+            is_taken_over=False,
         )
         done = self._ended(ComponentOutcome(name, SUCCEEDED), GIVEN_UP, "")
         return replace(done, is_changed=True)
@@ -280,9 +264,10 @@ class ModuleWork:
         upkeep = ComponentOutcome(planned.name, SUCCEEDED)
         if planned.changes_objects and not terms.is_rehearsal and departure.blockers():
             # The controller that removes the finalizers may be deleted, or need a fix in a newer version.
+            self._write(with_deployment_begun(self._record, planned))
             upkeep = ModuleDeployment(terms, planned, self._component()).deploy()
             if upkeep.state == SUCCEEDED:
-                self._record = self._installed_record()
+                self._record = installed_record(self.terms.cluster, self._record, planned)
             inventories = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE)
             departure = self._departure(inventories.get(planned.name))
         departed = departure.depart()
@@ -394,21 +379,6 @@ class ModuleWork:
 
 def _running_text(running: RunningVersion) -> str:
     """A running version, for a message."""
-    return f"{running.manager} in version {running.version}" if running.version else running.reason
-
-
-def wanted_record(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
-    """The record of a managed module with the user's request."""
-    asked, facts = planned.request, planned.outlook.facts
-    if asked is None:
-        return replace(record, state=MANAGED, policy=facts.policy, is_mandatory=True)
-    return replace(
-        record,
-        state=MANAGED,
-        policy=facts.policy,
-        channel=asked.channel,
-        version=asked.version,
-        is_default=asked.is_default,
-        is_mandatory=False,
-        needs=asked.needs,
-    )
+    if not running.version:
+        return running.reason or "nothing of it runs"
+    return f"{running.manager or 'no manager'} in version {running.version}"

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._cluster.kinds import CRD_KIND
 from .._objects.inventory.inventory import MODULE, Inventory, entries_of, inventories_of
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.inventory.live_objects import read_metadata
@@ -20,23 +21,10 @@ from .._runs.records.modules import ModuleRecord, read_module_records
 from .._threads import call_in_threads, map_in_threads
 from .catalog.catalog import Catalog, SourcedDocument, read_catalog
 from .catalog.documents import API_VERSION, RELEASE_META, TEMPLATE
-from .catalog.module_version import Manager
-from .running_version import LABELLED_KINDS, MODULE_LABEL, manager_candidates
+from .running_version import LABELLED_KINDS, MODULE_LABEL, WORKLOADS, LiveManager
 
 CLUSTER_ORIGIN = "the cluster"
-
-
-@dataclass(frozen=True)
-class LiveManager:
-    """A manager of a module that exists.
-
-    Attributes:
-        object: all of it; only its metadata if it is unchanged.
-        is_as_left: whether it is unchanged since a run recorded it.
-    """
-
-    object: Object
-    is_as_left: bool
+DEFINITIONS = ("apiextensions.k8s.io/v1", CRD_KIND[1])
 
 
 @dataclass(frozen=True)
@@ -94,11 +82,11 @@ def observe_modules(
         names = catalog.modules
     mandatory = [name for name, module in catalog.modules.items() if module.mandatory]
     candidates = {
-        name: _candidates(catalog, name, records.get(name))
+        name: manager_candidates(catalog, name, records.get(name), modules.get(name))
         for name in dict.fromkeys((*names, *records, *modules, *mandatory))
     }
     live = read_metadata(cluster, [*modules.values(), _as_inventory(candidates)])
-    managers = _live_managers(cluster, candidates, modules, live, labelled)
+    managers = _live_managers(cluster, candidates, _settled(modules, records), live, labelled)
     others = tuple(one for one in inventories if one.owner_kind != MODULE)
     return ObservedModules(installation, modules, others, records, catalog, live, managers)
 
@@ -109,15 +97,27 @@ def read_managers(cluster: Cluster, observed: ObservedModules, name: str) -> tup
     Raises:
         ClusterError: they can't be read.
     """
-    candidates = {name: _candidates(observed.catalog, name, observed.records.get(name))}
+    record, inventory = observed.records.get(name), observed.inventories.get(name)
+    candidates = {name: manager_candidates(observed.catalog, name, record, inventory)}
     live = read_metadata(cluster, [_as_inventory(candidates)])
-    return _live_managers(cluster, candidates, observed.inventories, live, _labelled_managers(cluster))[name]
+    settled = _settled(observed.inventories, observed.records)
+    return _live_managers(cluster, candidates, settled, live, _labelled_managers(cluster))[name]
 
 
-def _as_inventory(candidates: Mapping[str, Sequence[Manager]]) -> Inventory:
+def _settled(
+    inventories: Mapping[str, Inventory], records: Mapping[str, ModuleRecord]
+) -> dict[str, Inventory]:
+    """The inventories of modules whose record fits them: no deployment of theirs was cut off."""
+    return {
+        name: one
+        for name, one in inventories.items()
+        if name not in records or not records[name].deploying_version
+    }
+
+
+def _as_inventory(candidates: Mapping[str, Sequence[InventoryEntry]]) -> Inventory:
     """An inventory of the managers that may exist, to read them with."""
-    named = (one for some in candidates.values() for one in some)
-    return Inventory("", entries=tuple(InventoryEntry(one.api_version, one.ref) for one in named))
+    return Inventory("", entries=tuple(entry for some in candidates.values() for entry in some))
 
 
 def _cluster_documents(cluster: Cluster) -> list[SourcedDocument]:
@@ -135,25 +135,48 @@ def _labelled_managers(cluster: Cluster) -> list[Object]:
     return [obj for items in map_in_threads(read, LABELLED_KINDS) for obj in items]
 
 
-def record_manager(record: ModuleRecord | None) -> Manager | None:
-    """The manager in a record, or None."""
-    if record is None or record.manager is None:
-        return None
-    ref = record.manager.ref
-    return Manager(record.manager.api_version, ref.kind, ref.namespace, ref.name)
-
-
-def _candidates(catalog: Catalog, name: str, record: ModuleRecord | None) -> tuple[Manager, ...]:
-    recorded = record_manager(record)
+def manager_candidates(
+    catalog: Catalog, name: str, record: ModuleRecord | None, inventory: Inventory | None
+) -> tuple[InventoryEntry, ...]:
+    """The possible managers of a module: those of our record, else of our inventory, and of all templates."""
     module = catalog.modules.get(name)
-    if module is not None:
-        return manager_candidates(module, recorded)
-    return (recorded,) if recorded else ()
+    named = [one.manager for one in module.versions.values() if one.manager] if module else []
+    ours = [entry for ref, entry in entries_of(inventory).items() if ref[:2] in WORKLOADS]
+    known = [record.manager] if record and record.manager else ours
+    return tuple({one.ref: InventoryEntry(one.api_version, one.ref) for one in (*known, *named)}.values())
+
+
+def read_module_objects(cluster: Cluster, wanted: Mapping[str, Inventory]) -> dict[str, tuple[Object, ...]]:
+    """The existing objects of modules, for inventories of the objects to look for.
+
+    Workloads are read in full, and of other objects the metadata. Definitions with the label of a module
+    belong to it.
+
+    Raises:
+        ClusterError: they can't be read.
+    """
+    if not wanted:
+        return {}
+    live = read_metadata(cluster, wanted.values())
+    labelled = cluster.list(*DEFINITIONS, label_selector=MODULE_LABEL, metadata_only=True).items
+
+    def whole(obj: Object) -> Object | None:
+        ref = ref_of(obj)
+        if ref[:2] not in WORKLOADS:
+            return obj
+        return cluster.get(obj["apiVersion"], ref.kind, ref.name, ref.namespace or None)
+
+    def read(name: str) -> tuple[Object, ...]:
+        named = [live[ref] for ref in sorted(wanted[name].refs) if ref in live]
+        own = [obj for obj in labelled if obj["metadata"]["labels"][MODULE_LABEL] == name]
+        return tuple(filter(None, map(whole, {ref_of(obj): obj for obj in (*named, *own)}.values())))
+
+    return dict(zip(wanted, map_in_threads(read, list(wanted)), strict=True))
 
 
 def _live_managers(
     cluster: Cluster,
-    candidates: Mapping[str, Sequence[Manager]],
+    candidates: Mapping[str, Sequence[InventoryEntry]],
     inventories: Mapping[str, Inventory],
     live: Mapping[Ref, Object],
     labelled: Iterable[Object],
@@ -169,11 +192,12 @@ def _live_managers(
 
     def read(place: tuple[str, Ref, Object]) -> tuple[str, LiveManager | None]:
         module, ref, metadata = place
+        is_named = any(ref == one.ref for one in candidates[module])
         entry = entries_of(inventories.get(module)).get(ref)
         if entry is not None and _is_as_left(entry, metadata):
-            return module, LiveManager(metadata, True)
+            return module, LiveManager(metadata, is_as_left=True, is_named=is_named)
         whole = cluster.get(metadata["apiVersion"], ref.kind, ref.name, ref.namespace or None)
-        return module, LiveManager(whole, False) if whole else None
+        return module, LiveManager(whole, is_named=is_named) if whole else None
 
     places = [(module, ref, obj) for module, some in found.items() for ref, obj in some.items()]
     managers: dict[str, tuple[LiveManager, ...]] = dict.fromkeys(found, ())

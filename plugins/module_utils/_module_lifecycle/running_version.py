@@ -1,21 +1,23 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which version of a module runs, according to its managers. Pure.
+"""Who manages a module and which version of it runs, from what was found in the cluster. Pure.
 
-This collection may not have installed a running module. Its version may be missing from the catalog. It may
-also run twice: docker-registry 0.13 moved its manager to another namespace.
+This collection may not have installed a running module. Its template may name no manager. Its version may be
+missing from the catalog. It may also run twice: docker-registry 0.13 moved its manager to another namespace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._cluster.cluster import Object, Ref, ref_of
-from .catalog.catalog_module import CatalogModule
-from .catalog.module_version import Manager
+from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
+from .._errors import MOST_REASONS
+from .._objects.inventory.inventory_entry import is_written_by_us
+from .._runs.records.modules import ModuleRecord
 from .catalog.pod_templates import pod_template
 from .catalog.semantic_version import SemanticVersion, parse_version
 
@@ -23,85 +25,199 @@ MODULE_LABEL = "kyma-project.io/module"
 """A label of Kyma's operators, and of the objects that they create: the module's name."""
 LABELLED_KINDS = (("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"))
 """Kinds to search for managers by the label, besides those that templates name."""
+WORKLOADS = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet")})
+"""Kinds of operators."""
+SHARED_KINDS = frozenset({NAMESPACE_KIND, ("", "ServiceAccount")})
+"""Kinds that prove neither that a module is installed nor who manages it."""
+KLM_LABEL = ("operator.kyma-project.io/managed-by", "kyma")
+KLM_APPLIER = "declarative.kyma-project.io/applier"
+"""The marks of Kyma's own lifecycle manager on its objects: a label, and its field manager."""
 VERSION_LABEL = "app.kubernetes.io/version"
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 MANAGER_CONTAINER = "manager"
 
 
 @dataclass(frozen=True)
-class RecordedManager:
-    """The manager in its last recorded state.
+class LiveManager:
+    """A manager of a module that exists.
 
     Attributes:
-        version: of the module.
-        ref: the manager.
-        uid: the manager's.
-        image: of its container by :func:`manager_image`, or empty if it had none.
+        object: all of it; only its metadata if it is unchanged.
+        is_as_left: whether it is unchanged since a run recorded it.
+        is_named: whether our record, a template or a manifest names it. One that only has the label of the
+            module needs a manager's container to count: objects that an operator creates have the label, too.
     """
 
-    version: str
-    ref: Ref
-    uid: str
-    image: str = ""
+    object: Object
+    is_as_left: bool = False
+    is_named: bool = True
+
+    @property
+    def ref(self) -> Ref:
+        """The reference of the object."""
+        return ref_of(self.object)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was found of a module.
+
+    Attributes:
+        managers: the possible managers, and the workloads of manifests, that exist.
+        objects: the metadata of the module's other objects that exist.
+        record: our record; without a version if there is none.
+        is_managed: whether this collection manages the module and knows its objects.
+        is_as_left: whether the workloads that this collection has recorded are unchanged.
+        catalog: the versions of the module in the catalog.
+        wanted: the version to deploy, or empty.
+        said: the running version by the user, or empty.
+    """
+
+    managers: Sequence[LiveManager] = ()
+    objects: Sequence[Object] = ()
+    record: ModuleRecord = field(default_factory=lambda: ModuleRecord(""))
+    is_managed: bool = False
+    is_as_left: bool = False
+    catalog: Collection[str] = ()
+    wanted: str = ""
+    said: str = ""
+
+    @property
+    def operators(self) -> list[LiveManager]:
+        """The managers that count."""
+        return [one for one in self.managers if one.is_named or _manager_container(one.object)]
+
+    @property
+    def definitions(self) -> list[Object]:
+        """The definitions that stay: one that is being deleted takes what it defines along."""
+        found = (obj for obj in self.objects if ref_of(obj)[:2] == CRD_KIND)
+        return [obj for obj in found if not obj["metadata"].get("deletionTimestamp")]
+
+    @property
+    def versioned(self) -> list[Object]:
+        """The objects whose labels and images say which version runs."""
+        return [*(one.object for one in self.operators), *self.definitions]
 
 
 @dataclass(frozen=True)
 class RunningVersion:
-    """The version that runs.
+    """The version that runs, or that the objects of a module are left in.
 
     Attributes:
-        version: a semantic version without a leading ``v``; empty if nothing runs or it is unknown.
-        manager: the manager of that version, or of the unknown version; None if nothing runs.
-        reason: why the version is unknown, or that nothing runs; else empty.
+        version: a semantic version without a leading ``v``; empty if nothing exists or it is unknown.
+        manager: the manager of that version, or of the unknown version; None if no manager exists.
+        reason: why the version is unknown; else empty.
+        klm_object: an object with the mark of Kyma's lifecycle manager, if that manages the module.
     """
 
     version: str = ""
     manager: Ref | None = None
     reason: str = ""
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether a manager runs in an unknown version."""
-        return self.manager is not None and not self.version
+    klm_object: Ref | None = None
 
 
-def manager_candidates(module: CatalogModule, recorded: Manager | None = None) -> tuple[Manager, ...]:
-    """The possible managers of a module: from our record and all templates, the newest first."""
-    managers = [version.manager for version in module.versions.values()]
-    by_ref: dict[Ref, Manager] = {}
-    for manager in (recorded, *reversed(managers)):
-        if manager is not None:
-            by_ref.setdefault(manager.ref, manager)
-    return tuple(by_ref.values())
+def running_version(evidence: Evidence) -> RunningVersion:
+    """Who manages a module, and which version of it runs.
 
-
-def running_version(
-    managers: Iterable[Object], named: Collection[Ref], recorded: RecordedManager | None = None
-) -> RunningVersion:
-    """The highest version of the existing managers.
-
-    Args:
-        managers: those of :func:`manager_candidates` that exist, and objects with the label of the module.
-        named: the references of the candidates. Other objects only count with a manager's container: objects
-            that an operator creates have the label, too, and their own versions.
-        recorded: the recorded manager. Its version counts if the manager is unchanged.
+    The record counts if its manager exists with the same uid and image. Else the version labels of workloads
+    and definitions count if they agree, then image tags that are versions of the catalog, and then the word
+    of the user. If no workload exists, the higher of the record's version and the definitions' label counts.
     """
-    best: tuple[SemanticVersion, Ref] | None = None
-    found = RunningVersion(reason="nothing of it runs")
-    for ref, manager in {ref_of(one): one for one in managers}.items():
-        if ref not in named and _manager_container(manager) is None:
-            continue
-        texts = list(_version_texts(manager))
-        if recorded is not None and _is_as_recorded(manager, ref, recorded):
-            texts.append(recorded.version)
-        version = next(filter(None, map(parse_version, texts)), None)
-        if version is None:
-            return RunningVersion(manager=ref, reason=_unknown(ref, texts, recorded))
-        if best is None or best[0] < version:
-            best = version, ref
-            text = next(text for text in texts if parse_version(text))
-            found = RunningVersion(text.removeprefix("v"), ref)
-    return found
+    found = (
+        _version_by_record(evidence)
+        or (_version_by_labels(evidence) if evidence.operators else _version_left(evidence))
+        or _version_by_tags(evidence)
+    )
+    if found.reason and evidence.said:
+        found = RunningVersion(evidence.said.removeprefix("v"), found.manager)
+    if evidence.record.is_taken_over:
+        return found
+    everything = (*(one.object for one in evidence.managers), *evidence.objects)
+    return replace(found, klm_object=next((ref_of(obj) for obj in everything if is_marked_by_klm(obj)), None))
+
+
+def is_marked_by_klm(obj: Object) -> bool:
+    """Whether an object has the mark of Kyma's lifecycle manager, and is of a kind that proves something.
+
+    A label that this collection has applied is no mark: a manifest can contain it.
+    """
+    if ref_of(obj)[:2] in SHARED_KINDS:
+        return False
+    meta = obj["metadata"]
+    writers = meta.get("managedFields") or ()
+    if any(one.get("manager") == KLM_APPLIER for one in writers):
+        return True
+    label, value = KLM_LABEL
+    return (meta.get("labels") or {}).get(label) == value and not any(
+        one.get("manager") == FIELD_MANAGER and f"f:{label}" in _label_fields(one) for one in writers
+    )
+
+
+def _label_fields(writer: Mapping[str, Any]) -> Collection[str]:
+    metadata = (writer.get("fieldsV1") or {}).get("f:metadata") or {}
+    return metadata.get("f:labels") or {}
+
+
+def _version_by_record(evidence: Evidence) -> RunningVersion | None:
+    record, operators = evidence.record, evidence.operators
+    version, known = record.installed_version, record.manager
+    for one in operators if version and known else ():
+        is_same = known and (one.ref, one.object["metadata"].get("uid", "")) == (known.ref, known.uid)
+        if is_same and (one.is_as_left or manager_image(one.object) == record.manager_image):
+            return RunningVersion(version, one.ref)
+    for one in operators if record.deploying_image else ():
+        is_deployed = manager_image(one.object) == record.deploying_image
+        if is_deployed and is_written_by_us(one.object["metadata"]):
+            return RunningVersion(record.deploying_version, one.ref)
+    if version and known is None and evidence.is_managed and evidence.is_as_left:
+        return RunningVersion(version, operators[0].ref if operators else None)
+    return None
+
+
+def _version_left(evidence: Evidence) -> RunningVersion | None:
+    """The version of a module without a workload; None if it is unknown."""
+    recorded, deploying = evidence.record.installed_version, evidence.record.deploying_version
+    labels = set(_labels(evidence.definitions).values())
+    if deploying and deploying == evidence.wanted and labels <= {recorded, deploying}:
+        # The deployment continues, with the migrations of an installation or upgrade.
+        return RunningVersion(recorded)
+    if not evidence.definitions:
+        return RunningVersion(recorded if evidence.is_managed else "")
+    if recorded or deploying:
+        return RunningVersion(_highest({*labels, recorded or deploying}))
+    if not evidence.is_managed and not any(
+        text for obj in evidence.definitions for text in _label_texts(obj)
+    ):
+        # Definitions alone that say nothing of a version are no module: people create them beforehand.
+        return RunningVersion()
+    return RunningVersion(min(labels)) if len(labels) == 1 else None
+
+
+def _version_by_labels(evidence: Evidence) -> RunningVersion | None:
+    """The version on which the labels agree; None if they do not, or if there are none."""
+    record, labels = evidence.record, _labels(evidence.versioned)
+    versions = set(labels.values())
+    deploying = {record.installed_version, record.deploying_version} if record.deploying_version else ()
+    if not versions or (len(versions) > 1 and not versions.issubset(deploying)):
+        return None
+    version = _highest(versions)
+    refs = [one.ref for one in evidence.operators]
+    return RunningVersion(version, next((ref for ref in refs if labels.get(ref) == version), refs[0]))
+
+
+def _version_by_tags(evidence: Evidence) -> RunningVersion:
+    """The only version of the catalog among image tags, if no label is a version; else an unknown version."""
+    operators, labels = evidence.operators, _labels(evidence.versioned)
+    tags = {tag: one.ref for one in operators for tag in _tags(one.object) if tag in evidence.catalog}
+    if not labels and len(tags) == 1:
+        return RunningVersion(*next(iter(tags.items())))
+    reason = f"the labels {VERSION_LABEL} do not agree"
+    if not labels:
+        reason = f"no label {VERSION_LABEL} is a semantic version, and "
+        reason += "several image tags are" if tags else "no image tag is a"
+        reason += " versions of the catalog" if tags else " version of the catalog"
+    told = "; ".join(map(_described, evidence.versioned[:MOST_REASONS]))
+    return RunningVersion(manager=operators[0].ref if operators else None, reason=f"{reason}. Found: {told}")
 
 
 def manager_image(manager: Object) -> str:
@@ -117,26 +233,54 @@ def manager_image(manager: Object) -> str:
     return image if isinstance(image, str) else ""
 
 
+def main_workload(objects: Iterable[Object]) -> Object | None:
+    """The operator in a manifest whose template names no manager: the first workload, one with a manager's
+    container before others; None if there is no workload.
+    """
+    workloads = [obj for obj in objects if ref_of(obj)[:2] in WORKLOADS]
+    return min(workloads, key=lambda obj: (_manager_container(obj) is None, ref_of(obj)), default=None)
+
+
 def image_tag(image: str) -> str:
     """The tag of an image's name; empty without one. Digests and registry ports are no tags."""
     name = image.partition("@")[0].rpartition("/")[2]
     return name.partition(":")[2]
 
 
-def _version_texts(manager: Object) -> Iterator[str]:
-    """Texts that may be a manager's version, in order of precedence."""
-    for labelled in (manager, pod_template(manager)):
+def _highest(versions: Collection[str]) -> str:
+    """The highest of some semantic versions."""
+    return max(versions, key=lambda text: parse_version(text) or SemanticVersion((0, 0, 0)))
+
+
+def _labels(objects: Iterable[Object]) -> dict[Ref, str]:
+    """The versions in the labels of objects or of their pod templates, without a leading ``v``."""
+    found: dict[Ref, str] = {}
+    for obj in objects:
+        version = next(filter(parse_version, _label_texts(obj)), "")
+        if version:
+            found[ref_of(obj)] = version.removeprefix("v")
+    return found
+
+
+def _label_texts(obj: Object) -> Iterator[str]:
+    for labelled in (obj, pod_template(obj)):
         label = ((labelled.get("metadata") or {}).get("labels") or {}).get(VERSION_LABEL)
         if label:
             yield str(label)
-    tag = image_tag(manager_image(manager))
-    if tag:
-        yield tag
 
 
-def _is_as_recorded(manager: Object, ref: Ref, recorded: RecordedManager) -> bool:
-    is_same = (ref, manager["metadata"].get("uid")) == (recorded.ref, recorded.uid)
-    return is_same and recorded.image in ("", manager_image(manager))
+def _tags(manager: Object) -> Iterator[str]:
+    """The tags of the manager's own container, or of all if none is known to be that."""
+    own = manager_image(manager)
+    for image in [own] if own else [str(one.get("image") or "") for one in _containers(manager)]:
+        yield image_tag(image).removeprefix("v")
+
+
+def _described(obj: Object) -> str:
+    """An object with the texts that could be its version."""
+    texts = [f"label {text}" for text in _label_texts(obj)]
+    texts += [f"image {one['image']}" for one in _containers(obj) if one.get("image")]
+    return f"{ref_of(obj)} ({', '.join(texts)})" if texts else str(ref_of(obj))
 
 
 def _containers(manager: Object) -> list[Mapping[str, Any]]:
@@ -148,13 +292,3 @@ def _manager_container(manager: Object) -> Mapping[str, Any] | None:
     annotations = (pod_template(manager).get("metadata") or {}).get("annotations") or {}
     by_name = {container.get("name"): container for container in _containers(manager)}
     return by_name.get(annotations.get(DEFAULT_CONTAINER)) or by_name.get(MANAGER_CONTAINER)
-
-
-def _unknown(ref: Ref, texts: list[str], recorded: RecordedManager | None) -> str:
-    said = " and ".join(dict.fromkeys(map(repr, texts)))
-    reason = f"neither the label {VERSION_LABEL} nor the tag of its image is a semantic version"
-    if said:
-        reason += f", but {said}"
-    if recorded is not None:
-        reason += f"; and it is not the manager that was left in version {recorded.version}"
-    return f"{ref} runs in an unknown version: {reason}"

@@ -15,6 +15,7 @@ from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.ownership.autoscaling import Target
 from .._progress import Progress
+from .module_facts import ModuleOutlook
 from .module_request import ModulesRequest
 from .running_version import RunningVersion
 
@@ -48,7 +49,7 @@ class WorkTerms:
     inventories: Mapping[str, Inventory]
     others: Sequence[InventoryEntry] = ()
     autoscaled: frozenset[Target] = frozenset()
-    running_version: Callable[[str], RunningVersion] | None = None
+    running_version: Callable[[ModuleOutlook], RunningVersion] | None = None
     is_rehearsal: bool = False
 
     def entries_of_others(self, module: str) -> list[InventoryEntry]:

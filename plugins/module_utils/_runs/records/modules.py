@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ..._cluster.cluster import Cluster, Object, Ref, group_of
+from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, group_of
 from ..._cluster.timestamp import timestamp
 from ..._custom_resources.conditions import new_condition
 from ..._custom_resources.crd_builder import (
@@ -57,6 +57,7 @@ MODULE_DEFINITION = resource_definition(
             configurationCreation=STRING,
             deletionSince=STRING,
             deletesConfiguration=BOOLEAN,
+            takenOver=BOOLEAN,
         ),
         "status": object_schema(
             state=STRING,
@@ -64,6 +65,7 @@ MODULE_DEFINITION = resource_definition(
             version=STRING,
             manager=_OBJECT_SCHEMA,
             managerImage=STRING,
+            deploying=object_schema(version=STRING, managerImage=STRING),
             managedKinds={"type": "array", "items": object_schema(group=STRING, kind=STRING)},
             blockers=STRINGS,
             conditions=CONDITIONS_SCHEMA,
@@ -131,6 +133,9 @@ class ModuleRecord:
         deletes_configuration: whether the deletion has requested the deletion of the default configuration.
         installed_version: the version that was last deployed or adopted, or empty.
         manager, manager_image: the operator's workload at that time.
+        deploying_version, deploying_image: the version whose deployment has begun and has not succeeded, and
+            the image of its operator; mostly empty.
+        is_taken_over: whether the user has taken it over from Kyma's lifecycle manager.
         managed_kinds: kinds (group, kind) whose instances block the deletion, besides those that the manifest
             defines.
         status: what was last reported.
@@ -153,6 +158,9 @@ class ModuleRecord:
     installed_version: str = ""
     manager: KnownObject | None = None
     manager_image: str = ""
+    deploying_version: str = ""
+    deploying_image: str = ""
+    is_taken_over: bool = False
     managed_kinds: tuple[tuple[str, str], ...] = ()
     status: ModuleStatus = ModuleStatus()
     is_skipped: bool = False
@@ -165,8 +173,10 @@ class ModuleRecord:
 
 
 def module_record_from(obj: Object) -> ModuleRecord:
-    """The record in an object."""
+    """The record in an object; what others have written of the version that runs does not count."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    runs = status if _is_ours(obj, "status", "version", "manager", "managerImage") else {}
+    deploying = (status.get("deploying") if _is_ours(obj, "status", "deploying") else None) or {}
     return ModuleRecord(
         name=obj["metadata"]["name"],
         state=spec.get("state", MANAGED),
@@ -180,9 +190,12 @@ def module_record_from(obj: Object) -> ModuleRecord:
         configuration_creation=spec.get("configurationCreation", ""),
         deletion_since=spec.get("deletionSince", ""),
         deletes_configuration=spec.get("deletesConfiguration", False),
-        installed_version=status.get("version", ""),
-        manager=_known_object(status.get("manager")),
-        manager_image=status.get("managerImage", ""),
+        installed_version=runs.get("version", ""),
+        manager=_known_object(runs.get("manager")),
+        manager_image=runs.get("managerImage", ""),
+        deploying_version=deploying.get("version", ""),
+        deploying_image=deploying.get("managerImage", ""),
+        is_taken_over=spec.get("takenOver", False) and _is_ours(obj, "spec", "takenOver"),
         managed_kinds=tuple((one["group"], one["kind"]) for one in status.get("managedKinds") or ()),
         status=ModuleStatus(
             status.get("state", ""), status.get("message", ""), tuple(status.get("blockers") or ())
@@ -211,13 +224,16 @@ def module_object(record: ModuleRecord, now: str) -> Object:
         "configurationCreation": record.configuration_creation,
         "deletionSince": record.deletion_since,
         "deletesConfiguration": record.deletes_configuration,
+        "takenOver": record.is_taken_over,
     }
+    deploying = {"version": record.deploying_version, "managerImage": record.deploying_image}
     status = {
         "state": record.status.state,
         "message": record.status.message,
         "version": record.installed_version,
         "manager": _object_fields(record.manager),
         "managerImage": record.manager_image,
+        "deploying": {key: value for key, value in deploying.items() if value},
         "managedKinds": [{"group": group, "kind": kind} for group, kind in record.managed_kinds],
         "blockers": list(record.status.blockers),
         "conditions": [_ready_condition(record, now)],
@@ -237,6 +253,21 @@ def _ready_condition(record: ModuleRecord, now: str) -> dict[str, Any]:
     status = {READY: "True", PROCESSING: "Unknown", "": "Unknown"}.get(state, "False")
     message = record.status.message
     return new_condition("Ready", status, state or "Unknown", message, before=record.conditions, now=now)
+
+
+def _is_ours(obj: Object, part: str, *names: str) -> bool:
+    """Whether no other field manager alone has written anything in some fields of a record."""
+    writers = obj["metadata"].get("managedFields") or ()
+    if all(one.get("manager") == FIELD_MANAGER for one in writers):
+        return True
+    from ..._cluster.fields.field_sets import from_fields_v1
+
+    ours, others = set[Any](), set[Any]()
+    for one in writers:
+        fields = ours if one.get("manager") == FIELD_MANAGER else others
+        fields |= from_fields_v1(one.get("fieldsV1") or {})
+    prefixes = {(f"f:{part}", f"f:{name}") for name in names}
+    return not any(path[:2] in prefixes for path in others - ours)
 
 
 def _known_object(fields: Mapping[str, Any] | None) -> KnownObject | None:

@@ -1,37 +1,53 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The version that runs is the one of the managers that live, in their own words or by our record."""
+"""Who manages a module and which version of it runs, by what was found: one table."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Object,
+    Ref,
+    ref_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.catalog import (
+    Catalog,
     SourcedDocument,
     read_catalog,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.catalog_module import (
-    CatalogModule,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.module_version import (
-    Manager,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.observed_modules import (
+    manager_candidates,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.running_version import (
-    RecordedManager,
+    DEFAULT_CONTAINER,
+    KLM_APPLIER,
+    Evidence,
+    LiveManager,
     RunningVersion,
     image_tag,
-    manager_candidates,
+    main_workload,
     manager_image,
     running_version,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import read_documents
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import (
+    KnownObject,
+    ModuleRecord,
+)
 
 from tests.support.real_modules import real_modules
 
-VERSION = "app.kubernetes.io/version"
+VERSION, KLM = "app.kubernetes.io/version", "operator.kyma-project.io/managed-by"
 
 
 def manager(
@@ -57,7 +73,7 @@ def manager(
             "template": {
                 "metadata": {
                     "labels": {VERSION: template_label} if template_label else None,
-                    "annotations": {"kubectl.kubernetes.io/default-container": default} if default else {},
+                    "annotations": {DEFAULT_CONTAINER: default} if default else {},
                 },
                 "spec": {"containers": containers or [{"name": "manager", "image": image}]},
             }
@@ -65,119 +81,294 @@ def manager(
     }
 
 
-def running(*managers: Object, recorded: RecordedManager | None = None) -> RunningVersion:
-    """The version of managers that are all named by templates."""
-    return running_version(managers, [ref_of(one) for one in managers], recorded)
-
-
-def left(obj: Object, version: str, image: str = "") -> RecordedManager:
-    return RecordedManager(version, ref_of(obj), obj["metadata"]["uid"], image)
-
-
+CATALOG = ("0.0.1-6cd5086", "1.0.0", "1.4.0", "1.53.0-experimental", "2.0.0")
 SIDECAR = {"name": "proxy", "image": "proxy:9.9.9"}
 OPERATOR = {"name": "op", "image": "op:1.4.0"}
-MANAGER = {"name": "manager", "image": "op:1.5.0"}
+MANAGER = {"name": "manager", "image": "op:2.0.0"}
+DIGEST = f"r/op@sha256:{'ab' * 32}"
+
+
+def definition(label: str = "", name: str = "widgets.x.io", **metadata: Any) -> Object:
+    labels = {VERSION: label} if label else {}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": name, "labels": labels, **metadata},
+    }
+
+
+def other(kind: str, name: str = "any", label: str = "9.9.9", **metadata: Any) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": kind,
+        "metadata": {"name": name, "labels": {VERSION: label}, **metadata},
+    }
+
+
+def written_by(writer: str, obj: Object, *labels: str) -> Object:
+    fields = {"f:metadata": {"f:labels": {f"f:{label}": {} for label in labels}}}
+    return {
+        **obj,
+        "metadata": {**obj["metadata"], "managedFields": [{"manager": writer, "fieldsV1": fields}]},
+    }
+
+
+Found = Mapping[str, Any]
+"""What is known of a record, as arguments of the evidence."""
+
+
+def recorded(
+    version: str = "",
+    manager: Ref | None = None,
+    uid: str = "",
+    image: str = "",
+    deploying: str = "",
+    deploying_image: str = "",
+    *,
+    is_managed: bool = False,
+    is_as_left: bool = False,
+    is_taken_over: bool = False,
+) -> Found:
+    """A record of ours."""
+    record = ModuleRecord(
+        "nats",
+        installed_version=version,
+        manager=KnownObject("apps/v1", manager, uid) if manager else None,
+        manager_image=image,
+        deploying_version=deploying,
+        deploying_image=deploying_image,
+        is_taken_over=is_taken_over,
+    )
+    return {"record": record, "is_managed": is_managed, "is_as_left": is_as_left}
+
+
+def running(
+    *objects: Object, record: Found = MappingProxyType({}), as_left: bool = False, **more: Any
+) -> RunningVersion:
+    """The version of objects; workloads among them are named by a template or a manifest."""
+    workloads = [obj for obj in objects if obj["kind"] in ("Deployment", "StatefulSet", "Thing")]
+    return running_version(
+        Evidence(
+            managers=[LiveManager(one, as_left) for one in workloads],
+            objects=[obj for obj in objects if obj not in workloads],
+            catalog=CATALOG,
+            **record,
+            **more,
+        )
+    )
+
+
+def left(obj: Object, version: str, **more: Any) -> Found:
+    """Our record of a manager in a version."""
+    terms = {"uid": obj["metadata"].get("uid", ""), "image": manager_image(obj), "is_managed": True, **more}
+    return recorded(version, ref_of(obj), **terms)
 
 
 @pytest.mark.parametrize(
-    ("obj", "version"),
+    ("objects", "version"),
     [
-        (manager("r/op:1.0.0", label="2.0.0", template_label="3.0.0"), "2.0.0"),
-        (manager("r/op:1.0.0", template_label="v3.0.0"), "3.0.0"),
-        (manager("r/op:1.0.0"), "1.0.0"),
-        (manager("r/op:1.53.0-experimental"), "1.53.0-experimental"),
-        (manager("r:5000/op:v1.0.0@sha256:ab"), "1.0.0"),
-        (manager("r/op:1.0.0", label="main"), "1.0.0"),
-        (manager("r/op:PR-58", label="main", template_label="1.0.1"), "1.0.1"),
-        (manager("r/op:1.0.0", kind="StatefulSet"), "1.0.0"),
-        (manager(containers=[SIDECAR, MANAGER, OPERATOR]), "1.5.0"),
-        (manager(containers=[SIDECAR, MANAGER, OPERATOR], default="op"), "1.4.0"),
-        (manager(containers=[SIDECAR, MANAGER], default="gone"), "1.5.0"),
-        (manager(containers=[OPERATOR]), "1.4.0"),
+        # Labels of workloads and definitions.
+        ([manager("r/op:1.0.0", label="2.0.0", template_label="3.0.0")], "2.0.0"),
+        ([manager("r/op:1.0.0", template_label="v3.0.0")], "3.0.0"),
+        ([manager(DIGEST, label="7.0.0")], "7.0.0"),
+        ([manager("r/op:PR-58", label="main", template_label="1.0.1")], "1.0.1"),
+        ([manager("r/op:1.0.0", label="2.0.0"), definition("2.0.0")], "2.0.0"),
+        ([manager("r/op:1.0.0", label="2.0.0"), definition("v2.0.0")], "2.0.0"),
+        ([manager(DIGEST), definition("2.0.0")], "2.0.0"),
+        ([manager(DIGEST), definition("2.0.0"), definition(name="b.x.io")], "2.0.0"),
+        ([manager("r/op:2.0.0", label="main"), definition("1.0.0")], "1.0.0"),
+        ([manager(label="1.0.0"), manager(namespace="b", label="1.0.0")], "1.0.0"),
+        ([manager(label="1.0.0"), other("ConfigMap")], "1.0.0"),
+        ([manager(label="1.0.0"), other("Namespace"), other("ServiceAccount")], "1.0.0"),
+        ([manager(label="1.0.0"), definition("2.0.0", deletionTimestamp="2026-11-24T10:00:00Z")], "1.0.0"),
+        ([manager(label="0.0.1-6cd5086")], "0.0.1-6cd5086"),
+        ([manager(label="1.53.0-experimental")], "1.53.0-experimental"),
+        # Tags that are versions of the catalog.
+        ([manager("r/op:1.0.0")], "1.0.0"),
+        ([manager("r/op:1.0.0", label="main"), definition()], "1.0.0"),
+        ([manager("r/op:1.53.0-experimental")], "1.53.0-experimental"),
+        ([manager("r/op:0.0.1-6cd5086")], "0.0.1-6cd5086"),
+        ([manager("r:5000/op:v1.0.0@sha256:ab")], "1.0.0"),
+        ([manager("r/op:1.0.0", kind="StatefulSet")], "1.0.0"),
+        ([manager(containers=[SIDECAR, MANAGER, OPERATOR])], "2.0.0"),
+        ([manager(containers=[SIDECAR, MANAGER, OPERATOR], default="op")], "1.4.0"),
+        ([manager(containers=[SIDECAR, MANAGER], default="gone")], "2.0.0"),
+        ([manager(containers=[OPERATOR])], "1.4.0"),
+        ([manager(containers=[SIDECAR, OPERATOR])], "1.4.0"),
+        ([manager("r/op:1.0.0"), manager("r/agent:PR-1", namespace="b")], "1.0.0"),
+        # Without a workload.
+        ([definition(), definition(name="b.x.io")], ""),
+        ([definition(), definition("2.0.0", "b.x.io")], "2.0.0"),
+        ([definition("2.0.0")], "2.0.0"),
+        ([], ""),
+        ([other("Namespace"), other("ServiceAccount"), other("ConfigMap")], ""),
+        ([definition("2.0.0", deletionTimestamp="2026-11-24T10:00:00Z")], ""),
     ],
 )
-def test_the_label_counts_and_else_the_tag_of_the_manager_s_container(obj: Object, version: str) -> None:
-    assert running(obj) == RunningVersion(version, ref_of(obj))
+def test_without_a_record_labels_count_if_they_agree_and_else_tags_of_the_catalog(
+    objects: list[Object], version: str
+) -> None:
+    found = running(*objects)
+    assert (found.version, found.reason) == (version, "")
+    workloads = [ref_of(obj) for obj in objects if obj["kind"] in ("Deployment", "StatefulSet")]
+    assert found.manager == (workloads[0] if workloads else None)
+
+
+UNKNOWN = [
+    ([manager("r/op:PR-58", label="main")], ["label main", "r/op:PR-58"]),
+    ([manager("r/op")], ["image r/op"]),
+    ([manager("r:5000/op")], ["r:5000/op"]),
+    ([manager(DIGEST)], [DIGEST]),
+    ([manager("r/op:1.0")], ["r/op:1.0"]),
+    ([manager("r/op:3.0.0")], ["r/op:3.0.0", "no image tag is a version of the catalog"]),
+    ([manager(containers=[SIDECAR, {**MANAGER, "image": DIGEST}, OPERATOR])], [DIGEST]),
+    (
+        [manager(containers=[SIDECAR, OPERATOR, {"name": "b", "image": "b:1.0.0"}])],
+        ["several image tags are versions of the catalog", "b:1.0.0", "op:1.4.0"],
+    ),
+    ([manager(containers=["odd"])], ["Deployment kyma-system/operator"]),
+    ([{"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "t"}}], ["Thing t"]),
+    (
+        [manager(label="2.0.0"), definition("1.0.0")],
+        ["do not agree", "operator (label 2.0.0", "widgets.x.io (label 1.0.0)"],
+    ),
+    ([definition("2.0.0"), definition("1.0.0", "b.x.io")], ["do not agree", "b.x.io (label 1.0.0)"]),
+    ([manager(label="0.9.0"), manager(label="0.10.0", namespace="b")], ["b/operator (label 0.10.0"]),
+    ([definition("main")], ["label main"]),
+    (
+        [manager("r/op:1.0.0"), manager("r/op:2.0.0", namespace="b")],
+        ["several image tags", "r/op:1.0.0", "b/operator (image r/op:2.0.0)"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("objects", "found"), UNKNOWN)
+def test_else_it_is_unknown_and_what_was_found_is_named_until_the_user_says_it(
+    objects: list[Object], found: list[str]
+) -> None:
+    unknown = running(*objects)
+    assert (unknown.version, bool(unknown.reason)) == ("", True)
+    assert all(text in unknown.reason for text in found), unknown.reason
+    said = running(*objects, said="v1.2.3")
+    assert (said.version, said.manager, said.reason) == ("1.2.3", unknown.manager, "")
+
+
+PLAIN = manager(DIGEST)
+LABELLED = manager("r/op:2.0.0", label="2.0.0")
+OURS = written_by(FIELD_MANAGER, manager("r/op:main-2"))
+GONE = recorded("2.1.0", ref_of(PLAIN), "gone", DIGEST)
+MANAGED = {**GONE, "is_managed": True}
+CUT_OFF = recorded("1.0.0", ref_of(PLAIN), "old", "r/op:main-1", "2.0.0", "r/op:main-2", is_managed=True)
 
 
 @pytest.mark.parametrize(
-    "obj",
+    ("objects", "record", "terms", "version"),
     [
-        manager("r/op:PR-58", label="main"),
-        manager("r/op"),
-        manager("r:5000/op"),
-        manager("r/op@sha256:ab"),
-        manager("r/op:1.0"),
-        manager(containers=[SIDECAR, OPERATOR]),
-        manager(containers=["odd"]),
-        {"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": "t"}},
+        # The manager with the uid and the image of the record.
+        ([PLAIN], left(PLAIN, "1.2.0"), {}, "1.2.0"),
+        ([PLAIN], left(PLAIN, "1.2.0", is_managed=False), {}, "1.2.0"),
+        ([LABELLED, definition("2.0.0")], left(LABELLED, "1.2.0"), {}, "1.2.0"),
+        ([PLAIN, definition("2.0.0")], left(PLAIN, "1.2.0"), {}, "1.2.0"),
+        ([manager(containers=[SIDECAR, OPERATOR])], left(PLAIN, "1.2.0", image=""), {}, "1.2.0"),
+        ([PLAIN], left(PLAIN, "1.2.0", image="r/op:unread"), {"as_left": True}, "1.2.0"),
+        # Another uid or image.
+        ([PLAIN], left(PLAIN, "1.2.0", uid="another"), {}, None),
+        ([PLAIN], left(PLAIN, "1.2.0", image="r/op:other"), {}, None),
+        ([PLAIN], left(manager(namespace="b"), "1.2.0"), {}, None),
+        ([LABELLED], left(LABELLED, "1.2.0", uid="another"), {}, "2.0.0"),
+        ([LABELLED], left(LABELLED, "1.2.0", image=DIGEST), {}, "2.0.0"),
+        ([manager("r/op:1.0.0")], left(PLAIN, "1.2.0"), {}, "1.0.0"),
+        # A record that others have written has neither version nor manager.
+        ([PLAIN], recorded(is_managed=True), {}, None),
+        ([LABELLED], recorded(is_managed=True), {}, "2.0.0"),
+        # A record without a manager, of a module without a named one.
+        ([PLAIN], recorded("1.2.0", is_managed=True, is_as_left=True), {}, "1.2.0"),
+        ([PLAIN], recorded("1.2.0", is_managed=True), {}, None),
+        ([PLAIN], recorded("1.2.0", is_as_left=True), {}, None),
+        ([other("ConfigMap")], recorded("1.2.0", is_managed=True, is_as_left=True), {}, "1.2.0"),
+        # The manager is gone: never down while a definition lives.
+        ([definition()], GONE, {}, "2.1.0"),
+        ([definition("1.0.0")], GONE, {}, "2.1.0"),
+        ([definition("2.2.0")], GONE, {}, "2.2.0"),
+        ([definition("2.1.0-rc1")], GONE, {}, "2.1.0"),
+        ([definition("2.2.0"), definition("10.0.0", "b.x.io")], GONE, {}, "10.0.0"),
+        ([definition("2.2.0")], MANAGED, {}, "2.2.0"),
+        ([definition()], MANAGED, {}, "2.1.0"),
+        ([], MANAGED, {}, "2.1.0"),
+        ([], GONE, {}, ""),
+        ([other("ConfigMap"), other("Namespace")], GONE, {}, ""),
+        ([definition("2.2.0", deletionTimestamp="2026-11-24T10:00:00Z")], GONE, {}, ""),
+        # A deployment that was cut off.
+        ([OURS], CUT_OFF, {}, "2.0.0"),
+        ([manager("r/op:main-2")], CUT_OFF, {}, None),
+        ([manager(DIGEST, label="1.0.0"), definition("2.0.0")], CUT_OFF, {}, "2.0.0"),
+        ([manager(DIGEST, label="3.0.0"), definition("2.0.0")], CUT_OFF, {}, None),
+        ([definition("2.0.0")], CUT_OFF, {"wanted": "2.0.0"}, "1.0.0"),
+        ([definition("2.0.0")], CUT_OFF, {"wanted": "1.4.0"}, "2.0.0"),
+        ([definition()], recorded(deploying="2.0.0", is_managed=True), {"wanted": "2.0.0"}, ""),
+        ([definition()], recorded(deploying="2.0.0", is_managed=True), {"wanted": "1.0.0"}, "2.0.0"),
+        # Others have taken the version out of the record.
+        ([definition()], recorded(is_managed=True), {}, None),
+        ([definition("2.0.0")], recorded(is_managed=True), {}, "2.0.0"),
     ],
 )
-def test_what_says_no_version_runs_in_an_unknown_one(obj: Object) -> None:
-    found = running(obj)
-    assert found.is_unknown
-    assert found.manager == ref_of(obj)
-    assert found.reason.startswith(
-        f"{ref_of(obj)} runs in an unknown version: neither the label {VERSION} nor"
-    )
+def test_our_record_counts_while_its_manager_is_the_same_and_its_version_while_a_definition_lives(
+    objects: list[Object], record: Found, terms: dict[str, Any], version: str | None
+) -> None:
+    found = running(*objects, record=record, **terms)
+    assert (found.version, bool(found.reason)) == (version or "", version is None), found.reason
 
 
-def test_the_reason_quotes_what_it_has_found() -> None:
-    obj = manager("r/op:PR-58", label="main")
-    reason = (
-        "Deployment kyma-system/operator runs in an unknown version: neither the label"
-        " app.kubernetes.io/version nor the tag of its image is a semantic version, but 'main' and 'PR-58'"
-    )
-    assert running(obj).reason == reason
-    other = RecordedManager("1.2.0", ref_of(obj), "another")
-    assert running(obj, recorded=other).reason == (
-        f"{reason}; and it is not the manager that was left in version 1.2.0"
-    )
-
-
-def test_the_record_counts_if_the_manager_is_still_the_one_that_was_left() -> None:
-    obj = manager("r/op:PR-58", label="main")
-    found = RunningVersion("1.2.0", ref_of(obj))
-    assert running(obj, recorded=left(obj, "1.2.0")) == found
-    assert running(obj, recorded=left(obj, "1.2.0", image="r/op:PR-58")) == found
-    assert running(obj, recorded=left(obj, "1.2.0", image="r/op:PR-57")).is_unknown
-    assert running(obj, recorded=left(manager(namespace="other"), "1.2.0")).is_unknown
-
-
-def test_what_a_manager_says_counts_more_than_the_record() -> None:
-    obj = manager("r/op:2.0.0")
-    assert running(obj, recorded=left(obj, "1.0.0")).version == "2.0.0"
-
-
-def test_of_several_managers_the_highest_version_counts() -> None:
-    older = manager("r/op:0.9.0", label="0.9.0")
-    newer = manager("r/op:0.10.0", namespace="docker-registry")
-    for managers in ((older, newer), (newer, older)):
-        assert running(*managers) == RunningVersion("0.10.0", ref_of(newer))
-
-
-def test_one_manager_in_an_unknown_version_makes_all_unknown() -> None:
-    known, unknown = manager("r/op:0.10.0", namespace="docker-registry"), manager("r/op:main")
-    found = running(known, unknown)
-    assert (found.version, found.manager) == ("", ref_of(unknown))
-    assert running(known, unknown, recorded=left(unknown, "0.9.0")).version == "0.10.0"
-
-
-def test_nothing_runs() -> None:
-    found = running()
-    assert (found.version, found.manager, found.is_unknown) == ("", None, False)
-    assert found.reason == "nothing of it runs"
+@pytest.mark.parametrize(
+    ("objects", "marked"),
+    [
+        ([written_by(KLM_APPLIER, manager())], "Deployment kyma-system/operator"),
+        ([manager(), written_by(KLM_APPLIER, definition())], "CustomResourceDefinition widgets.x.io"),
+        ([manager(), definition(labels={KLM: "kyma"})], "CustomResourceDefinition widgets.x.io"),
+        (
+            [written_by("kubectl", definition(labels={KLM: "kyma"}), KLM)],
+            "CustomResourceDefinition widgets.x.io",
+        ),
+        ([other("ConfigMap", labels={KLM: "kyma"})], "ConfigMap any"),
+        ([written_by(KLM_APPLIER, other("ClusterRole"))], "ClusterRole any"),
+        # Proof of nothing.
+        ([written_by(KLM_APPLIER, other("Namespace")), other("ServiceAccount", labels={KLM: "kyma"})], ""),
+        ([manager(), definition(labels={KLM: "someone"}), other("ConfigMap")], ""),
+        # A manifest of ours has the label.
+        ([written_by(FIELD_MANAGER, definition(labels={KLM: "kyma"}), KLM)], ""),
+    ],
+)
+def test_the_mark_of_kymas_lifecycle_manager_on_any_object_counts_unless_it_was_taken_over(
+    objects: list[Object], marked: str
+) -> None:
+    found = running(*objects)
+    assert str(found.klm_object or "") == marked
+    assert running(*objects, record=recorded(is_taken_over=True)).klm_object is None
 
 
 def test_what_is_found_by_its_label_counts_only_with_a_manager_s_container() -> None:
     # docker-registry's operator gives the registry that it makes the label of the module.
     registry = manager(name="registry", containers=[{"name": "server", "image": "registry:3.0.0"}])
     by_hand = manager("r/op:2.0.0", name="other-operator")
-    assert running_version([registry], []).manager is None
-    assert running_version([registry, by_hand], []) == RunningVersion("2.0.0", ref_of(by_hand))
     annotated = manager(name="a", containers=[OPERATOR, SIDECAR], default="op")
-    assert running_version([annotated], []).version == "1.4.0"
-    assert running_version([manager("r/op:main")], []).is_unknown
+
+    def found(*objects: Object) -> RunningVersion:
+        return running_version(
+            Evidence([LiveManager(one, is_named=False) for one in objects], catalog=CATALOG)
+        )
+
+    assert found(registry) == RunningVersion()
+    assert found(registry, by_hand) == RunningVersion("2.0.0", ref_of(by_hand))
+    assert found(annotated).version == "1.4.0"
+    assert found(manager("r/op:main")).reason
+
+
+def test_the_main_workload_of_a_manifest_has_a_manager_s_container_if_any_has_it() -> None:
+    agent, operator = manager(name="agent", containers=[OPERATOR]), manager(name="operator")
+    for objects in ([agent, operator], [operator, agent], [definition(), operator]):
+        assert main_workload(objects) is operator
+    assert main_workload([manager(name="b", containers=[SIDECAR]), agent]) is agent
+    assert main_workload([definition(), other("ConfigMap")]) is None
 
 
 @pytest.mark.parametrize(
@@ -197,16 +388,24 @@ def test_the_tag_of_an_image(image: str, tag: str) -> None:
 
 
 def test_managers_are_looked_for_where_the_record_and_any_template_say() -> None:
-    module = docker_registry()
-    namespaces = ("docker-registry", "kyma-system")
-    by_templates = tuple(
-        Manager("apps/v1", "Deployment", namespace, "dockerregistry-operator") for namespace in namespaces
-    )
-    assert manager_candidates(module) == by_templates
-    assert manager_candidates(module, by_templates[1]) == by_templates[::-1]
-    other = Manager("apps/v1", "StatefulSet", "kyma-system", "older")
-    assert manager_candidates(module, other) == (other, *by_templates)
-    assert manager_candidates(CatalogModule("new")) == ()
+    catalog = docker_registry()
+    places = [
+        Ref("apps", "Deployment", one, "dockerregistry-operator")
+        for one in ("kyma-system", "docker-registry")
+    ]
+    older = Ref("apps", "StatefulSet", "kyma-system", "older")
+    agent = InventoryEntry("apps/v1", Ref("apps", "DaemonSet", "kyma-system", "agent"))
+    settings = InventoryEntry("v1", Ref("", "ConfigMap", "kyma-system", "settings"))
+    inventory = Inventory("docker-registry", entries=(agent, settings))
+    record = ModuleRecord("docker-registry", manager=KnownObject("apps/v1", older))
+
+    def found(name: str, *terms: Any) -> list[Ref]:
+        return [one.ref for one in manager_candidates(catalog, name, *terms)]
+
+    assert found("docker-registry", None, None) == places
+    assert found("docker-registry", record, inventory) == [older, *places]
+    assert found("docker-registry", None, inventory) == [agent.ref, *places]
+    assert found("new", None, None) == []
 
 
 @pytest.mark.parametrize(
@@ -223,23 +422,31 @@ def test_the_managers_of_real_manifests(path: str, expected: str) -> None:
     documents = read_documents((real_modules() / path).read_text(), path)
     deployments = [one.value for one in documents if one.value["kind"] == "Deployment"]
     assert len(deployments) == 1
-    assert running(*deployments).version == expected
+    evidence = Evidence(list(map(LiveManager, deployments)), catalog=("0.4.0", "1.0.6"))
+    assert running_version(evidence).version == expected
     assert manager_image(deployments[0]).startswith("europe-docker.pkg.dev/kyma-project/")
 
 
-def docker_registry() -> CatalogModule:
+def docker_registry() -> Catalog:
     files = sorted((real_modules() / "docker-registry").glob("*.yaml"))
     documents = [(file, one.value) for file in files for one in read_documents(file.read_text(), str(file))]
-    return read_catalog(SourcedDocument(str(file), one) for file, one in documents).modules["docker-registry"]
+    return read_catalog(SourcedDocument(str(file), one) for file, one in documents)
+
+
+def objects_of(version: str, *kinds: str) -> list[Object]:
+    """Objects of docker-registry's real manifest."""
+    path = real_modules() / "docker-registry" / "manifests" / f"{version}.yaml"
+    documents = read_documents(path.read_text(), str(path))
+    return [one.value for one in documents if one.value["kind"] in kinds]
 
 
 def test_both_managers_of_docker_registry_at_once() -> None:
-    managers = []
-    for version in ("0.12.0", "0.13.0"):
-        path = real_modules() / "docker-registry" / "manifests" / f"{version}.yaml"
-        documents = read_documents(path.read_text(), str(path))
-        managers += [one.value for one in documents if one.value["kind"] == "Deployment"]
-    named = [candidate.ref for candidate in manager_candidates(docker_registry())]
-    assert running_version(managers, named) == RunningVersion(
-        "0.13.0", Ref("apps", "Deployment", "docker-registry", "dockerregistry-operator")
-    )
+    managers = [obj for version in ("0.12.0", "0.13.0") for obj in objects_of(version, "Deployment")]
+    evidence = Evidence(list(map(LiveManager, managers)))
+    place = "docker-registry/dockerregistry-operator"
+    assert f"Deployment {place} (label 0.13.0" in running_version(evidence).reason
+    # Our own upgrade has removed the old one by then, and the definition is already the new one.
+    gone = Ref("apps", "Deployment", "kyma-system", "gone")
+    crds = objects_of("0.13.0", "CustomResourceDefinition")
+    ours = Evidence([LiveManager(managers[1])], crds, **recorded("0.12.0", gone, deploying="0.13.0"))
+    assert running_version(ours) == RunningVersion("0.13.0", ref_of(managers[1]))

@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import (
     ABSENT,
+    CREATE_AND_DELETE,
     DELETING,
     ERROR,
     IGNORE,
@@ -51,6 +52,9 @@ FULL = ModuleRecord(
     installed_version="1.0.0",
     manager=KnownObject("apps/v1", Ref("apps", "Deployment", "kyma-system", "nats"), "u2"),
     manager_image="example.com/nats:1.0.0",
+    deploying_version="1.1.0",
+    deploying_image="example.com/nats:1.1.0",
+    is_taken_over=True,
     managed_kinds=(("example.com", "Stream"),),
     status=ModuleStatus(DELETING, "3 resources of its kinds live", ("Stream default/a",)),
 )
@@ -107,3 +111,31 @@ def test_a_label_marks_a_module_to_be_skipped_and_writing_its_record_keeps_the_l
     assert read_module_records(cluster)["nats"] == replace(FULL, is_skipped=True)
     write_module_record(cluster, FULL)
     assert read_module_records(cluster)["nats"].is_skipped
+
+
+NOT_TAKEN_OVER = replace(FULL, is_taken_over=False)
+NO_VERSION = replace(NOT_TAKEN_OVER, installed_version="", manager=None, manager_image="")
+
+
+@pytest.mark.parametrize(
+    ("change", "after"),
+    [
+        ({"status": {"version": "9.9.9"}}, NO_VERSION),
+        ({"status": {"manager": {"uid": "another"}}}, NO_VERSION),
+        (
+            {"status": {"deploying": {"version": "9.9.9"}}},
+            replace(NOT_TAKEN_OVER, deploying_version="", deploying_image=""),
+        ),
+        ({"spec": {"takenOver": True}}, NOT_TAKEN_OVER),
+        ({"spec": {"policy": CREATE_AND_DELETE}}, replace(NOT_TAKEN_OVER, policy=CREATE_AND_DELETE)),
+    ],
+)
+def test_what_others_write_of_the_version_that_runs_does_not_count(
+    change: dict[str, Any], after: ModuleRecord
+) -> None:
+    cluster = MemoryCluster()
+    cluster.create(MODULE_DEFINITION)
+    write_module_record(cluster, NOT_TAKEN_OVER)
+    assert read_module_records(cluster)["nats"] == NOT_TAKEN_OVER
+    cluster.with_field_manager("kubectl-edit").patch(API_VERSION, "Module", "nats", None, change)
+    assert read_module_records(cluster)["nats"] == after

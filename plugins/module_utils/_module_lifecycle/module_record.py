@@ -1,0 +1,95 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a module as its deployment goes on: what is wanted, what runs, and what was begun."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .._cluster.cluster import Cluster, ref_of
+from .._runs.records.modules import MANAGED, KnownObject, ModuleRecord
+from .decision import LOOKED_AFTER
+from .module_plan import PlannedModule
+from .running_version import main_workload, manager_image
+
+
+def wanted_record(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
+    """The record of a managed module with the user's request."""
+    asked, facts = planned.request, planned.outlook.facts
+    if planned.decision.action in LOOKED_AFTER and planned.outlook.running.klm_object:
+        record = replace(record, is_taken_over=True)
+    if asked is None:
+        return replace(record, state=MANAGED, policy=facts.policy, is_mandatory=True)
+    return replace(
+        record,
+        state=MANAGED,
+        policy=facts.policy,
+        channel=asked.channel,
+        version=asked.version,
+        is_default=asked.is_default,
+        is_mandatory=False,
+        needs=asked.needs,
+    )
+
+
+def recorded_as_running(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
+    """The record with the version that the plan has found, and with its manager's uid and image."""
+    running = planned.outlook.running
+    if not running.version:
+        return record
+    manager = next((one for one in planned.outlook.managers if one.ref == running.manager), None)
+    if manager is None or manager.is_as_left:
+        return replace(record, installed_version=running.version)
+    obj = manager.object
+    known = KnownObject(obj["apiVersion"], manager.ref, obj["metadata"].get("uid", ""))
+    return replace(record, installed_version=running.version, manager=known, manager_image=manager_image(obj))
+
+
+def with_deployment_begun(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
+    """The record before the first write of a deployment: the version that runs, and the one to deploy.
+
+    By it the next run knows what runs after one that was cut off.
+    """
+    if not planned.changes_objects or planned.version is None or planned.component is None:
+        return record
+    known = _wanted_manager(record, planned)
+    images = (manager_image(obj) for obj in planned.component.objects if known and ref_of(obj) == known.ref)
+    return replace(
+        recorded_as_running(record, planned),
+        deploying_version=planned.version.version,
+        deploying_image=next(images, ""),
+    )
+
+
+def installed_record(cluster: Cluster, record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
+    """The record of the version whose objects were compared or applied, with its manager that exists now."""
+    version = planned.version
+    if version is None:
+        return record
+    manager, image = None, ""
+    known = _wanted_manager(record, planned)
+    if known is not None:
+        live = cluster.get(known.api_version, known.ref.kind, known.ref.name, known.ref.namespace or None)
+        if live is not None:
+            manager = known._replace(uid=live["metadata"].get("uid", ""))
+            image = manager_image(live)
+    return replace(
+        record,
+        installed_version=version.version,
+        manager=manager,
+        manager_image=image,
+        deploying_version="",
+        deploying_image="",
+        managed_kinds=version.associated,
+    )
+
+
+def _wanted_manager(record: ModuleRecord, planned: PlannedModule) -> KnownObject | None:
+    """The manager of the compared version: that of its template, else the main workload of its manifest."""
+    if planned.version is not None and planned.version.manager is not None:
+        return KnownObject(planned.version.manager.api_version, planned.version.manager.ref)
+    if planned.component is None or not (planned.changes_objects or planned.is_adopted_as_it_is):
+        return record.manager
+    workload = main_workload(planned.component.objects)
+    return KnownObject(workload["apiVersion"], ref_of(workload)) if workload else None
