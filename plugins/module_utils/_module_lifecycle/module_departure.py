@@ -133,6 +133,18 @@ def managed_kinds(cluster: Cluster, module: DepartingModule) -> ManagedKinds:
     return ManagedKinds(frozenset({*kinds, *associated}), plurals)
 
 
+def undeleted(errors: Sequence[ClusterError], deleted: int = 0) -> LifecycleError:
+    """The error of a deletion that does not know what exists.
+
+    Args:
+        errors: of the reads.
+        deleted: how many objects it has deleted before.
+    """
+    what = "nothing more of it is deleted" if deleted else "nothing of it was deleted"
+    told = "; ".join(map(str, errors[:MOST_REASONS]))
+    return LifecycleError(f"{what}, because it is unknown whether resources of its kinds exist: {told}")
+
+
 class ModuleDeparture:
     """The deletion of one module, step by step.
 
@@ -154,13 +166,9 @@ class ModuleDeparture:
             LifecycleError: they can't be read, so nothing may be deleted.
         """
         found = living_resources(self._terms.cluster, self._kinds.kinds)
-        errors = [str(one) for one in found.values() if isinstance(one, ClusterError)]
+        errors = [one for one in found.values() if isinstance(one, ClusterError)]
         if errors:
-            told = "; ".join(errors[:MOST_REASONS])
-            raise LifecycleError(
-                "nothing more of it is deleted, because it is unknown whether resources of its kinds exist:"
-                f" {told}"
-            )
+            raise undeleted(errors, self._deleted)
         return [obj for one in found.values() if isinstance(one, list) for obj in one]
 
     def depart(self) -> Departure:
@@ -300,7 +308,7 @@ class ModuleDeparture:
         uids = {entry.uid for entry in self._terms.others if entry.uid}
         live = read_metadata(self._terms.cluster, [inventory])
         entries = [
-            _as_it_is(entry, live)
+            as_seen(entry, live)
             for entry in inventory.entries
             if entry.ref not in others and entry.uid not in uids
         ]
@@ -338,7 +346,7 @@ class _LastLook:
             self._removal.stop("resources of its kinds live", cancelled=False)
 
 
-def _as_it_is(entry: InventoryEntry, live: Mapping[Ref, Object]) -> InventoryEntry:
+def as_seen(entry: InventoryEntry, live: Mapping[Ref, Object]) -> InventoryEntry:
     """The entry with the object's current state, if it is still that very object.
 
     This collection may never have written an adopted module: only the uid says that an object belongs to it.

@@ -31,12 +31,8 @@ from .._runs.records.inventories import read_inventories
 from .._runs.removal_progress import removal_callbacks
 from ..migration import Phase
 from .module_plan import PlannedModule, module_migrations
+from .module_removals import KEPT_KINDS, old_managers
 from .work_terms import WorkTerms
-
-WORKLOADS = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet")})
-"""Kinds of which the old manager is deleted before the new one starts, as an operator may elect no leader."""
-KEPT_KINDS = frozenset({("", "PersistentVolumeClaim")})
-"""Kinds with data, which an upgrade never deletes."""
 
 
 @dataclass(frozen=True)
@@ -112,21 +108,9 @@ class ModuleDeployment:
     def _remove_old_managers(self) -> None:
         """Remove managers that the version no longer has, before the new one starts."""
         planned = self.planned
-        entries = {
-            entry.ref: entry
-            for entry in (planned.before.entries if planned.before else ())
-            if entry.ref[:2] in WORKLOADS
-        }
-        running = planned.outlook.running.manager
-        for manager in planned.outlook.managers:
-            if ref_of(manager.object) == running:
-                meta = manager.object["metadata"]
-                entries.setdefault(
-                    running, InventoryEntry(manager.object["apiVersion"], running, meta["uid"])
-                )
-        old = [self._as_seen(entry) for ref, entry in entries.items() if ref not in self.component.refs]
+        old = old_managers(planned.outlook, planned.before, self.component.refs)
         if old:
-            self._remove(ComponentRemoval(old), "removing the old manager")
+            self._remove(ComponentRemoval(list(map(self._as_seen, old))), "removing the old manager")
 
     def _as_seen(self, entry: InventoryEntry) -> InventoryEntry:
         """The entry with the resourceVersion of the object, if it is still that very object."""

@@ -17,7 +17,7 @@ from .._carrier.module_materials import MissingManifest
 from .._carrier.task import Task
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.errors import ClusterError
-from .._cluster.kinds import NAMESPACE_KIND
+from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from .._components.component_plan import ComponentPlan
 from .._components.component_rehearsal import ComponentRehearsal, RehearsalContext, refusal_blocker
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
@@ -49,6 +49,7 @@ from .desired_module import (
 from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
 from .module_facts import ModuleOutlook, considered_names, gather_facts
+from .module_removals import dropped_entries, old_managers, rehearse_removal
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
 
@@ -88,6 +89,7 @@ class PlannedModule:
         declined_configuration: the configuration that is never created, because the user has instances;
             mostly None.
         scaling: the patch that scales its manager back from zero; mostly None.
+        removals: the deletions of objects that it drops, its old manager included.
         problem: why nothing of it may be written, in a sentence; mostly empty.
     """
 
@@ -101,6 +103,7 @@ class PlannedModule:
     configuration: Object | None = None
     declined_configuration: Object | None = None
     scaling: ManagerScaling | None = None
+    removals: tuple[ObjectChange, ...] = ()
     problem: str = ""
 
     @property
@@ -109,8 +112,8 @@ class PlannedModule:
 
     @property
     def changes(self) -> tuple[ObjectChange, ...]:
-        """The changes of its objects, and the creation of its default configuration."""
-        changes = self.plan.changes if self.plan else ()
+        """The changes of its objects, what it drops, and the creation of its default configuration."""
+        changes = (*(self.plan.changes if self.plan else ()), *self.removals)
         created = self.configuration
         return (*changes, ObjectChange(ref_of(created), None, created)) if created else changes
 
@@ -119,20 +122,11 @@ class PlannedModule:
         """Whether the run applies its objects."""
         if self.plan is None or self.problem:
             return False
-        if self.scaling is not None:
+        if self.scaling is not None or self.removals:
             return True
-        if self.decision.action == ADOPT:
+        if self.decision.action in (ADOPT, DELETE):
             return bool(self.plan.changes)
-        if self.decision.action == DELETE:
-            # Instances in the manifest are deleted first, and not created again.
-            return any(change.ref not in self._own_instances for change in self.plan.changes)
         return self.plan.takes_part
-
-    @cached_property
-    def _own_instances(self) -> frozenset[Ref]:
-        if self.component is None:
-            return frozenset()
-        return own_instances(self.component.refs, defined_plurals(self.component.objects))
 
     @property
     def is_adopted_as_it_is(self) -> bool:
@@ -166,6 +160,9 @@ class ModulePlanner:
         self._windows = None if policy is None else parse_policy(policy, "maintenance_policy")
         self.overlay = DryRunCluster(task.cluster)
         self.changes = RehearsedChanges(self.overlay)
+        # Deletions are rehearsed on the other overlay. There the operators are as they are now.
+        upkeep = DryRunCluster(task.cluster)
+        self._upkeep = (upkeep, RehearsedChanges(upkeep))
         self._missing: list[str] = []
 
     def plan(self) -> list[PlannedModule]:
@@ -213,17 +210,24 @@ class ModulePlanner:
         if action == ADOPT or (action == UPGRADE and planned.before is None):
             planned = self._with_adopted_inventory(planned, version)
         component = self._component(version, planned)
-        rehearsal = self._rehearsal(planned)
+        overlay, changes = self._upkeep if action == DELETE else (self.overlay, self.changes)
+        rehearsal = self._rehearsal(planned, overlay, changes)
         origin = Origin(
             is_older=False,
             is_same=planned.before is not None and component.digest == planned.before.digest,
             is_limited_to_changes=not self._request.policy.takes_from_others,
         )
         start = rehearsal.start(component, origin)
-        applied = rehearsal.apply(start, start.objects)
         refs = {ref_of(obj): obj for obj in start.objects}
+        if action == DELETE:
+            # Instances in the manifest are deleted first, and not created again.
+            own = own_instances(refs, defined_plurals(component.objects))
+            refs = {ref: obj for ref, obj in refs.items() if ref not in own}
+        applied = rehearsal.apply(start, list(refs.values()))
         replaced = [one.ref for one in applied.applied if one.replaced]
-        found = rehearsal.end(start, applied, self.changes.take(refs, replaced))
+        found = rehearsal.end(start, applied, changes.take(refs, replaced))
+        if planned.decision.takes_back:
+            found = replace(found, plan=_without_own_deletions(found.plan))
         problems = [
             *(blocker.message for blocker in start.blockers),
             *(refusal_blocker(component.name, refusal).message for refusal in applied.refused),
@@ -236,7 +240,28 @@ class ModulePlanner:
             scaling=self._scaling(planned.outlook, component),
             problem="; ".join(problems),
         )
-        return self._with_configuration(planned, component)
+        return self._with_configuration(self._with_removals(planned, overlay, changes), component)
+
+    def _with_removals(
+        self, planned: PlannedModule, overlay: DryRunCluster, changes: RehearsedChanges
+    ) -> PlannedModule:
+        """The module with the deletions of what it drops, rehearsed like those of the run."""
+        component, before, plan = planned.component, planned.before, planned.plan
+        if component is None or plan is None:
+            return planned
+        old = old_managers(planned.outlook, before, component.refs)
+        others = [one for name, one in self._observed.inventories.items() if name != planned.name]
+        dropped = dropped_entries(before, component.refs, [*others, *self._observed.others])
+        if not planned.changes_objects:
+            # What stays for its contents was checked by the run that dropped it.
+            dropped = [entry for entry in dropped if entry.ref[:2] not in (CRD_KIND, NAMESPACE_KIND)]
+        entries = {entry.ref: entry for entry in (*old, *dropped)}
+        if planned.problem or not entries:
+            return planned
+        notes = rehearse_removal(overlay, planned.name, list(entries.values()))
+        return replace(
+            planned, removals=changes.take(), plan=replace(plan, warnings=(*plan.warnings, *notes))
+        )
 
     def _scaling(self, outlook: ModuleOutlook, component: DesiredComponent) -> ManagerScaling | None:
         """How to scale the manager back, if it was scaled to zero."""
@@ -346,7 +371,9 @@ class ModulePlanner:
         live = read_metadata(self._task.cluster, [_as_inventory(component)])
         return replace(planned, before=adopted_inventory(component, live))
 
-    def _rehearsal(self, planned: PlannedModule) -> ComponentRehearsal:
+    def _rehearsal(
+        self, planned: PlannedModule, overlay: DryRunCluster, changes: RehearsedChanges
+    ) -> ComponentRehearsal:
         inventories = dict(self._observed.inventories)
         inventories.pop(planned.name, None)
         if planned.before is not None:
@@ -354,16 +381,20 @@ class ModulePlanner:
         live = self._observed.live
         if planned.before is not None and planned.name not in self._observed.inventories:
             live = {**live, **read_metadata(self._task.cluster, [planned.before])}
-        context = RehearsalContext(self.overlay, self._request.policy, inventories, live, self.autoscaled)
+        context = RehearsalContext(overlay, self._request.policy, inventories, live, self.autoscaled)
         runner = module_migrations(self._runner, planned)
-        return ComponentRehearsal(
-            context, MigrationRehearsal(self._task.cluster, self.overlay, runner, self.changes)
-        )
+        return ComponentRehearsal(context, MigrationRehearsal(self._task.cluster, overlay, runner, changes))
 
     @cached_property
     def autoscaled(self) -> frozenset[tuple[str, str, str]]:
         """The targets of the cluster's autoscalers."""
         return read_autoscaled(self._task.cluster)
+
+
+def _without_own_deletions(plan: ComponentPlan) -> ComponentPlan:
+    """The plan of a cancelled deletion: the missing objects were deleted by that deletion."""
+    findings = tuple(one for one in plan.findings if one.manager or one.field)
+    return replace(plan, findings=findings)
 
 
 def module_migrations(runner: MigrationRunner, planned: PlannedModule) -> MigrationRunner:

@@ -115,8 +115,8 @@ class _ModuleRun:
             if one.name not in self._outcomes:
                 self._outcomes[one.name] = self._report(one)
         warnings += self._task.materials.modules.warnings()
-        ended = [(one, self._outcomes[one.name]) for one in planned]
-        changes = [change for one in planned for change in one.changes]
+        ended = [(_as_followed(one, self._outcomes[one.name]), self._outcomes[one.name]) for one in planned]
+        changes = [change for one, _done in ended for change in one.changes]
         if self._task.check_mode:
             later = self._planner.changes.take()
             changes += [change for change in later if change.ref.group != GROUP]
@@ -277,6 +277,11 @@ class _ModuleRun:
             lambda: self._planner.autoscaled,
         )
         return (decision.state, decision.message) if health.is_ready else (ERROR, health.reason)
+
+
+def _as_followed(planned: PlannedModule, done: ModuleOutcome) -> PlannedModule:
+    """The plan for a module, without changes that were no part of the work on it."""
+    return planned if done.follows_plan else replace(planned, plan=None, removals=())
 
 
 def _needs(planned: PlannedModule) -> Sequence[str]:

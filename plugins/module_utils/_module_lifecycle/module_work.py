@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from .._cluster.cluster import Object, ref_of
+from .._cluster.errors import ClusterError
 from .._cluster.timestamp import interval_until_now, timestamp
 from .._components.component_inventory import with_deployed_as
 from .._components.desired_component import DesiredComponent
@@ -18,6 +19,7 @@ from .._errors import MOST_REASONS, LifecycleError
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.ownership.hand_over import hand_over
+from .._objects.prune.managed_resources import with_conversion_advice
 from .._progress import Step
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import delete_inventory, read_inventories, write_inventory
@@ -40,7 +42,7 @@ from .._runs.records.modules import (
 from .decision import DELETE, UNMANAGE
 from .default_configuration import Creation, create_configuration
 from .denial import lift
-from .module_departure import DepartingModule, Departure, DepartureTerms, ModuleDeparture
+from .module_departure import DepartingModule, Departure, DepartureTerms, ModuleDeparture, undeleted
 from .module_deployment import ModuleDeployment
 from .module_health import module_health
 from .module_plan import PlannedModule
@@ -56,11 +58,14 @@ class ModuleOutcome:
         outcome: as the record of the run has it.
         record: the new record; None if there is none.
         is_changed: whether anything in the cluster was changed, except for our own records.
+        follows_plan: whether the planned changes of its objects are part of it. A deletion repairs the
+            operator only while it is blocked.
     """
 
     outcome: ComponentOutcome
     record: ModuleRecord | None
     is_changed: bool = False
+    follows_plan: bool = True
 
 
 @dataclass
@@ -88,7 +93,7 @@ class ModuleWork:
             self._check_running_version()
             done = work()
         except LifecycleError as error:
-            done = self._failed(str(error))
+            done = replace(self._failed(str(error)), follows_plan=action != DELETE)
         seconds = time.monotonic() - started
         times = interval_until_now(seconds)
         outcome = replace(done.outcome, seconds=seconds, **times, owner_kind=MODULE)
@@ -199,7 +204,10 @@ class ModuleWork:
             return None
         cluster, ref = self.terms.cluster, known.ref
         for served in cluster.served(ref.group, ref.kind)[:1]:
-            live = cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
+            try:
+                live = cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
+            except ClusterError as error:
+                raise with_conversion_advice(error, served) from error
             if live is not None and live["metadata"]["uid"] == known.uid:
                 return live
         return None
@@ -264,39 +272,44 @@ class ModuleWork:
     def _delete(self) -> ModuleOutcome:
         """Delete the module, as far as the existing resources of its kinds allow."""
         planned, terms, record = self.planned, self.terms, self._record
-        since = record.deletion_since or timestamp()
-        is_ours = planned.outlook.facts.policy != IGNORE
-        lives = is_ours and self._live_configuration(record.configuration) is not None
-        self._write(
-            replace(
-                record,
-                state=ABSENT,
-                deletion_since=since,
-                deletes_configuration=record.deletes_configuration or lives,
-                status=ModuleStatus(DELETING),
-            )
+        wanted = replace(
+            record,
+            state=ABSENT,
+            deletion_since=record.deletion_since or timestamp(),
+            status=ModuleStatus(DELETING),
         )
+        try:
+            is_ours = planned.outlook.facts.policy != IGNORE
+            lives = is_ours and self._live_configuration(record.configuration) is not None
+        except ClusterError as error:
+            # The next run continues with what this one was to do.
+            self._record = wanted
+            raise undeleted([error]) from error
+        self._write(replace(wanted, deletes_configuration=record.deletes_configuration or lives))
         departure = self._departure(terms.inventories.get(planned.name))
         upkeep = ComponentOutcome(planned.name, SUCCEEDED)
-        if planned.changes_objects and not terms.is_rehearsal and departure.blockers():
+        is_maintained = planned.changes_objects and bool(departure.blockers())
+        if is_maintained and not terms.is_rehearsal:
             # The controller that removes the finalizers may be deleted, or need a fix in a newer version.
             upkeep = ModuleDeployment(terms, planned, self._component()).deploy()
             if upkeep.state == SUCCEEDED:
                 self._record = self._installed_record()
             inventories = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE)
             departure = self._departure(inventories.get(planned.name))
-        departed = departure.depart()
-        return self._departed(self._with_operator_state(departed), upkeep)
+        done = self._departed(self._with_operator_state(departure.depart()), upkeep)
+        is_changed = done.is_changed or (is_maintained and terms.is_rehearsal)
+        return replace(done, is_changed=is_changed, follows_plan=is_maintained)
 
     def _with_operator_state(self, departure: Departure) -> Departure:
-        """The departure, with the operator's problem as the reason if it does not run."""
+        """The departure, with the problem of the operator that was left as the reason if it does not run."""
         if not departure.blockers:
             return departure
         planned, terms = self.planned, self.terms
+        facts = replace(planned.outlook.facts, record=self._record)
         health = module_health(
             terms.cluster,
-            planned.version,
-            planned.outlook._replace(managers=()),
+            None,
+            planned.outlook._replace(facts=facts, managers=()),
             planned.before,
             lambda: terms.autoscaled,
         )

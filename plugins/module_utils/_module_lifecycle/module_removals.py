@@ -1,0 +1,64 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The objects that a module drops: its old managers, which go first, and all others, which go last."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from .._cluster.cluster import Cluster, Ref, ref_of
+from .._components.component_removal import ComponentRemoval, remove_components
+from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.inventory_entry import InventoryEntry
+from .._objects.inventory.live_objects import read_metadata
+from .._objects.prune.contained_objects import ContainedObjects
+from .._objects.prune.removal import Terms
+from .module_departure import as_seen
+from .module_facts import ModuleOutlook
+
+WORKLOADS = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet")})
+"""Kinds of which the old manager is deleted before the new one starts, as an operator may elect no leader."""
+KEPT_KINDS = frozenset({("", "PersistentVolumeClaim")})
+"""Kinds with data, which an upgrade never deletes."""
+
+
+def old_managers(
+    outlook: ModuleOutlook, before: Inventory | None, refs: Collection[Ref]
+) -> list[InventoryEntry]:
+    """The workloads that a module has and no longer wants: recorded ones, and the manager that runs.
+
+    Args:
+        outlook: of the module.
+        before: its inventory.
+        refs: the wanted objects.
+    """
+    recorded = before.entries if before else ()
+    entries = {entry.ref: entry for entry in recorded if entry.ref[:2] in WORKLOADS}
+    running = outlook.running.manager
+    for manager in outlook.managers:
+        if ref_of(manager.object) == running:
+            meta = manager.object["metadata"]
+            entries.setdefault(running, InventoryEntry(manager.object["apiVersion"], running, meta["uid"]))
+    return [entry for ref, entry in entries.items() if ref not in refs]
+
+
+def dropped_entries(
+    before: Inventory | None, refs: Collection[Ref], others: Iterable[Inventory]
+) -> list[InventoryEntry]:
+    """The recorded objects of a module that it no longer wants, and that no other owner has."""
+    taken = {entry.ref for one in others for entry in one.entries}
+    recorded = before.entries if before else ()
+    return [entry for entry in recorded if entry.ref not in refs and entry.ref not in taken]
+
+
+def rehearse_removal(overlay: Cluster, name: str, entries: Sequence[InventoryEntry]) -> list[str]:
+    """Delete objects of a module on an overlay; a sentence about each that stays, or can't be deleted."""
+    live = read_metadata(overlay, [Inventory(name, entries=tuple(entries))])
+    removal = ComponentRemoval(
+        [as_seen(entry, live) for entry in entries], is_protected=lambda ref: ref[:2] in KEPT_KINDS
+    )
+    remove_components(
+        {name: removal}, Terms(overlay, retain=ContainedObjects(overlay).retain), inventories={}
+    )
+    return [*removal.removal.notes, *removal.removal.errors]
