@@ -24,7 +24,7 @@ from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.inventory.live_objects import read_metadata
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.managed_resources import describe_living, living_resources
-from .._objects.prune.removal import OPERATORS_ROUND, Terms
+from .._objects.prune.removal import OPERATORS_ROUND, Removal, Terms
 from .._progress import Progress, Step
 from .._runs.outcomes import removal_outcome
 from .._runs.removal_progress import removal_callbacks
@@ -42,6 +42,7 @@ class DepartureTerms:
         cluster: live or an overlay.
         is_rehearsal: whether it is an overlay, on which denials and waits are impossible.
         timeout: seconds that the deletion of a module may take.
+        waits: whether to wait for resources that are held; otherwise the next run continues.
         cancelled: whether to stop.
         progress: where to report.
         others: the objects of other owners.
@@ -53,6 +54,7 @@ class DepartureTerms:
     cancelled: Callable[[], bool]
     progress: Progress
     others: Sequence[InventoryEntry] = ()
+    waits: bool = True
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class Departure:
         is_over: whether nothing is left of it.
         deleted: how many objects were deleted.
         blockers: the blockers of the deletion, line by line.
+        needs_operator: whether the operator has to let go of what blocks.
         error: why it is not over, in a sentence.
         warnings: for a person.
     """
@@ -91,6 +94,7 @@ class Departure:
     is_over: bool
     deleted: int = 0
     blockers: tuple[str, ...] = ()
+    needs_operator: bool = True
     error: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -193,7 +197,7 @@ class ModuleDeparture:
         living = self.blockers()
         self._delete_own(living)
         blocking = [] if module.deletes_resources else [one for one in living if not self._is_own(one)]
-        if not blocking:
+        if not blocking and terms.waits:
             self._wait_until_gone(living)
         left = self.blockers()
         if left and not (terms.is_rehearsal and not blocking):
@@ -206,7 +210,19 @@ class ModuleDeparture:
             "resources of its kinds live, so its operator stays. Delete them, or set delete_resources for"
             " this module, and run the playbook again"
         )
-        return Departure(False, self._deleted, tuple(told), error)
+        if all(one["metadata"].get("deletionTimestamp") for one in left):
+            error = (
+                "resources of its kinds are still being deleted, so its operator stays."
+                " The next run continues"
+            )
+        return Departure(False, self._deleted, tuple(told), error=error)
+
+    def _held(self, removal: Removal) -> list[Object]:
+        """The objects of which only the deletion has not ended, if no other error stopped the removal."""
+        failed = Inventory(self._module.name, entries=tuple(removal.failed))
+        live = read_metadata(self._terms.cluster, [failed]).values()
+        held = [one for one in live if one["metadata"].get("deletionTimestamp")]
+        return held if len(held) == len(removal.errors) else []
 
     @cached_property
     def _kinds(self) -> ManagedKinds:
@@ -295,6 +311,10 @@ class ModuleDeparture:
             outcome = removal_outcome(module.name, removal.removal)
             self._deleted += outcome.deleted
             definitions = [entry for entry in removal.removal.retained if entry.ref[:2] == CRD_KIND]
+            if not terms.waits and not removal.removal.cancelled and (held := self._held(removal.removal)):
+                error = "its objects are still being deleted. The next run continues"
+                told = tuple(describe_living(held, datetime.now(UTC)))
+                return Departure(False, self._deleted, told, False, error, outcome.warnings)
             if outcome.error or definitions:
                 error = outcome.error or "; ".join(removal.removal.notes)
                 return Departure(False, self._deleted, error=error, warnings=outcome.warnings)

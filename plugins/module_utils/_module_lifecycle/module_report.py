@@ -99,6 +99,8 @@ def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) 
         return INSTALLED if outlook.managers else NOT_INSTALLED
     if record.status.state != READY:
         return record.status.state
+    if record.is_skipped:
+        return WARNING
     before = observed.inventories.get(outlook.facts.name)
     health = module_health(cluster, None, outlook, before, lambda: read_autoscaled(cluster))
     return READY if health.is_ready else ERROR

@@ -40,7 +40,7 @@ from .._runs.records.modules import (
     write_module_record,
 )
 from .decision import DELETE, UNMANAGE
-from .default_configuration import Creation, create_configuration
+from .default_configuration import ConfigurationHeld, Creation, create_configuration
 from .denial import lift
 from .module_departure import DepartingModule, Departure, DepartureTerms, ModuleDeparture, undeleted
 from .module_deployment import ModuleDeployment
@@ -48,6 +48,9 @@ from .module_health import module_health
 from .module_plan import PlannedModule
 from .running_version import RunningVersion, manager_image
 from .work_terms import WorkTerms
+
+UNWAITED_SECONDS = 5.0
+"""How long a deletion without waiting may take, as the server needs some seconds to remove definitions."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +137,14 @@ class ModuleWork:
             state = ERROR if outcome.state == FAILED else PROCESSING
             return self._ended(outcome, state, outcome.error)
         self._write(self._installed_record(), is_written=False)
-        is_configured = self._configure()
-        decision = planned.decision
-        done = self._ended(outcome, decision.state, decision.message)
+        decision, is_configured = planned.decision, False
+        state, message = decision.state, decision.message
+        try:
+            is_configured = self._configure()
+        except ConfigurationHeld as held:
+            state, message = WARNING, "; ".join(filter(None, (message, str(held))))
+            outcome = replace(outcome, warnings=(*outcome.warnings, str(held)))
+        done = self._ended(outcome, state, message)
         return replace(done, is_changed=self._is_applied(outcome) or is_configured)
 
     def _is_applied(self, outcome: ComponentOutcome) -> bool:
@@ -233,7 +241,11 @@ class ModuleWork:
         self.terms.progress(self.planned.name, "configuring", reason, Step(limit=limit, reason=reason))
         deadline = time.monotonic() + self.terms.request.timeout
         uid = create_configuration(
-            self.terms.cluster, wanted, deadline=deadline, cancelled=self.terms.out_of_grace
+            self.terms.cluster,
+            wanted,
+            deadline=deadline,
+            cancelled=self.terms.out_of_grace,
+            waits=self.terms.request.wait,
         )
         self._record = replace(
             record,
@@ -271,7 +283,7 @@ class ModuleWork:
 
     def _delete(self) -> ModuleOutcome:
         """Delete the module, as far as the existing resources of its kinds allow."""
-        planned, terms, record = self.planned, self.terms, self._record
+        planned, terms, record = self.planned, self._terms_of_deletion(), self._record
         wanted = replace(
             record,
             state=ABSENT,
@@ -286,7 +298,7 @@ class ModuleWork:
             self._record = wanted
             raise undeleted([error]) from error
         self._write(replace(wanted, deletes_configuration=record.deletes_configuration or lives))
-        departure = self._departure(terms.inventories.get(planned.name))
+        departure = self._departure(terms, terms.inventories.get(planned.name))
         upkeep = ComponentOutcome(planned.name, SUCCEEDED)
         is_maintained = planned.changes_objects and bool(departure.blockers())
         if is_maintained and not terms.is_rehearsal:
@@ -295,14 +307,14 @@ class ModuleWork:
             if upkeep.state == SUCCEEDED:
                 self._record = self._installed_record()
             inventories = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE)
-            departure = self._departure(inventories.get(planned.name))
+            departure = self._departure(terms, inventories.get(planned.name))
         done = self._departed(self._with_operator_state(departure.depart()), upkeep)
         is_changed = done.is_changed or (is_maintained and terms.is_rehearsal)
         return replace(done, is_changed=is_changed, follows_plan=is_maintained)
 
     def _with_operator_state(self, departure: Departure) -> Departure:
         """The departure, with the problem of the operator that was left as the reason if it does not run."""
-        if not departure.blockers:
+        if not departure.blockers or not departure.needs_operator:
             return departure
         planned, terms = self.planned, self.terms
         facts = replace(planned.outlook.facts, record=self._record)
@@ -318,8 +330,14 @@ class ModuleWork:
         told = f"its operator, which has to let go of them, does not run: {health.reason}"
         return replace(departure, blockers=(*departure.blockers, told))
 
-    def _departure(self, inventory: Inventory | None) -> ModuleDeparture:
-        record, terms, asked = self._record, self.terms, self.planned.request
+    def _terms_of_deletion(self) -> WorkTerms:
+        """The context of a deletion; without waiting, the server gets a few seconds for each module."""
+        terms, request = self.terms, self.terms.request
+        limit = request.timeout if request.wait else min(request.timeout, UNWAITED_SECONDS)
+        return replace(terms, request=replace(request, timeout=limit))
+
+    def _departure(self, terms: WorkTerms, inventory: Inventory | None) -> ModuleDeparture:
+        record, asked = self._record, self.planned.request
         target = self.planned.outlook.target
         # With the policy ignore, as in Kyma's own lifecycle manager, no configuration is deleted.
         configuration = record.configuration if self.planned.outlook.facts.policy != IGNORE else None
@@ -331,6 +349,7 @@ class ModuleWork:
                 terms.out_of_grace,
                 terms.progress,
                 tuple(terms.entries_of_others(self.planned.name)),
+                terms.request.wait,
             ),
             DepartingModule(
                 name=self.planned.name,
@@ -380,6 +399,8 @@ class ModuleWork:
         )
         status = ModuleStatus(planned.decision.state, planned.decision.message)
         record = replace(wanted_record(self._record, planned), status=status)
+        if planned.decision.action == UNMANAGE:
+            record = replace(record, state=UNMANAGED, deletion_since="")
         is_changed = not planned.is_adopted_as_it_is or planned.configuration is not None
         return ModuleOutcome(outcome, record, is_changed=is_changed)
 

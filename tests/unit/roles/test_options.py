@@ -19,7 +19,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.reque
 from tests.cluster.paths import ROOT
 
 ROLES = sorted((ROOT / "roles").iterdir())
-WITHOUT_DEFAULT = {"kyma_modules": {"kyma_modules", "kyma_cluster_labels"}}
+WITHOUT_DEFAULT = {
+    "kyma": {"kyma_modules_timeout"},
+    "kyma_modules": {"kyma_modules", "kyma_cluster_labels"},
+}
 """Variables that mean something else where they are not set."""
 TASKS = "ansible_collections.kyma.lifecycle.plugins.module_utils._tasks"
 
@@ -55,7 +58,15 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
             "kyma_component",
             "main",
             "component",
-            {"state", "force", "undo_migrations", "deadline", "service_account", "prune_allow"},
+            {
+                "state",
+                "force",
+                "undo_migrations",
+                "deadline",
+                "service_account",
+                "prune_allow",
+                "modules_timeout",
+            },
         ),
         # What is said of one module, where there is no list.
         ("kyma_modules", "main", "module", set(ONE_MODULE)),
