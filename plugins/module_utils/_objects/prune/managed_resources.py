@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from ..._cluster.cluster import Cluster, Object, Resource, group_of, ref_of
-from ..._cluster.errors import ClusterError
+from ..._cluster.errors import ClusterError, is_conversion_failure
 from ..._cluster.kinds import CRD_KIND
 from ..._text import one_line
 from ..._threads import map_in_threads
@@ -60,7 +60,7 @@ def living_resources(cluster: Cluster, kinds: Iterable[GroupKind]) -> LivingReso
 
 def with_conversion_advice(error: ClusterError, kind: Resource) -> ClusterError:
     """The error of a read, with what to do if the conversion webhook of the kind does not answer."""
-    if "conversion webhook" not in str(error):
+    if not is_conversion_failure(error):
         return error
     crd = f"{kind.plural}.{group_of(kind.api_version)}"
     return ClusterError(

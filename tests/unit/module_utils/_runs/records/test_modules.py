@@ -107,3 +107,10 @@ def test_a_label_marks_a_module_to_be_skipped_and_writing_its_record_keeps_the_l
     assert read_module_records(cluster)["nats"] == replace(FULL, is_skipped=True)
     write_module_record(cluster, FULL)
     assert read_module_records(cluster)["nats"].is_skipped
+
+
+def test_kubectl_shows_the_policy_and_the_message_without_wide_output() -> None:
+    """A column with a priority appears only with ``-o wide``."""
+    (version,) = MODULE_DEFINITION["spec"]["versions"]
+    columns = [one["name"] for one in version["additionalPrinterColumns"] if not one.get("priority")]
+    assert columns == ["Wanted", "State", "Version", "Channel", "Policy", "Message", "Age"]
