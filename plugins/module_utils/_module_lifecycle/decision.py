@@ -94,11 +94,6 @@ class Decision:
     takes_back: bool = False
     is_skipped: bool = False
 
-    @property
-    def is_failure(self) -> bool:
-        """Whether it makes the host fail."""
-        return self.action == REFUSE
-
 
 def decide(facts: ModuleFacts) -> Decision:
     """What happens to a module."""

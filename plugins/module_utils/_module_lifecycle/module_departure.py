@@ -192,7 +192,8 @@ class ModuleDeparture:
         if kinds.plurals and not terms.is_rehearsal:
             self._report("denying new resources of its kinds")
             denial = Denial(module.name, module.since, kinds.plurals, self._own)
-            limit = min(self._deadline, time.monotonic() + DENIAL_SECONDS)
+            limit = time.monotonic() + DENIAL_SECONDS
+            limit = min(self._deadline, limit) if terms.waits else limit
             impose(terms.cluster, denial, deadline=limit, cancelled=terms.cancelled)
         living = self.blockers()
         self._delete_own(living)

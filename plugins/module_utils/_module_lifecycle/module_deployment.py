@@ -30,6 +30,7 @@ from .._runs.outcomes import SUCCEEDED, ComponentOutcome, removal_outcome
 from .._runs.records.inventories import read_inventories
 from .._runs.removal_progress import removal_callbacks
 from ..migration import Phase
+from .module_departure import as_seen
 from .module_plan import PlannedModule, module_migrations
 from .module_removals import KEPT_KINDS, old_managers
 from .work_terms import WorkTerms
@@ -116,9 +117,7 @@ class ModuleDeployment:
         """The entry with the resourceVersion of the object, if it is still that very object."""
         ref = entry.ref
         live = self.terms.cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
-        if live is None or live["metadata"].get("uid") != entry.uid:
-            return entry
-        return entry._replace(resource_version=live["metadata"]["resourceVersion"])
+        return as_seen(entry, {ref: live} if live else {})
 
     def _prune(self, outcome: ComponentOutcome) -> ComponentOutcome:
         """Remove what the module has dropped, once all of its objects are healthy."""

@@ -57,12 +57,7 @@ def module_health(
 
 
 def explain_skipped(health: ManagerHealth, reason: str) -> str:
-    """The message of a module that is left alone, with what is wrong with its manager.
-
-    Args:
-        health: of the module.
-        reason: why it is left alone, in a sentence.
-    """
+    """The message of a module that is left alone for a reason, with what is wrong with its manager."""
     if health.is_ready:
         return f"skipped: {reason}"
     ref, _colon, problem = health.reason.partition(": ")

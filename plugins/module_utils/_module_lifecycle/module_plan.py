@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -49,7 +49,7 @@ from .desired_module import (
 from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
 from .module_facts import ModuleOutlook, considered_names, gather_facts
-from .module_removals import dropped_entries, old_managers, rehearse_removal
+from .module_removals import old_managers, rehearse_removal
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
 
@@ -227,7 +227,9 @@ class ModulePlanner:
         replaced = [one.ref for one in applied.applied if one.replaced]
         found = rehearsal.end(start, applied, changes.take(refs, replaced))
         if planned.decision.takes_back:
-            found = replace(found, plan=_without_own_deletions(found.plan))
+            # The missing objects were deleted by the deletion that is cancelled.
+            findings = tuple(one for one in found.plan.findings if one.manager or one.field)
+            found = replace(found, plan=replace(found.plan, findings=findings))
         problems = [
             *(blocker.message for blocker in start.blockers),
             *(refusal_blocker(component.name, refusal).message for refusal in applied.refused),
@@ -240,28 +242,23 @@ class ModulePlanner:
             scaling=self._scaling(planned.outlook, component),
             problem="; ".join(problems),
         )
-        return self._with_configuration(self._with_removals(planned, overlay, changes), component)
+        if going := self._going(planned, component.refs):
+            warnings = (*found.plan.warnings, *rehearse_removal(overlay, planned.name, going))
+            plan = replace(found.plan, warnings=warnings)
+            planned = replace(planned, plan=plan, removals=changes.take())
+        return self._with_configuration(planned, component)
 
-    def _with_removals(
-        self, planned: PlannedModule, overlay: DryRunCluster, changes: RehearsedChanges
-    ) -> PlannedModule:
-        """The module with the deletions of what it drops, rehearsed like those of the run."""
-        component, before, plan = planned.component, planned.before, planned.plan
-        if component is None or plan is None:
-            return planned
-        old = old_managers(planned.outlook, before, component.refs)
-        others = [one for name, one in self._observed.inventories.items() if name != planned.name]
-        dropped = dropped_entries(before, component.refs, [*others, *self._observed.others])
+    def _going(self, planned: PlannedModule, refs: Collection[Ref]) -> list[InventoryEntry]:
+        """What the module has and no longer wants (``refs``), and no other owner has; none with a problem."""
+        inventories = (one for name, one in self._observed.inventories.items() if name != planned.name)
+        taken = {entry.ref for one in (*inventories, *self._observed.others) for entry in one.entries}
+        known = planned.before.entries if planned.before and not planned.problem else ()
+        dropped = [entry for entry in known if entry.ref not in refs and entry.ref not in taken]
         if not planned.changes_objects:
             # What stays for its contents was checked by the run that dropped it.
             dropped = [entry for entry in dropped if entry.ref[:2] not in (CRD_KIND, NAMESPACE_KIND)]
-        entries = {entry.ref: entry for entry in (*old, *dropped)}
-        if planned.problem or not entries:
-            return planned
-        notes = rehearse_removal(overlay, planned.name, list(entries.values()))
-        return replace(
-            planned, removals=changes.take(), plan=replace(plan, warnings=(*plan.warnings, *notes))
-        )
+        old = [] if planned.problem else old_managers(planned.outlook, planned.before, refs)
+        return list({entry.ref: entry for entry in (*old, *dropped)}.values())
 
     def _scaling(self, outlook: ModuleOutlook, component: DesiredComponent) -> ManagerScaling | None:
         """How to scale the manager back, if it was scaled to zero."""
@@ -389,12 +386,6 @@ class ModulePlanner:
     def autoscaled(self) -> frozenset[tuple[str, str, str]]:
         """The targets of the cluster's autoscalers."""
         return read_autoscaled(self._task.cluster)
-
-
-def _without_own_deletions(plan: ComponentPlan) -> ComponentPlan:
-    """The plan of a cancelled deletion: the missing objects were deleted by that deletion."""
-    findings = tuple(one for one in plan.findings if one.manager or one.field)
-    return replace(plan, findings=findings)
 
 
 def module_migrations(runner: MigrationRunner, planned: PlannedModule) -> MigrationRunner:

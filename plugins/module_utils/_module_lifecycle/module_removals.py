@@ -1,11 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects that a module drops: its old managers, which go first, and all others, which go last."""
+"""The objects that a module drops: its old managers, and the rehearsal of their removal."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from .._cluster.cluster import Cluster, Ref, ref_of
 from .._components.component_removal import ComponentRemoval, remove_components
@@ -41,15 +41,6 @@ def old_managers(
             meta = manager.object["metadata"]
             entries.setdefault(running, InventoryEntry(manager.object["apiVersion"], running, meta["uid"]))
     return [entry for ref, entry in entries.items() if ref not in refs]
-
-
-def dropped_entries(
-    before: Inventory | None, refs: Collection[Ref], others: Iterable[Inventory]
-) -> list[InventoryEntry]:
-    """The recorded objects of a module that it no longer wants, and that no other owner has."""
-    taken = {entry.ref for one in others for entry in one.entries}
-    recorded = before.entries if before else ()
-    return [entry for entry in recorded if entry.ref not in refs and entry.ref not in taken]
 
 
 def rehearse_removal(overlay: Cluster, name: str, entries: Sequence[InventoryEntry]) -> list[str]:

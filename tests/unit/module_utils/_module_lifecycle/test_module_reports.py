@@ -215,6 +215,7 @@ def test_of_what_an_interrupted_deletion_has_deleted_nobody_says_that_it_is_rest
     assert someone.cluster.get(*MANAGER) is None
     planned = someone.manage(state="absent", check_mode=True)
     assert "restored" not in str(planned)
+    assert [one for one in planned["diff"] if not one["before"]] == []
     assert deletions(planned) == {"CustomResourceDefinition natss.example.com", f"Namespace {NAMESPACE}"}
     ended = someone.manage(state="absent")
     assert not ended.get("failed")
