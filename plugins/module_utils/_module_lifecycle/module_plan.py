@@ -243,7 +243,9 @@ class ModulePlanner:
             problem="; ".join(problems),
         )
         if going := self._going(planned, component.refs):
-            warnings = (*found.plan.warnings, *rehearse_removal(overlay, planned.name, going))
+            notes = rehearse_removal(overlay, planned.name, going)
+            # A run says itself what stays.
+            warnings = (*found.plan.warnings, *(notes if self._task.check_mode else ()))
             plan = replace(found.plan, warnings=warnings)
             planned = replace(planned, plan=plan, removals=changes.take())
         return self._with_configuration(planned, component)

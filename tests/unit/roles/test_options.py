@@ -124,3 +124,12 @@ def test_no_list_that_users_give_takes_the_place_of_what_is_deleted_or_reset(tas
     includes = [step for step in steps if "ansible.builtin.include_tasks" in step]
     assert includes
     assert all("__kyma_modules_list" in step["vars"] for step in includes)
+
+
+def test_the_deletion_of_all_has_the_timeout_of_modules_if_it_is_set() -> None:
+    (deletes,) = read("roles", "kyma", "tasks", "delete.yml")
+    option = deletes["kyma.lifecycle.component"]["modules_timeout"]
+    templar = Templar(DataLoader(), variables={"kyma_modules_timeout": 5, "omit": "omitted"})
+    assert templar.template(trust_as_template(option)) == 5
+    templar.available_variables = {"omit": "omitted"}
+    assert templar.template(trust_as_template(option)) == "omitted"
