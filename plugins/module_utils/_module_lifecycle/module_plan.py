@@ -210,7 +210,13 @@ class ModulePlanner:
         if action == ADOPT or (action == UPGRADE and planned.before is None):
             planned = self._with_adopted_inventory(planned, version)
         component = self._component(version, planned)
-        overlay, changes = self._upkeep if action == DELETE else (self.overlay, self.changes)
+        planned = self._rehearsed(planned, component)
+        return self._with_configuration(planned, component)
+
+    def _rehearsed(self, planned: PlannedModule, component: DesiredComponent) -> PlannedModule:
+        """The module with the changes of its objects and with the deletions of those that it drops."""
+        is_deletion = planned.decision.action == DELETE
+        overlay, changes = self._upkeep if is_deletion else (self.overlay, self.changes)
         rehearsal = self._rehearsal(planned, overlay, changes)
         origin = Origin(
             is_older=False,
@@ -219,47 +225,51 @@ class ModulePlanner:
         )
         start = rehearsal.start(component, origin)
         refs = {ref_of(obj): obj for obj in start.objects}
-        if action == DELETE:
+        if is_deletion and refs:
             # Instances in the manifest are deleted first, and not created again.
             own = own_instances(refs, defined_plurals(component.objects))
             refs = {ref: obj for ref, obj in refs.items() if ref not in own}
         applied = rehearsal.apply(start, list(refs.values()))
         replaced = [one.ref for one in applied.applied if one.replaced]
         found = rehearsal.end(start, applied, changes.take(refs, replaced))
-        if planned.decision.takes_back:
-            # The missing objects were deleted by the deletion that is cancelled.
-            findings = tuple(one for one in found.plan.findings if one.manager or one.field)
-            found = replace(found, plan=replace(found.plan, findings=findings))
         problems = [
             *(blocker.message for blocker in start.blockers),
             *(refusal_blocker(component.name, refusal).message for refusal in applied.refused),
             *(blocker.message for blocker in found.blockers),
         ]
+        plan = self._without_own_deletions(planned, found.plan)
         planned = replace(
             planned,
             component=component,
-            plan=found.plan,
+            plan=plan,
             scaling=self._scaling(planned.outlook, component),
             problem="; ".join(problems),
         )
-        if going := self._going(planned, component.refs):
-            notes = rehearse_removal(overlay, planned.name, going)
+        going = self._going(planned, component.refs)
+        notes = rehearse_removal(overlay, planned.name, going) if going else []
+        if notes and self._task.check_mode:
             # A run says itself what stays.
-            warnings = (*found.plan.warnings, *(notes if self._task.check_mode else ()))
-            plan = replace(found.plan, warnings=warnings)
-            planned = replace(planned, plan=plan, removals=changes.take())
-        return self._with_configuration(planned, component)
+            planned = replace(planned, plan=replace(plan, warnings=(*plan.warnings, *notes)))
+        return replace(planned, removals=changes.take() if going else ())
+
+    def _without_own_deletions(self, planned: PlannedModule, plan: ComponentPlan) -> ComponentPlan:
+        """The plan, without reports of missing objects if a deletion is cancelled that has deleted them."""
+        is_back = planned.decision.takes_back
+        findings = tuple(one for one in plan.findings if not is_back or one.manager or one.field)
+        return replace(plan, findings=findings)
 
     def _going(self, planned: PlannedModule, refs: Collection[Ref]) -> list[InventoryEntry]:
-        """What the module has and no longer wants (``refs``), and no other owner has; none with a problem."""
-        inventories = (one for name, one in self._observed.inventories.items() if name != planned.name)
-        taken = {entry.ref for one in (*inventories, *self._observed.others) for entry in one.entries}
+        """What the module has, it no longer wants (``refs`` are wanted), and no other owner has."""
         known = planned.before.entries if planned.before and not planned.problem else ()
-        dropped = [entry for entry in known if entry.ref not in refs and entry.ref not in taken]
+        dropped = [entry for entry in known if entry.ref not in refs]
+        if dropped:
+            modules = (one for name, one in self._observed.inventories.items() if name != planned.name)
+            taken = {entry.ref for one in (*modules, *self._observed.others) for entry in one.entries}
+            dropped = [entry for entry in dropped if entry.ref not in taken]
         if not planned.changes_objects:
             # What stays for its contents was checked by the run that dropped it.
-            dropped = [entry for entry in dropped if entry.ref[:2] not in (CRD_KIND, NAMESPACE_KIND)]
-        old = [] if planned.problem else old_managers(planned.outlook, planned.before, refs)
+            return [entry for entry in dropped if entry.ref[:2] not in (CRD_KIND, NAMESPACE_KIND)]
+        old = old_managers(planned.outlook, planned.before, refs)
         return list({entry.ref: entry for entry in (*old, *dropped)}.values())
 
     def _scaling(self, outlook: ModuleOutlook, component: DesiredComponent) -> ManagerScaling | None:
