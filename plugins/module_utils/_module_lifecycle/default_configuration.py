@@ -79,7 +79,7 @@ def create_configuration(
         except AlreadyExists:
             held = _find(cluster, obj)
             if held is not None and not held["metadata"].get("deletionTimestamp"):
-                return str(held["metadata"]["uid"]) if _is_created_by_us(held) else ""
+                return str(held["metadata"]["uid"]) if is_created_by_us(held) else ""
             problem = "one of that name is still being deleted" + _held_by(held)
         except KindNotServed as error:
             problem = str(error)
@@ -112,7 +112,7 @@ def _find(cluster: Cluster, obj: Object) -> Object | None:
     return cluster.get(obj["apiVersion"], ref.kind, ref.name, ref.namespace)
 
 
-def _is_created_by_us(live: Object) -> bool:
+def is_created_by_us(live: Object) -> bool:
     """Whether our field manager has written an object. An object without any field has no managers."""
     managers = live["metadata"].get("managedFields") or ()
     return not managers or any(one.get("manager") == CONFIGURATION_MANAGER for one in managers)

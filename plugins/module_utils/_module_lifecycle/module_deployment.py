@@ -22,7 +22,6 @@ from .._components.desired_component import DesiredComponent
 from .._errors import LifecycleError
 from .._objects.health.wait import wait_until_gone
 from .._objects.inventory.inventory import MODULE, Inventory
-from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.removal import Terms
 from .._progress import Step
@@ -30,7 +29,6 @@ from .._runs.outcomes import SUCCEEDED, ComponentOutcome, removal_outcome
 from .._runs.records.inventories import read_inventories
 from .._runs.removal_progress import removal_callbacks
 from ..migration import Phase
-from .module_departure import as_seen
 from .module_plan import PlannedModule, module_migrations
 from .module_removals import KEPT_KINDS, old_managers
 from .work_terms import WorkTerms
@@ -111,13 +109,7 @@ class ModuleDeployment:
         planned = self.planned
         old = old_managers(planned.outlook, planned.before, self.component.refs)
         if old:
-            self._remove(ComponentRemoval(list(map(self._as_seen, old))), "removing the old manager")
-
-    def _as_seen(self, entry: InventoryEntry) -> InventoryEntry:
-        """The entry with the resourceVersion of the object, if it is still that very object."""
-        ref = entry.ref
-        live = self.terms.cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
-        return as_seen(entry, {ref: live} if live else {})
+            self._remove(ComponentRemoval(old), "removing the old manager")
 
     def _prune(self, outcome: ComponentOutcome) -> ComponentOutcome:
         """Remove what the module has dropped, once all of its objects are healthy."""
@@ -127,9 +119,7 @@ class ModuleDeployment:
         dropped = [e for e in inventory.entries if e.dropped and e.ref not in taken] if inventory else []
         if not dropped:
             return outcome
-        removal = ComponentRemoval(
-            [self._as_seen(entry) for entry in dropped], is_protected=lambda ref: ref[:2] in KEPT_KINDS
-        )
+        removal = ComponentRemoval(dropped, is_protected=lambda ref: ref[:2] in KEPT_KINDS)
         pruned = self._remove(removal, "removing what it has no more", inventory)
         return replace(
             outcome,
@@ -152,6 +142,7 @@ class ModuleDeployment:
                 cancelled=terms.out_of_grace,
                 retain=ContainedObjects(terms.cluster).retain,
                 watcher=terms.watcher,
+                approved=self.planned.approved,
             ),
             inventories={name: inventory} if inventory else {},
             timeout=terms.request.timeout,
@@ -159,8 +150,8 @@ class ModuleDeployment:
             state="pruning",
         )
         outcome = removal_outcome(name, removal.removal)
-        if inventory is None and outcome.state != SUCCEEDED:
-            raise LifecycleError(outcome.error)
+        if inventory is None and (outcome.state != SUCCEEDED or removal.removal.not_owned):
+            raise LifecycleError(outcome.error or "; ".join(removal.removal.notes))
         return outcome
 
     def _wait_until_gone(self, objects: Sequence[Object], why: str) -> None:

@@ -11,10 +11,8 @@ from .._cluster.cluster import Cluster, Ref, ref_of
 from .._components.component_removal import ComponentRemoval, remove_components
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
-from .._objects.inventory.live_objects import read_metadata
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.removal import Terms
-from .module_departure import as_seen
 from .module_facts import ModuleOutlook
 
 WORKLOADS = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet")})
@@ -43,13 +41,18 @@ def old_managers(
     return [entry for ref, entry in entries.items() if ref not in refs]
 
 
-def rehearse_removal(overlay: Cluster, name: str, entries: Sequence[InventoryEntry]) -> list[str]:
-    """Delete objects of a module on an overlay; a sentence about each that stays, or can't be deleted."""
-    live = read_metadata(overlay, [Inventory(name, entries=tuple(entries))])
-    removal = ComponentRemoval(
-        [as_seen(entry, live) for entry in entries], is_protected=lambda ref: ref[:2] in KEPT_KINDS
-    )
-    remove_components(
-        {name: removal}, Terms(overlay, retain=ContainedObjects(overlay).retain), inventories={}
-    )
+def rehearse_removal(
+    overlay: Cluster, name: str, entries: Sequence[InventoryEntry], approved: frozenset[str]
+) -> list[str]:
+    """Delete objects of a module on an overlay; a sentence about each that stays, or can't be deleted.
+
+    Args:
+        overlay: of the rehearsal.
+        name: of the module.
+        entries: the objects.
+        approved: uids of those that may be deleted although this collection has not written them.
+    """
+    removal = ComponentRemoval(entries, is_protected=lambda ref: ref[:2] in KEPT_KINDS)
+    terms = Terms(overlay, retain=ContainedObjects(overlay).retain, approved=approved)
+    remove_components({name: removal}, terms, inventories={})
     return [*removal.removal.notes, *removal.removal.errors]

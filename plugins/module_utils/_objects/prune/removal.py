@@ -93,6 +93,8 @@ class Terms:
             called right before its deletion.
         watcher: the one to share with other waits on this cluster.
         force: whether objects are deleted that are marked to stay.
+        approved: uids of objects that may be deleted although this collection has not written them: those
+            that the user has named, and those in the manifest of an adopted module.
     """
 
     cluster: Cluster
@@ -103,6 +105,7 @@ class Terms:
     retain: Callable[[InventoryEntry, Object], RemovalDecision | None] = lambda _entry, _live: None
     watcher: Watcher | None = None
     force: bool = False
+    approved: frozenset[str] = frozenset()
 
 
 def remove_objects(terms: Terms, entries: Iterable[InventoryEntry]) -> Removal:
@@ -162,7 +165,7 @@ def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> Removal
     """Request one object's deletion, if allowed, with its read version as a precondition."""
     cluster, ref = terms.cluster, entry.ref
     for attempt in range(ATTEMPTS):
-        fate = decide_removal(entry, live, force=terms.force)
+        fate = decide_removal(entry, live, force=terms.force, approved=terms.approved)
         if fate.action != DELETE or live is None:
             return fate
         spared = None if attempt else terms.retain(entry, live)

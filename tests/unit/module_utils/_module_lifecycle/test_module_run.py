@@ -360,7 +360,9 @@ def test_a_module_that_is_given_up_gives_up_its_configuration_too() -> None:
     assert owners() == {"kyma-lifecycle/default-configuration"}
     assert not someone.manage(state="unmanaged").get("failed")
     assert owners() == {"kubectl"}
-    # It was created once, and stays the one that it is.
+    # It was created once, and is not created again. It is the user's now, so it is not deleted either.
     assert not someone.manage().get("failed")
-    assert not someone.manage(state="absent").get("failed")
-    assert someone.cluster.get("example.com/v1", "Nats", "default", NAMESPACE) is None
+    refused = someone.manage(state="absent")
+    assert refused["failed"]
+    assert "Nats kyma-system/default" in refused["msg"]
+    assert someone.cluster.get("example.com/v1", "Nats", "default", NAMESPACE)
