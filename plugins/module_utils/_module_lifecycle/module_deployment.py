@@ -29,8 +29,9 @@ from .._runs.outcomes import SUCCEEDED, ComponentOutcome, removal_outcome
 from .._runs.records.inventories import read_inventories
 from .._runs.removal_progress import removal_callbacks
 from ..migration import Phase
-from .module_plan import PlannedModule, module_migrations
+from .module_plan import module_migrations
 from .module_removals import KEPT_KINDS, old_managers
+from .planned_module import PlannedModule
 from .work_terms import WorkTerms
 
 

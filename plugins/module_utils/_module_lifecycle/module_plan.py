@@ -8,10 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, NamedTuple
 
 from .._carrier.module_materials import MissingManifest
 from .._carrier.task import Task
@@ -26,7 +25,6 @@ from .._components.migrations.rehearsal import MigrationRehearsal
 from .._components.selection import Origin
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
-from .._objects.apply.change import ObjectChange
 from .._objects.apply.rehearsed_changes import RehearsedChanges
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import (
@@ -59,6 +57,7 @@ from .module_facts import ModuleOutlook, considered_names, gather_facts
 from .module_removals import old_managers, rehearse_removal
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
+from .planned_module import ManagerScaling, PlannedModule
 
 
 class MissingManifests(LifecycleError):
@@ -71,78 +70,6 @@ class MissingManifests(LifecycleError):
     def __init__(self, links: Sequence[str]) -> None:
         super().__init__(f"these manifests were not sent along: {', '.join(links)}")
         self.links = tuple(links)
-
-
-class ManagerScaling(NamedTuple):
-    """A manager that was scaled to zero, and the merge patch that scales it back."""
-
-    manager: Object
-    patch: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class PlannedModule:
-    """The plan for one module.
-
-    Attributes:
-        outlook: the facts about it.
-        decision: what happens to it.
-        request: the user's request for it; None if the user's list lacks it.
-        version: of the manifest that its objects are compared with; None if it is not known.
-        component: the desired objects for the comparison; None if they are left unchanged.
-        before: the inventory for the comparison; None if nothing is known of them.
-        plan: the changes of its objects; None if they are left unchanged.
-        configuration: the default configuration that is still to be created, complete; mostly None.
-        declined_configuration: the configuration that is never created, because the user has instances;
-            mostly None.
-        scaling: the patch that scales its manager back from zero; mostly None.
-        removals: the deletions of objects that it drops, its old manager included.
-        approved: uids of objects that others have written, and that the manifest of the running version has:
-            an adopted module's. Only these may be deleted although this collection has not written them.
-        problem: why nothing of it may be written, in a sentence; mostly empty.
-    """
-
-    outlook: ModuleOutlook
-    decision: Decision
-    request: ModuleRequest | None = None
-    version: ModuleVersion | None = None
-    component: DesiredComponent | None = None
-    before: Inventory | None = None
-    plan: ComponentPlan | None = None
-    configuration: Object | None = None
-    declined_configuration: Object | None = None
-    scaling: ManagerScaling | None = None
-    removals: tuple[ObjectChange, ...] = ()
-    approved: frozenset[str] = frozenset()
-    problem: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.outlook.facts.name
-
-    @property
-    def changes(self) -> tuple[ObjectChange, ...]:
-        """The changes of its objects, what it drops, and the creation of its default configuration."""
-        changes = (*(self.plan.changes if self.plan else ()), *self.removals)
-        created = self.configuration
-        return (*changes, ObjectChange(ref_of(created), None, created)) if created else changes
-
-    @property
-    def changes_objects(self) -> bool:
-        """Whether the run applies its objects."""
-        if self.plan is None or self.problem:
-            return False
-        if self.scaling is not None or self.removals:
-            return True
-        if self.decision.action in (ADOPT, DELETE):
-            return bool(self.plan.changes)
-        return self.plan.takes_part
-
-    @property
-    def is_adopted_as_it_is(self) -> bool:
-        """Whether it is adopted without a write to any object."""
-        is_compared = self.plan is not None and not self.problem
-        return self.decision.action == ADOPT and is_compared and not self.changes_objects
 
 
 class UnknownObjects(LifecycleError):

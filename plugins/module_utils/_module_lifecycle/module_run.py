@@ -38,12 +38,13 @@ from .catalog.documents import SourcedDocument
 from .decision import DELETE, LOOKED_AFTER, UNMANAGE
 from .module_facts import running_version_now
 from .module_health import explain_skipped, module_health
-from .module_plan import MissingManifests, ModulePlanner, PlannedModule
+from .module_plan import MissingManifests, ModulePlanner
 from .module_request import ModulesRequest, ordered_waves, request_problems
 from .module_results import run_result
 from .module_rights import module_rights
 from .module_work import ModuleOutcome, ModuleWork, wanted_record
 from .observed_modules import observe_modules
+from .planned_module import PlannedModule
 from .work_terms import WorkTerms
 
 

@@ -45,7 +45,7 @@ from .denial import lift
 from .module_departure import DepartingModule, Departure, DepartureTerms, ModuleDeparture, undeleted
 from .module_deployment import ModuleDeployment
 from .module_health import module_health
-from .module_plan import PlannedModule
+from .planned_module import PlannedModule
 from .running_version import RunningVersion, manager_image
 from .work_terms import WorkTerms
 
