@@ -84,6 +84,11 @@ options:
     type: float
     default: 600
   # Expert options.
+  modules_timeout:
+    description:
+      - Seconds that the deletion of a module may take, for O(state=absent) with V(*). The default is
+        O(timeout).
+    type: float
   force:
     description:
       - With O(state=absent), whether to delete components although custom resources that they manage exist.

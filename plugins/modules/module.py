@@ -146,13 +146,15 @@ options:
         type: str
   channel:
     description:
-      - The channel of modules that have neither a version nor a channel of their own.
+      - The channel of modules that have neither a version nor a channel of their own. Without it that is
+        V(regular). With O(name), it can't be combined with O(version).
     type: str
-    default: regular
   wait:
     description:
-      - Whether a blocked deletion fails the task. With V(false) the module stays in V(Deleting), and the next
-        run continues.
+      - Whether a deletion waits for objects that are still being deleted, up to O(timeout), and fails the
+        task if it is blocked. With V(false) the module stays in V(Deleting), and the next run continues.
+      - With V(false), a module that is managed again does not wait for its old default configuration to go,
+        either. It is V(Warning) until a later run has created the new one.
     type: bool
     default: true
   timeout:

@@ -5,27 +5,20 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import read_module_records
 
-from tests.cluster.paths import ROOT
 from tests.support.accounts import binding_of
 from tests.support.denials import modules_denied
 
-from .fault import NOTHING, Fault, Request
+from .module_user import ModuleUser, killed_after, killed_before, succeeded
 from .proxy import Script
 from .world import ACCOUNT, World
 from .writes import Write, writes_of
@@ -54,27 +47,6 @@ ROLE: Object = {
 }
 FEW = 3
 """Of the writes, where no more are wanted."""
-TASK = """
-import json, sys
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.module import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import ControllerMaterials
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._modules.module_sources import ModuleSources
-
-arguments = validate(DEFINITION, json.loads(sys.argv[1]), "kyma.lifecycle.module")
-assert not arguments.problem, arguments.problem
-result = call_task_function(
-    DEFINITION,
-    arguments.params,
-    materials=ControllerMaterials(None, modules=ModuleSources(arguments.params)),
-    progress=lambda subject, state, detail="", _step=None: None,
-    cancelled=lambda: False,
-    check_mode=False,
-    diff=False,
-)
-print(json.dumps(result))
-"""
 
 
 def manifest() -> list[Object]:
@@ -153,55 +125,10 @@ def template(path: Path) -> Object:
 
 
 @dataclass
-class ModuleOwner:
-    """Someone who manages the module, by tasks that are processes of their own.
+class ModuleOwner(ModuleUser):
+    """A user who manages the module of this file."""
 
-    Attributes:
-        world: where it happens.
-        catalog: the folder with the template.
-        running: the process of the task, while there is one.
-    """
-
-    world: World
-    catalog: Path
-    running: subprocess.Popen[str] | None = field(default=None)
-
-    def task(self, state: str, script: Script | None = None) -> dict[str, Any]:
-        """What a task answers; nothing, if it was killed."""
-        arguments = {
-            "name": MODULE,
-            "state": state,
-            "catalog": [str(self.catalog)],
-            "catalog_cache": str(self.catalog / "cache"),
-            "kubeconfig": str(self.world.kubeconfig),
-            "timeout": 60,
-            "lease_seconds": 6,
-            "lease_wait": 120,
-            "grace": 5,
-        }
-        if script is None:
-            self.world.proxy.pass_all()
-        else:
-            self.world.proxy.play(script)
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / ".build")}
-        self.running = subprocess.Popen(
-            [sys.executable, "-c", TASK, json.dumps(arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        printed, errors = self.running.communicate(timeout=240)
-        if self.running.returncode == -signal.SIGKILL:
-            return {}
-        assert self.running.returncode == 0, errors
-        return dict(json.loads(printed))
-
-    def kill(self) -> None:
-        """End the task's process as the power does."""
-        assert self.running is not None
-        self.running.kill()
-        self.running.wait(timeout=30)
+    name: str = MODULE
 
     def write_instance(self) -> None:
         """Create a resource of a user's own, as soon as the server allows it."""
@@ -252,36 +179,6 @@ def owner(world: World, tmp_path: Path) -> Iterator[ModuleOwner]:
     if read_module_records(world.api):
         world.api.delete(*KIND, "of-a-user", "default")
         assert not found.task("absent").get("failed")
-
-
-def succeeded(result: dict[str, Any]) -> None:
-    assert result
-    assert not result.get("failed"), result["msg"]
-
-
-def killed_before(number: int, owner: ModuleOwner) -> Script:
-    """Kill the task before one of its writes, counted from 1."""
-    return _killed(number, owner, before=True)
-
-
-def killed_after(number: int, owner: ModuleOwner) -> Script:
-    """Kill it once one of its writes has taken effect."""
-    return _killed(number, owner, before=False)
-
-
-def _killed(number: int, owner: ModuleOwner, *, before: bool) -> Script:
-    seen = 0
-
-    def script(request: Request) -> Fault:
-        nonlocal seen
-        seen += request.writes
-        if not request.writes or seen != number:
-            return NOTHING
-        if before:
-            return Fault("killed before", before=owner.kill, reset_before=True)
-        return Fault("killed after", after=owner.kill, reset_after=True)
-
-    return script
 
 
 def writes_of_deletion(owner: ModuleOwner) -> Sequence[Write]:

@@ -245,6 +245,11 @@ def may_have_acted(error: ClusterError) -> bool:
     return isinstance(error, ApiError) and not is_answer(error)
 
 
+def is_conversion_failure(error: Exception) -> bool:
+    """Whether the server can't convert stored objects, because a conversion webhook does not answer."""
+    return isinstance(error, ApiError) and "conversion webhook" in error.api_message
+
+
 _FAILED_CALL = re.compile(r'failed calling webhook "([^"]+)"')
 
 

@@ -22,6 +22,7 @@ class ComponentOptions:
         policy: on what terms objects are written and pruned.
         migrations: the options for migrations.
         timeout: seconds that each component may take.
+        modules_timeout: seconds that the deletion of each module may take; None for ``timeout``.
         workers: how many components are worked on at once.
         grace: seconds that work in flight gets after a cancellation.
         deadline: seconds after which a deletion stops; 0 means never.
@@ -34,6 +35,7 @@ class ComponentOptions:
     policy: Policy = field(default_factory=Policy)
     migrations: MigrationOptions = field(default_factory=MigrationOptions)
     timeout: float = 600.0
+    modules_timeout: float | None = None
     workers: int = 4
     grace: float = GRACE
     deadline: float = 0.0

@@ -84,6 +84,7 @@ class Decision:
         message: why, and what to do, in a sentence; empty if nothing needs to be said.
         version: of the manifest that its objects are compared with; empty if they are left unchanged.
         takes_back: whether a deletion that has begun is cancelled.
+        is_skipped: whether a person has marked the module to be left alone.
     """
 
     action: str
@@ -91,23 +92,20 @@ class Decision:
     message: str = ""
     version: str = ""
     takes_back: bool = False
-
-    @property
-    def is_failure(self) -> bool:
-        """Whether it makes the host fail."""
-        return self.action == REFUSE
+    is_skipped: bool = False
 
 
 def decide(facts: ModuleFacts) -> Decision:
     """What happens to a module."""
     if facts.other_owner:
         return Decision(LEAVE, GIVEN_UP, facts.other_owner)
-    if facts.record is not None and facts.record.is_skipped and facts.wanted != ABSENT:
+    if facts.record is not None and facts.record.is_skipped and facts.wanted in (MANAGED, UNMANAGED):
         return Decision(
             LEAVE,
-            facts.record.status.state,
-            f"it is left alone, as its Module has the label {SKIP_LABEL}. Remove the label to go on:"
+            WARNING,
+            f"its Module has the label {SKIP_LABEL}. Remove the label to go on:"
             f" kubectl label modules.{GROUP} {facts.name} {SKIP_LABEL}-",
+            is_skipped=True,
         )
     if facts.wanted == MANAGED:
         return _decide_managed(facts)

@@ -28,6 +28,10 @@ CONFIGURATION_MANAGER = manager_of("default-configuration")
 RETRY_SECONDS = 1.0
 
 
+class ConfigurationHeld(ClusterError):
+    """The earlier default configuration is still being deleted, so the new one was not created."""
+
+
 class Creation(StrEnum):
     """The progress of the creation of a module's default configuration."""
 
@@ -39,7 +43,12 @@ class Creation(StrEnum):
 
 
 def create_configuration(
-    cluster: Cluster, obj: Object, *, deadline: float, cancelled: Callable[[], bool] = lambda: False
+    cluster: Cluster,
+    obj: Object,
+    *,
+    deadline: float,
+    cancelled: Callable[[], bool] = lambda: False,
+    waits: bool = True,
 ) -> str:
     """Create the default configuration, or find the one that an interrupted run has created.
 
@@ -53,22 +62,25 @@ def create_configuration(
             is requested must have been written.
         deadline: when to give up, on the clock of ``time.monotonic()``.
         cancelled: whether to give up.
+        waits: whether to wait until an object with the same name is deleted.
 
     Returns:
         Its uid; empty if another user created an object of that name.
 
     Raises:
+        ConfigurationHeld: an object with the same name is still being deleted.
         ClusterError: the server refuses it, or could not create it before the deadline.
     """
     writer = cluster.with_field_manager(CONFIGURATION_MANAGER)
     while True:
+        held: Object | None = None
         try:
             return str(writer.create(obj)["metadata"]["uid"])
         except AlreadyExists:
-            found = _find(cluster, obj)
-            if found is not None and not found["metadata"].get("deletionTimestamp"):
-                return str(found["metadata"]["uid"]) if is_created_by_us(found) else ""
-            problem = "one of that name is still being deleted" + _held_by(found)
+            held = _find(cluster, obj)
+            if held is not None and not held["metadata"].get("deletionTimestamp"):
+                return str(held["metadata"]["uid"]) if is_created_by_us(held) else ""
+            problem = "one of that name is still being deleted" + _held_by(held)
         except KindNotServed as error:
             problem = str(error)
         except Forbidden as error:
@@ -81,7 +93,13 @@ def create_configuration(
             problem = str(error)
         if cancelled():
             raise ClusterError(f"the run was cancelled before {ref_of(obj)} was created: {problem}")
-        if time.monotonic() >= deadline:
+        is_late = time.monotonic() >= deadline
+        if held is not None and (is_late or not waits):
+            raise ConfigurationHeld(
+                f"the default configuration {ref_of(obj)} is not created yet: {problem}. The operator has to"
+                " remove its finalizers. The next run creates the configuration"
+            )
+        if is_late:
             raise ClusterError(
                 f"the default configuration {ref_of(obj)} could not be created in time: {problem}. Find out"
                 " why, and run the playbook again"

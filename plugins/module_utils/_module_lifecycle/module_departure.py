@@ -21,9 +21,10 @@ from .._objects.health.wait import wait_until_gone
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry, is_written_by_us
+from .._objects.inventory.live_objects import read_metadata
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.managed_resources import describe_living, living_resources
-from .._objects.prune.removal import OPERATORS_ROUND, Terms
+from .._objects.prune.removal import OPERATORS_ROUND, Removal, Terms
 from .._progress import Progress, Step
 from .._runs.outcomes import removal_outcome
 from .._runs.removal_progress import removal_callbacks
@@ -42,6 +43,7 @@ class DepartureTerms:
         cluster: live or an overlay.
         is_rehearsal: whether it is an overlay, on which denials and waits are impossible.
         timeout: seconds that the deletion of a module may take.
+        waits: whether to wait for resources that are held; otherwise the next run continues.
         cancelled: whether to stop.
         progress: where to report.
         others: the objects of other owners.
@@ -53,6 +55,7 @@ class DepartureTerms:
     cancelled: Callable[[], bool]
     progress: Progress
     others: Sequence[InventoryEntry] = ()
+    waits: bool = True
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class Departure:
         is_over: whether nothing is left of it.
         deleted: how many objects were deleted.
         blockers: the blockers of the deletion, line by line.
+        needs_operator: whether the operator has to let go of what blocks.
         error: why it is not over, in a sentence.
         warnings: for a person.
     """
@@ -93,6 +97,7 @@ class Departure:
     is_over: bool
     deleted: int = 0
     blockers: tuple[str, ...] = ()
+    needs_operator: bool = True
     error: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -135,6 +140,18 @@ def managed_kinds(cluster: Cluster, module: DepartingModule) -> ManagedKinds:
     return ManagedKinds(frozenset({*kinds, *associated}), plurals)
 
 
+def undeleted(errors: Sequence[ClusterError], deleted: int = 0) -> LifecycleError:
+    """The error of a deletion that does not know what exists.
+
+    Args:
+        errors: of the reads.
+        deleted: how many objects it has deleted before.
+    """
+    what = "nothing more of it is deleted" if deleted else "nothing of it was deleted"
+    told = "; ".join(map(str, errors[:MOST_REASONS]))
+    return LifecycleError(f"{what}, because it is unknown whether resources of its kinds exist: {told}")
+
+
 class ModuleDeparture:
     """The deletion of one module, step by step.
 
@@ -156,13 +173,9 @@ class ModuleDeparture:
             LifecycleError: they can't be read, so nothing may be deleted.
         """
         found = living_resources(self._terms.cluster, self._kinds.kinds)
-        errors = [str(one) for one in found.values() if isinstance(one, ClusterError)]
+        errors = [one for one in found.values() if isinstance(one, ClusterError)]
         if errors:
-            told = "; ".join(errors[:MOST_REASONS])
-            raise LifecycleError(
-                "nothing more of it is deleted, because it is unknown whether resources of its kinds exist:"
-                f" {told}"
-            )
+            raise undeleted(errors, self._deleted)
         return [obj for one in found.values() if isinstance(one, list) for obj in one]
 
     def depart(self) -> Departure:
@@ -182,12 +195,13 @@ class ModuleDeparture:
         if kinds.plurals and not terms.is_rehearsal:
             self._report("denying new resources of its kinds")
             denial = Denial(module.name, module.since, kinds.plurals, self._instances)
-            limit = min(self._deadline, time.monotonic() + DENIAL_SECONDS)
+            limit = time.monotonic() + DENIAL_SECONDS
+            limit = min(self._deadline, limit) if terms.waits else limit
             impose(terms.cluster, denial, deadline=limit, cancelled=terms.cancelled)
         living = self.blockers()
         self._delete_own(living)
         blocking = [] if module.deletes_resources else [one for one in living if not self._is_own(one)]
-        if not blocking:
+        if not blocking and terms.waits:
             self._wait_until_gone(living)
         left = self.blockers()
         if left and not (terms.is_rehearsal and not blocking):
@@ -200,7 +214,19 @@ class ModuleDeparture:
             "resources of its kinds live, so its operator stays. Delete them, or set delete_resources for"
             " this module, and run the playbook again"
         )
-        return Departure(False, self._deleted, tuple(told), error)
+        if all(one["metadata"].get("deletionTimestamp") for one in left):
+            error = (
+                "resources of its kinds are still being deleted, so its operator stays."
+                " The next run continues"
+            )
+        return Departure(False, self._deleted, tuple(told), error=error)
+
+    def _held(self, removal: Removal) -> list[Object]:
+        """The objects of which only the deletion has not ended, if no other error stopped the removal."""
+        failed = Inventory(self._module.name, entries=tuple(removal.failed))
+        live = read_metadata(self._terms.cluster, [failed]).values()
+        held = [one for one in live if one["metadata"].get("deletionTimestamp")]
+        return held if len(held) == len(removal.errors) else []
 
     @cached_property
     def _kinds(self) -> ManagedKinds:
@@ -299,6 +325,10 @@ class ModuleDeparture:
             outcome = removal_outcome(module.name, removal.removal)
             self._deleted += outcome.deleted
             definitions = [entry for entry in removal.removal.retained if entry.ref[:2] == CRD_KIND]
+            if not terms.waits and not removal.removal.cancelled and (held := self._held(removal.removal)):
+                error = "its objects are still being deleted. The next run continues"
+                told = tuple(describe_living(held, datetime.now(UTC)))
+                return Departure(False, self._deleted, told, False, error, outcome.warnings)
             if outcome.error or definitions:
                 error = outcome.error or "; ".join(removal.removal.notes)
                 return Departure(False, self._deleted, error=error, warnings=outcome.warnings)

@@ -22,7 +22,6 @@ from .._components.desired_component import DesiredComponent
 from .._errors import LifecycleError
 from .._objects.health.wait import wait_until_gone
 from .._objects.inventory.inventory import MODULE, Inventory
-from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.removal import Terms
 from .._progress import Step
@@ -30,12 +29,10 @@ from .._runs.outcomes import SUCCEEDED, ComponentOutcome, removal_outcome
 from .._runs.records.inventories import read_inventories
 from .._runs.removal_progress import removal_callbacks
 from ..migration import Phase
-from .module_plan import PlannedModule, module_migrations
-from .running_version import WORKLOADS
+from .module_plan import module_migrations
+from .module_removals import KEPT_KINDS, old_managers
+from .planned_module import PlannedModule
 from .work_terms import WorkTerms
-
-KEPT_KINDS = frozenset({("", "PersistentVolumeClaim")})
-"""Kinds with data, which an upgrade never deletes."""
 
 
 @dataclass(frozen=True)
@@ -114,19 +111,7 @@ class ModuleDeployment:
         Operators may elect no leader.
         """
         planned = self.planned
-        entries = {
-            entry.ref: entry
-            for entry in (planned.before.entries if planned.before else ())
-            if entry.ref[:2] in WORKLOADS
-        }
-        running = planned.outlook.running.manager
-        for manager in planned.outlook.managers:
-            if ref_of(manager.object) == running:
-                meta = manager.object["metadata"]
-                entries.setdefault(
-                    running, InventoryEntry(manager.object["apiVersion"], running, meta["uid"])
-                )
-        old = [entry for ref, entry in entries.items() if ref not in self.component.refs]
+        old = old_managers(planned.outlook, planned.before, self.component.refs)
         if old:
             self._remove(ComponentRemoval(old), "removing the old manager")
 

@@ -56,6 +56,16 @@ def module_health(
     return manifest_health(_objects_with_health(cluster, inventory))
 
 
+def explain_skipped(health: ManagerHealth, reason: str) -> str:
+    """The message of a module that is left alone for a reason, with what is wrong with its manager."""
+    if health.is_ready:
+        return f"skipped: {reason}"
+    ref, _colon, problem = health.reason.partition(": ")
+    verb = problem.removeprefix("it ")
+    told = f"{ref.split()[0]}{' ' if verb != problem else ': '}{verb}"
+    return f"skipped: its {told}. {reason[:1].upper()}{reason[1:]}"
+
+
 def _objects_with_health(cluster: Cluster, inventory: Inventory) -> dict[Ref, Object | None]:
     """The objects of a module that have a health; None for those that do not exist."""
     live, _pages = read_live(cluster, [inventory], lambda *kind: not is_always_current(*kind))

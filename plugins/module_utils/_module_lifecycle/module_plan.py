@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
 
 from .._carrier.module_materials import MissingManifest
 from .._carrier.task import Task
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.errors import ClusterError
-from .._cluster.kinds import NAMESPACE_KIND
+from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from .._components.component_plan import ComponentPlan
 from .._components.component_rehearsal import ComponentRehearsal, RehearsalContext, refusal_blocker
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
@@ -25,7 +24,6 @@ from .._components.migrations.rehearsal import MigrationRehearsal
 from .._components.selection import Origin
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
-from .._objects.apply.change import ObjectChange
 from .._objects.apply.rehearsed_changes import RehearsedChanges
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import (
@@ -56,8 +54,10 @@ from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
 from .module_facts import ModuleOutlook
 from .module_outlooks import ModuleOutlooks
+from .module_removals import old_managers, rehearse_removal
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
+from .planned_module import ManagerScaling, PlannedModule
 
 
 class MissingManifests(LifecycleError):
@@ -70,85 +70,6 @@ class MissingManifests(LifecycleError):
     def __init__(self, links: Sequence[str]) -> None:
         super().__init__(f"these manifests were not sent along: {', '.join(links)}")
         self.links = tuple(links)
-
-
-class ManagerScaling(NamedTuple):
-    """A manager that was scaled to zero, and the merge patch that scales it back."""
-
-    manager: Object
-    patch: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class PlannedModule:
-    """The plan for one module.
-
-    Attributes:
-        outlook: the facts about it.
-        decision: what happens to it.
-        request: the user's request for it; None if the user's list lacks it.
-        version: of the manifest that its objects are compared with; None if it is not known.
-        component: the desired objects for the comparison; None if they are left unchanged.
-        before: the inventory for the comparison; None if nothing is known of them.
-        plan: the changes of its objects; None if they are left unchanged.
-        configuration: the default configuration that is still to be created, complete; mostly None.
-        declined_configuration: the configuration that is never created, because the user has instances;
-            mostly None.
-        scaling: the patch that scales its manager back from zero; mostly None.
-        approved: uids of objects that others have written, and that the manifest of the running version has:
-            an adopted module's. Only these may be deleted although this collection has not written them.
-        problem: why nothing of it may be written, in a sentence; mostly empty.
-    """
-
-    outlook: ModuleOutlook
-    decision: Decision
-    request: ModuleRequest | None = None
-    version: ModuleVersion | None = None
-    component: DesiredComponent | None = None
-    before: Inventory | None = None
-    plan: ComponentPlan | None = None
-    configuration: Object | None = None
-    declined_configuration: Object | None = None
-    scaling: ManagerScaling | None = None
-    approved: frozenset[str] = frozenset()
-    problem: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.outlook.facts.name
-
-    @property
-    def changes(self) -> tuple[ObjectChange, ...]:
-        """The changes of its objects, and the creation of its default configuration."""
-        changes = self.plan.changes if self.plan else ()
-        created = self.configuration
-        return (*changes, ObjectChange(ref_of(created), None, created)) if created else changes
-
-    @property
-    def changes_objects(self) -> bool:
-        """Whether the run applies its objects."""
-        if self.plan is None or self.problem:
-            return False
-        if self.scaling is not None:
-            return True
-        if self.decision.action == ADOPT:
-            return bool(self.plan.changes)
-        if self.decision.action == DELETE:
-            # Instances in the manifest are deleted first, and not created again.
-            return any(change.ref not in self._own_instances for change in self.plan.changes)
-        return self.plan.takes_part
-
-    @cached_property
-    def _own_instances(self) -> frozenset[Ref]:
-        if self.component is None:
-            return frozenset()
-        return own_instances(self.component.refs, defined_plurals(self.component.objects))
-
-    @property
-    def is_adopted_as_it_is(self) -> bool:
-        """Whether it is adopted without a write to any object."""
-        is_compared = self.plan is not None and not self.problem
-        return self.decision.action == ADOPT and is_compared and not self.changes_objects
 
 
 class UnknownObjects(LifecycleError):
@@ -189,6 +110,9 @@ class ModulePlanner:
         self.outlooks = ModuleOutlooks(task.cluster, request, observed, windows, self._contained)
         self.overlay = DryRunCluster(task.cluster)
         self.changes = RehearsedChanges(self.overlay)
+        # Deletions are rehearsed on the other overlay. There the operators are as they are now.
+        upkeep = DryRunCluster(task.cluster)
+        self._upkeep = (upkeep, RehearsedChanges(upkeep))
         self._missing: list[str] = []
         self._manifests: dict[str, ModuleManifest] = {}
 
@@ -263,7 +187,7 @@ class ModulePlanner:
             if version is None:
                 raise LifecycleError(f"the catalog has no version {installed or '(none is recorded)'} of it")
             asked = planned.request if version == self._version(planned) else None
-            refs = self._read(version, self._link(version, asked), planned).refs
+            refs = self._read(version, self._link(version, asked), asked, before).refs
         except MissingManifest:
             raise
         except LifecycleError as error:
@@ -281,30 +205,67 @@ class ModulePlanner:
             planned = self._with_adopted_inventory(planned, version)
         component = self._component(version, planned)
         self._refuse_unknown_manager(planned, component)
-        rehearsal = self._rehearsal(planned)
+        planned = self._rehearsed(planned, component)
+        return self._with_configuration(planned, component)
+
+    def _rehearsed(self, planned: PlannedModule, component: DesiredComponent) -> PlannedModule:
+        """The module with the changes of its objects and with the deletions of those that it drops."""
+        is_deletion = planned.decision.action == DELETE
+        overlay, changes = self._upkeep if is_deletion else (self.overlay, self.changes)
+        rehearsal = self._rehearsal(planned, overlay, changes)
         origin = Origin(
             is_older=False,
             is_same=planned.before is not None and component.digest == planned.before.digest,
             is_limited_to_changes=not self._request.policy.takes_from_others,
         )
         start = rehearsal.start(component, origin)
-        applied = rehearsal.apply(start, start.objects)
         refs = {ref_of(obj): obj for obj in start.objects}
+        if is_deletion and refs:
+            # Instances in the manifest are deleted first, and not created again.
+            own = own_instances(refs, defined_plurals(component.objects))
+            refs = {ref: obj for ref, obj in refs.items() if ref not in own}
+        applied = rehearsal.apply(start, list(refs.values()))
         replaced = [one.ref for one in applied.applied if one.replaced]
-        found = rehearsal.end(start, applied, self.changes.take(refs, replaced))
+        found = rehearsal.end(start, applied, changes.take(refs, replaced))
         problems = [
             *(blocker.message for blocker in start.blockers),
             *(refusal_blocker(component.name, refusal).message for refusal in applied.refused),
             *(blocker.message for blocker in found.blockers),
         ]
+        plan = self._without_own_deletions(planned, found.plan)
         planned = replace(
             planned,
             component=component,
-            plan=found.plan,
+            plan=plan,
             scaling=self._scaling(planned.outlook, component),
             problem="; ".join(problems),
         )
-        return self._with_configuration(planned, component)
+        going = self._going(planned, component.refs)
+        notes = rehearse_removal(overlay, planned.name, going, planned.approved) if going else []
+        if notes and self._task.check_mode:
+            # A run says itself what stays.
+            planned = replace(planned, plan=replace(plan, warnings=(*plan.warnings, *notes)))
+        return replace(planned, removals=changes.take() if going else ())
+
+    def _without_own_deletions(self, planned: PlannedModule, plan: ComponentPlan) -> ComponentPlan:
+        """The plan, without reports of missing objects if a deletion is cancelled that has deleted them."""
+        is_back = planned.decision.takes_back
+        findings = tuple(one for one in plan.findings if not is_back or one.manager or one.field)
+        return replace(plan, findings=findings)
+
+    def _going(self, planned: PlannedModule, refs: Collection[Ref]) -> list[InventoryEntry]:
+        """What the module has, it no longer wants (``refs`` are wanted), and no other owner has."""
+        known = planned.before.entries if planned.before and not planned.problem else ()
+        dropped = [entry for entry in known if entry.ref not in refs]
+        if dropped:
+            modules = (one for name, one in self._observed.inventories.items() if name != planned.name)
+            taken = {entry.ref for one in (*modules, *self._observed.others) for entry in one.entries}
+            dropped = [entry for entry in dropped if entry.ref not in taken]
+        if not planned.changes_objects:
+            # What stays for its contents was checked by the run that dropped it.
+            return [entry for entry in dropped if entry.ref[:2] not in (CRD_KIND, NAMESPACE_KIND)]
+        old = old_managers(planned.outlook, planned.before, refs)
+        return list({entry.ref: entry for entry in (*old, *dropped)}.values())
 
     def _refuse_unknown_manager(self, planned: PlannedModule, component: DesiredComponent) -> None:
         """Raise if an upgrade would delete an operator that others have installed and no manifest has."""
@@ -373,13 +334,20 @@ class ModulePlanner:
         link = self._link(version, planned.request)
         source = self._source(link)
         before = planned.before
-        read = partial(self._read, version, link, planned.request, before)
+        is_adopted = planned.decision.action == ADOPT
+        read = partial(self._read, version, link, planned.request, before, is_adopted=is_adopted)
         if before is not None and before.digest and before.details.get("source") == source:
             return unchanged_module(version, before, source, LazyObjects(lambda: read().objects))
         return read()
 
     def _read(
-        self, version: ModuleVersion, link: str, asked: ModuleRequest | None, before: Inventory | None
+        self,
+        version: ModuleVersion,
+        link: str,
+        asked: ModuleRequest | None,
+        before: Inventory | None,
+        *,
+        is_adopted: bool = False,
     ) -> DesiredComponent:
         if not link:
             raise LifecycleError(
@@ -396,7 +364,7 @@ class ModulePlanner:
             self._request.image_prefixes,
             self._request.pull_secret,
             self._namespaces - own,
-            is_adopted=planned.decision.action == ADOPT,
+            is_adopted=is_adopted,
         )
         component = desired_module(version, manifest.objects, self._source(link), terms)
         listed = replace(component.listed, needs=asked.needs if asked else ())
@@ -429,12 +397,15 @@ class ModulePlanner:
             # The objects of the running version are unknown; its manager is removed, see module_deployment.
             return planned
         link = self._link(running, None if running.version != version.version else planned.request)
-        component = self._read(running, link, planned.request, None)
+        is_adopted = planned.decision.action == ADOPT
+        component = self._read(running, link, planned.request, None, is_adopted=is_adopted)
         live = read_metadata(self._task.cluster, [_as_inventory(component)])
         before = adopted_inventory(component, live)
         return replace(planned, before=before, approved=frozenset(entry.uid for entry in before.entries))
 
-    def _rehearsal(self, planned: PlannedModule) -> ComponentRehearsal:
+    def _rehearsal(
+        self, planned: PlannedModule, overlay: DryRunCluster, changes: RehearsedChanges
+    ) -> ComponentRehearsal:
         inventories = dict(self._observed.inventories)
         inventories.pop(planned.name, None)
         if planned.before is not None:
@@ -442,11 +413,9 @@ class ModulePlanner:
         live = self._observed.live
         if planned.before is not None and planned.name not in self._observed.inventories:
             live = {**live, **read_metadata(self._task.cluster, [planned.before])}
-        context = RehearsalContext(self.overlay, self._request.policy, inventories, live, self.autoscaled)
+        context = RehearsalContext(overlay, self._request.policy, inventories, live, self.autoscaled)
         runner = module_migrations(self._runner, planned)
-        return ComponentRehearsal(
-            context, MigrationRehearsal(self._task.cluster, self.overlay, runner, self.changes)
-        )
+        return ComponentRehearsal(context, MigrationRehearsal(self._task.cluster, overlay, runner, changes))
 
     @cached_property
     def autoscaled(self) -> frozenset[tuple[str, str, str]]:

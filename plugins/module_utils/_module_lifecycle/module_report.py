@@ -99,6 +99,8 @@ def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) 
         return INSTALLED if outlook.managers else NOT_INSTALLED
     if record.status.state != READY:
         return record.status.state
+    if record.is_skipped:
+        return WARNING
     before = observed.inventories.get(outlook.facts.name)
     module = observed.catalog.modules.get(outlook.facts.name)
     version = module.versions.get(record.installed_version) if module else None

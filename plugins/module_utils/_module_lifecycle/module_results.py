@@ -17,8 +17,8 @@ from .._runs.outcomes import SUCCEEDED
 from .._runs.records.modules import NOT_INSTALLED, READY, ModuleRecord
 from .._runs.task_run import TaskRun
 from .decision import ADOPT, DELETE, INSTALL, KEEP, UNMANAGE, UPGRADE
-from .module_plan import PlannedModule
 from .module_work import ModuleOutcome
+from .planned_module import PlannedModule
 
 _DONE = {
     INSTALL: "installed",

@@ -20,7 +20,7 @@ from .._runs.records.definitions import RecordKinds
 from .._runs.records.record_rights import records_rights
 from .decision import DELETE, UNMANAGE
 from .denial import rights_to_deny
-from .module_plan import PlannedModule
+from .planned_module import PlannedModule
 
 
 def module_rights(

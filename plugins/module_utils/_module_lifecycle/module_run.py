@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import chain
 
 from .._carrier.task import Result, Task
 from .._cluster.cluster import GROUP
@@ -35,14 +36,15 @@ from .._runs.task_run import TaskRun
 from .._threads import map_in_threads
 from .catalog.documents import SourcedDocument
 from .decision import DELETE, LOOKED_AFTER, UNMANAGE
-from .module_health import module_health
-from .module_plan import MissingManifests, ModulePlanner, PlannedModule
+from .module_health import explain_skipped, module_health
+from .module_plan import MissingManifests, ModulePlanner
 from .module_record import recorded_as_running, wanted_record
 from .module_request import ModulesRequest, ordered_waves, request_problems
 from .module_results import run_result
 from .module_rights import module_rights
 from .module_work import ModuleOutcome, ModuleWork
 from .observed_modules import observe_modules
+from .planned_module import PlannedModule
 from .work_terms import WorkTerms
 
 
@@ -115,8 +117,8 @@ class _ModuleRun:
             if one.name not in self._outcomes:
                 self._outcomes[one.name] = self._report(one)
         warnings += self._task.materials.modules.warnings()
-        ended = [(one, self._outcomes[one.name]) for one in planned]
-        changes = [change for one in planned for change in one.changes]
+        ended = [(_as_followed(one, self._outcomes[one.name]), self._outcomes[one.name]) for one in planned]
+        changes = [change for one, _done in ended for change in one.changes]
         if self._task.check_mode:
             later = self._planner.changes.take()
             changes += [change for change in later if change.ref.group != GROUP]
@@ -181,12 +183,9 @@ class _ModuleRun:
 
     def _work_on_wave(self, wave: Sequence[PlannedModule], terms: WorkTerms, run: TaskRun) -> None:
         def work(planned: PlannedModule) -> ModuleOutcome:
-            reason = self._reason_not_to_start(planned, run)
-            if reason:
-                outcome = ComponentOutcome(planned.name, NOT_STARTED, error=reason, owner_kind=MODULE)
-                done = ModuleOutcome(outcome, planned.outlook.facts.record)
-            else:
-                done = ModuleWork(terms, planned).run()
+            cancelled = f"the run was cancelled by {run.cancellation.reason()}" if run.cancellation() else ""
+            reason = cancelled or self._reason_not_to_start(planned)
+            done = _not_started(planned, reason) if reason else ModuleWork(terms, planned).run()
             terms.progress(planned.name, done.outcome.state, done.outcome.error)
             run.note(done.outcome)
             return done
@@ -194,12 +193,11 @@ class _ModuleRun:
         for planned, done in zip(wave, map_in_threads(work, wave, self._request.workers), strict=True):
             self._outcomes[planned.name] = done
 
-    def _reason_not_to_start(self, planned: PlannedModule, run: TaskRun) -> str:
-        if run.cancellation():
-            return f"the run was cancelled by {run.cancellation.reason()}"
+    def _reason_not_to_start(self, planned: PlannedModule) -> str:
         if planned.decision.action in LOOKED_AFTER:
             missing = [name for name in _needs(planned) if not self._is_well(name)]
-            return f"it needs {', '.join(missing)}, which is not ready" if missing else ""
+            advice = "Install it first, or remove it from needs"
+            return f"it needs {', '.join(missing)}, which is not ready. {advice}" if missing else ""
         if planned.decision.action == DELETE:
             users = [name for name in self._users_of(planned.name) if not self._is_gone(name)]
             return f"{', '.join(users)} needs it, and is still there" if users else ""
@@ -233,8 +231,10 @@ class _ModuleRun:
             others=[entry for one in self._observed.others for entry in one.entries],
             is_rehearsal=True,
         )
-        for planned in self._working:
-            self._outcomes[planned.name] = ModuleWork(terms, planned).rehearse()
+        for planned in chain.from_iterable(self._waves()):
+            reason = self._reason_not_to_start(planned)
+            rehearsed = _not_started(planned, reason) if reason else ModuleWork(terms, planned).rehearse()
+            self._outcomes[planned.name] = rehearsed
 
     def _report(self, planned: PlannedModule) -> ModuleOutcome:
         """Report the state of an unchanged module, if its record differs."""
@@ -270,7 +270,7 @@ class _ModuleRun:
         decision = planned.decision
         if planned.problem:
             return ERROR, planned.problem
-        if decision.action not in LOOKED_AFTER:
+        if decision.action not in LOOKED_AFTER and not decision.is_skipped:
             return decision.state, decision.message
         health = module_health(
             self._task.cluster,
@@ -279,7 +279,20 @@ class _ModuleRun:
             planned.before,
             lambda: self._planner.autoscaled,
         )
+        if decision.is_skipped:
+            return decision.state, explain_skipped(health, decision.message)
         return (decision.state, decision.message) if health.is_ready else (ERROR, health.reason)
+
+
+def _not_started(planned: PlannedModule, reason: str) -> ModuleOutcome:
+    """The outcome of a module on which the run does not work."""
+    outcome = ComponentOutcome(planned.name, NOT_STARTED, error=reason, owner_kind=MODULE)
+    return ModuleOutcome(outcome, planned.outlook.facts.record, follows_plan=False)
+
+
+def _as_followed(planned: PlannedModule, done: ModuleOutcome) -> PlannedModule:
+    """The plan for a module, without changes that were no part of the work on it."""
+    return planned if done.follows_plan else replace(planned, plan=None, removals=(), configuration=None)
 
 
 def _needs(planned: PlannedModule) -> Sequence[str]:

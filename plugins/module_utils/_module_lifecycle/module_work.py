@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from .._cluster.cluster import Object, ref_of
+from .._cluster.errors import ClusterError
 from .._cluster.timestamp import interval_until_now, timestamp
 from .._components.component_inventory import with_deployed_as
 from .._components.desired_component import DesiredComponent
@@ -18,6 +19,7 @@ from .._errors import MOST_REASONS, LifecycleError
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.ownership.hand_over import hand_over
+from .._objects.prune.managed_resources import with_conversion_advice
 from .._progress import Step
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import delete_inventory, read_inventories, write_inventory
@@ -37,15 +39,18 @@ from .._runs.records.modules import (
     write_module_record,
 )
 from .decision import DELETE, UNMANAGE
-from .default_configuration import Creation, create_configuration
+from .default_configuration import ConfigurationHeld, Creation, create_configuration
 from .denial import lift
-from .module_departure import DepartingModule, Departure, DepartureTerms, ModuleDeparture
+from .module_departure import DepartingModule, Departure, DepartureTerms, ModuleDeparture, undeleted
 from .module_deployment import ModuleDeployment
 from .module_health import module_health
-from .module_plan import PlannedModule
 from .module_record import installed_record, wanted_record, with_deployment_begun
+from .planned_module import PlannedModule
 from .running_version import RunningVersion
 from .work_terms import WorkTerms
+
+UNWAITED_SECONDS = 5.0
+"""How long a deletion without waiting may take, as the server needs some seconds to remove definitions."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +61,14 @@ class ModuleOutcome:
         outcome: as the record of the run has it.
         record: the new record; None if there is none.
         is_changed: whether anything in the cluster was changed, except for our own records.
+        follows_plan: whether the planned changes of its objects are part of it. A deletion repairs the
+            operator only while it is blocked.
     """
 
     outcome: ComponentOutcome
     record: ModuleRecord | None
     is_changed: bool = False
+    follows_plan: bool = True
 
 
 @dataclass
@@ -88,7 +96,7 @@ class ModuleWork:
             self._check_running_version()
             done = work()
         except LifecycleError as error:
-            done = self._failed(str(error))
+            done = replace(self._failed(str(error)), follows_plan=action != DELETE)
         seconds = time.monotonic() - started
         times = interval_until_now(seconds)
         outcome = replace(done.outcome, seconds=seconds, **times, owner_kind=MODULE)
@@ -130,9 +138,14 @@ class ModuleWork:
             state = ERROR if outcome.state == FAILED else PROCESSING
             return self._ended(outcome, state, outcome.error)
         self._write(installed_record(self.terms.cluster, self._record, planned), is_written=False)
-        is_configured = self._configure()
-        decision = planned.decision
-        done = self._ended(outcome, decision.state, decision.message)
+        decision, is_configured = planned.decision, False
+        state, message = decision.state, decision.message
+        try:
+            is_configured = self._configure()
+        except ConfigurationHeld as held:
+            state, message = WARNING, "; ".join(filter(None, (message, str(held))))
+            outcome = replace(outcome, warnings=(*outcome.warnings, str(held)))
+        done = self._ended(outcome, state, message)
         return replace(done, is_changed=self._is_applied(outcome) or is_configured)
 
     def _is_applied(self, outcome: ComponentOutcome) -> bool:
@@ -179,7 +192,10 @@ class ModuleWork:
             return None
         cluster, ref = self.terms.cluster, known.ref
         for served in cluster.served(ref.group, ref.kind)[:1]:
-            live = cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
+            try:
+                live = cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
+            except ClusterError as error:
+                raise with_conversion_advice(error, served) from error
             if live is not None and live["metadata"]["uid"] == known.uid:
                 return live
         return None
@@ -205,7 +221,11 @@ class ModuleWork:
         self.terms.progress(self.planned.name, "configuring", reason, Step(limit=limit, reason=reason))
         deadline = time.monotonic() + self.terms.request.timeout
         uid = create_configuration(
-            self.terms.cluster, wanted, deadline=deadline, cancelled=self.terms.out_of_grace
+            self.terms.cluster,
+            wanted,
+            deadline=deadline,
+            cancelled=self.terms.out_of_grace,
+            waits=self.terms.request.wait,
         )
         self._record = replace(
             record,
@@ -247,41 +267,46 @@ class ModuleWork:
 
     def _delete(self) -> ModuleOutcome:
         """Delete the module, as far as the existing resources of its kinds allow."""
-        planned, terms, record = self.planned, self.terms, self._record
-        since = record.deletion_since or timestamp()
-        is_ours = planned.outlook.facts.policy != IGNORE
-        lives = is_ours and self._live_configuration(record.configuration) is not None
-        self._write(
-            replace(
-                record,
-                state=ABSENT,
-                deletion_since=since,
-                deletes_configuration=record.deletes_configuration or lives,
-                status=ModuleStatus(DELETING),
-            )
+        planned, terms, record = self.planned, self._terms_of_deletion(), self._record
+        wanted = replace(
+            record,
+            state=ABSENT,
+            deletion_since=record.deletion_since or timestamp(),
+            status=ModuleStatus(DELETING),
         )
-        departure = self._departure(terms.inventories.get(planned.name))
+        try:
+            is_ours = planned.outlook.facts.policy != IGNORE
+            lives = is_ours and self._live_configuration(record.configuration) is not None
+        except ClusterError as error:
+            # The next run continues with what this one was to do.
+            self._record = wanted
+            raise undeleted([error]) from error
+        self._write(replace(wanted, deletes_configuration=record.deletes_configuration or lives))
+        departure = self._departure(terms, terms.inventories.get(planned.name))
         upkeep = ComponentOutcome(planned.name, SUCCEEDED)
-        if planned.changes_objects and not terms.is_rehearsal and departure.blockers():
+        is_maintained = planned.changes_objects and bool(departure.blockers())
+        if is_maintained and not terms.is_rehearsal:
             # The controller that removes the finalizers may be deleted, or need a fix in a newer version.
             self._write(with_deployment_begun(self._record, planned))
             upkeep = ModuleDeployment(terms, planned, self._component()).deploy()
             if upkeep.state == SUCCEEDED:
                 self._record = installed_record(self.terms.cluster, self._record, planned)
             inventories = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE)
-            departure = self._departure(inventories.get(planned.name))
-        departed = departure.depart()
-        return self._departed(self._with_operator_state(departed), upkeep)
+            departure = self._departure(terms, inventories.get(planned.name))
+        done = self._departed(self._with_operator_state(departure.depart()), upkeep)
+        is_changed = done.is_changed or (is_maintained and terms.is_rehearsal)
+        return replace(done, is_changed=is_changed, follows_plan=is_maintained)
 
     def _with_operator_state(self, departure: Departure) -> Departure:
-        """The departure, with the operator's problem as the reason if it does not run."""
-        if not departure.blockers:
+        """The departure, with the problem of the operator that was left as the reason if it does not run."""
+        if not departure.blockers or not departure.needs_operator:
             return departure
         planned, terms = self.planned, self.terms
+        facts = replace(planned.outlook.facts, record=self._record)
         health = module_health(
             terms.cluster,
-            planned.version,
-            planned.outlook._replace(managers=()),
+            None,
+            planned.outlook._replace(facts=facts, managers=()),
             planned.before,
             lambda: terms.autoscaled,
         )
@@ -290,8 +315,14 @@ class ModuleWork:
         told = f"its operator, which has to let go of them, does not run: {health.reason}"
         return replace(departure, blockers=(*departure.blockers, told))
 
-    def _departure(self, inventory: Inventory | None) -> ModuleDeparture:
-        record, terms, asked = self._record, self.terms, self.planned.request
+    def _terms_of_deletion(self) -> WorkTerms:
+        """The context of a deletion; without waiting, the server gets a few seconds for each module."""
+        terms, request = self.terms, self.terms.request
+        limit = request.timeout if request.wait else min(request.timeout, UNWAITED_SECONDS)
+        return replace(terms, request=replace(request, timeout=limit))
+
+    def _departure(self, terms: WorkTerms, inventory: Inventory | None) -> ModuleDeparture:
+        record, asked = self._record, self.planned.request
         target = self.planned.outlook.target
         # With the policy ignore, as in Kyma's own lifecycle manager, no configuration is deleted.
         configuration = record.configuration if self.planned.outlook.facts.policy != IGNORE else None
@@ -303,6 +334,7 @@ class ModuleWork:
                 terms.out_of_grace,
                 terms.progress,
                 tuple(terms.entries_of_others(self.planned.name)),
+                terms.request.wait,
             ),
             DepartingModule(
                 name=self.planned.name,
@@ -353,6 +385,8 @@ class ModuleWork:
         )
         status = ModuleStatus(planned.decision.state, planned.decision.message)
         record = replace(wanted_record(self._record, planned), status=status)
+        if planned.decision.action == UNMANAGE:
+            record = replace(record, state=UNMANAGED, deletion_since="")
         is_changed = not planned.is_adopted_as_it_is or planned.configuration is not None
         return ModuleOutcome(outcome, record, is_changed=is_changed)
 

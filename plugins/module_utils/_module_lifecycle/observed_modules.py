@@ -11,7 +11,8 @@ from functools import partial
 from typing import Any
 
 from .._cluster.cluster import Cluster, Object, Ref, ref_of
-from .._cluster.kinds import CRD_KIND
+from .._cluster.errors import ClusterError, is_conversion_failure
+from .._cluster.kinds import CRD_KIND, is_built_in
 from .._objects.inventory.inventory import MODULE, Inventory, entries_of, inventories_of
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.inventory.live_objects import read_metadata
@@ -85,7 +86,7 @@ def observe_modules(
         name: manager_candidates(catalog, name, records.get(name), modules.get(name))
         for name in dict.fromkeys((*names, *records, *modules, *mandatory))
     }
-    live = read_metadata(cluster, [*modules.values(), _as_inventory(candidates)])
+    live = _read_convertible(cluster, [*modules.values(), _as_inventory(candidates)])
     managers = _live_managers(cluster, candidates, _settled(modules, records), live, labelled)
     others = tuple(one for one in inventories if one.owner_kind != MODULE)
     return ObservedModules(installation, modules, others, records, catalog, live, managers)
@@ -113,6 +114,20 @@ def _settled(
         for name, one in inventories.items()
         if name not in records or not records[name].deploying_version
     }
+
+
+def _read_convertible(cluster: Cluster, inventories: Sequence[Inventory]) -> dict[Ref, Object]:
+    """The metadata of the objects of modules; without custom resources if some can't be converted.
+
+    Then the work on the module that has them fails, and not the work on all.
+    """
+    try:
+        return read_metadata(cluster, inventories)
+    except ClusterError as error:
+        if not is_conversion_failure(error):
+            raise
+    entries = (entry for one in inventories for entry in one.entries if is_built_in(entry.ref.group))
+    return read_metadata(cluster, [Inventory("", entries=tuple(entries))])
 
 
 def _as_inventory(candidates: Mapping[str, Sequence[InventoryEntry]]) -> Inventory:

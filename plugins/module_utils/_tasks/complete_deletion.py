@@ -45,7 +45,7 @@ def _delete_modules(task: Task, options: ComponentOptions) -> Result:
         (),
         is_whole_list=True,
         migrations=MigrationOptions(grace=options.grace),
-        timeout=options.timeout,
+        timeout=options.timeout if options.modules_timeout is None else float(options.modules_timeout),
         workers=options.workers,
         grace=options.grace,
         deadline=options.deadline,

@@ -29,14 +29,14 @@ def _request(params: Mapping[str, Any]) -> ModulesRequest:
     """The options of the task as a request."""
     listed = params["modules"]
     if listed is None:
-        listed = [{name: params[name] for name in ONE_MODULE}]
+        listed = [{name: params[name] for name in (*ONE_MODULE, "channel")}]
     if params["exclusive"] and not listed and not params["allow_empty"]:
         raise LifecycleError(
             "modules (kyma_modules) is an empty list, which removes every managed module. If that is meant,"
             " set allow_empty (kyma_modules_empty=true)"
         )
     return ModulesRequest(
-        modules=tuple(_module(one, params["channel"]) for one in listed),
+        modules=tuple(_module(one, params["channel"] or REGULAR) for one in listed),
         is_whole_list=params["exclusive"],
         reads_cluster_catalog=CLUSTER_CATALOG in params["catalog"],
         labels=params["cluster_labels"],
@@ -83,6 +83,8 @@ MODULE_SPEC: ArgumentSpec = {
     "delete_resources": {"type": "bool", "default": False},
     "running_version": {"type": "str"},
 }
+REGULAR = "regular"
+"""The channel of modules for which the user names none."""
 ONE_MODULE = ("name", *MODULE_SPEC)
 """The options for one module, without a list."""
 
@@ -96,7 +98,7 @@ DEFINITION = TaskDefinition(
             "elements": "dict",
             "options": {"name": {"type": "str", "required": True}, "channel": {"type": "str"}, **MODULE_SPEC},
         },
-        "channel": {"type": "str", "default": "regular"},
+        "channel": {"type": "str"},
         "exclusive": {"type": "bool", "default": False},
         "allow_empty": {"type": "bool", "default": False},
         **CATALOG_SPEC,

@@ -31,7 +31,7 @@ from tests.support.module_driver import ModuleDriver
 from tests.support.own_cluster import OwnCluster
 from tests.support.own_module import OwnModule, definition
 
-from .conftest import CRD, assert_gone, assert_whole, install, named
+from .conftest import CRD, assert_gone, assert_whole, install, module_record, named
 
 pytestmark = pytest.mark.control_plane
 
@@ -90,7 +90,7 @@ def test_nothing_is_deleted_where_a_conversion_webhook_is_down(
     """Case 11: the API server answers 500, as nothing converts what it has stored in the other version."""
     converted = definition(shop.group, "Widget", "Namespaced", "v1", "v2")
     _definition, *others = shop.objects("1.0.0")
-    install(driver, shop, objects=[converted, *others])
+    install(driver, shop, objects=[converted, *others], data=shop.widget("default"))
     api.create(shop.widget("mine"))
     webhook = {
         "conversionReviewVersions": ["v1"],
@@ -103,7 +103,9 @@ def test_nothing_is_deleted_where_a_conversion_webhook_is_down(
 
     refused = driver.manage(shop.absent())
 
-    assert "webhook" in refused.message
+    assert "nothing of it was deleted, because it is unknown" in refused.message
+    assert f"`kubectl describe crd widgets.{shop.group}`" in refused.message
+    assert (refused.row["state"], module_record(api, shop)["spec"]["state"]) == ("Error", "absent")
     assert [write for write in refused.writes if write.startswith("delete")] == []
     assert_whole(api, shop)
 

@@ -19,7 +19,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.reque
 from tests.cluster.paths import ROOT
 
 ROLES = sorted((ROOT / "roles").iterdir())
-WITHOUT_DEFAULT = {"kyma_modules": {"kyma_modules", "kyma_cluster_labels"}}
+WITHOUT_DEFAULT = {
+    "kyma": {"kyma_modules_timeout"},
+    "kyma_modules": {"kyma_modules", "kyma_cluster_labels"},
+}
 """Variables that mean something else where they are not set."""
 TASKS = "ansible_collections.kyma.lifecycle.plugins.module_utils._tasks"
 
@@ -55,7 +58,15 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
             "kyma_component",
             "main",
             "component",
-            {"state", "force", "undo_migrations", "deadline", "service_account", "prune_allow"},
+            {
+                "state",
+                "force",
+                "undo_migrations",
+                "deadline",
+                "service_account",
+                "prune_allow",
+                "modules_timeout",
+            },
         ),
         # What is said of one module, where there is no list.
         ("kyma_modules", "main", "module", set(ONE_MODULE)),
@@ -113,3 +124,12 @@ def test_no_list_that_users_give_takes_the_place_of_what_is_deleted_or_reset(tas
     includes = [step for step in steps if "ansible.builtin.include_tasks" in step]
     assert includes
     assert all("__kyma_modules_list" in step["vars"] for step in includes)
+
+
+def test_the_deletion_of_all_has_the_timeout_of_modules_if_it_is_set() -> None:
+    (deletes,) = read("roles", "kyma", "tasks", "delete.yml")
+    option = deletes["kyma.lifecycle.component"]["modules_timeout"]
+    templar = Templar(DataLoader(), variables={"kyma_modules_timeout": 5, "omit": "omitted"})
+    assert templar.template(trust_as_template(option)) == 5
+    templar.available_variables = {"omit": "omitted"}
+    assert templar.template(trust_as_template(option)) == "omitted"

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from ..._cluster.cluster import Cluster, Object, group_of, ref_of
-from ..._cluster.errors import ClusterError
+from ..._cluster.cluster import Cluster, Object, Resource, group_of, ref_of
+from ..._cluster.errors import ClusterError, is_conversion_failure
 from ..._cluster.kinds import CRD_KIND
 from ..._text import one_line
 from ..._threads import map_in_threads
@@ -45,7 +45,10 @@ def living_resources(cluster: Cluster, kinds: Iterable[GroupKind]) -> LivingReso
     def read(kind: GroupKind) -> list[Object] | ClusterError:
         try:
             for served in cluster.served(*kind)[:1]:
-                return cluster.list(served.api_version, served.kind, metadata_only=True).items
+                try:
+                    return cluster.list(served.api_version, served.kind, metadata_only=True).items
+                except ClusterError as error:
+                    return with_conversion_advice(error, served)
         except ClusterError as error:
             return error
         unserved.append(kind)
@@ -53,6 +56,17 @@ def living_resources(cluster: Cluster, kinds: Iterable[GroupKind]) -> LivingReso
 
     found = dict(zip(wanted, map_in_threads(read, wanted), strict=True))
     return found | _hidden_by_definitions(cluster, unserved)
+
+
+def with_conversion_advice(error: ClusterError, kind: Resource) -> ClusterError:
+    """The error of a read, with what to do if the conversion webhook of the kind does not answer."""
+    if not is_conversion_failure(error):
+        return error
+    crd = f"{kind.plural}.{group_of(kind.api_version)}"
+    return ClusterError(
+        f"{error}. So the cluster can't read the objects of CustomResourceDefinition {crd}. Repair the server"
+        f" behind its conversion webhook (`kubectl describe crd {crd}`), then run the playbook again"
+    )
 
 
 def _hidden_by_definitions(cluster: Cluster, unserved: Sequence[GroupKind]) -> LivingResources:

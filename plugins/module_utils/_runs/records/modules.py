@@ -76,11 +76,9 @@ MODULE_DEFINITION = resource_definition(
         ("State", "string", ".status.state"),
         ("Version", "string", ".status.version"),
         ("Channel", "string", ".spec.channel"),
-        ("Age", "date", ".metadata.creationTimestamp"),
-    ],
-    wide_columns=[
         ("Policy", "string", ".spec.policy"),
         ("Message", "string", ".status.message"),
+        ("Age", "date", ".metadata.creationTimestamp"),
     ],
 )
 

@@ -139,3 +139,10 @@ def test_what_others_write_of_the_version_that_runs_does_not_count(
     assert read_module_records(cluster)["nats"] == NOT_TAKEN_OVER
     cluster.with_field_manager("kubectl-edit").patch(API_VERSION, "Module", "nats", None, change)
     assert read_module_records(cluster)["nats"] == after
+
+
+def test_kubectl_shows_the_policy_and_the_message_without_wide_output() -> None:
+    """A column with a priority appears only with ``-o wide``."""
+    (version,) = MODULE_DEFINITION["spec"]["versions"]
+    columns = [one["name"] for one in version["additionalPrinterColumns"] if not one.get("priority")]
+    assert columns == ["Wanted", "State", "Version", "Channel", "Policy", "Message", "Age"]

@@ -1,0 +1,92 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan for one module: its decision, and what the run changes of its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .._cluster.cluster import Object, ref_of
+from .._components.component_plan import ComponentPlan
+from .._components.desired_component import DesiredComponent
+from .._objects.apply.change import ObjectChange
+from .._objects.inventory.inventory import Inventory
+from .catalog.module_version import ModuleVersion
+from .decision import ADOPT, DELETE, Decision
+from .module_facts import ModuleOutlook
+from .module_request import ModuleRequest
+
+
+class ManagerScaling(NamedTuple):
+    """A manager that was scaled to zero, and the merge patch that scales it back."""
+
+    manager: Object
+    patch: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class PlannedModule:
+    """The plan for one module.
+
+    Attributes:
+        outlook: the facts about it.
+        decision: what happens to it.
+        request: the user's request for it; None if the user's list lacks it.
+        version: of the manifest that its objects are compared with; None if it is not known.
+        component: the desired objects for the comparison; None if they are left unchanged.
+        before: the inventory for the comparison; None if nothing is known of them.
+        plan: the changes of its objects; None if they are left unchanged.
+        configuration: the default configuration that is still to be created, complete; mostly None.
+        declined_configuration: the configuration that is never created, because the user has instances;
+            mostly None.
+        scaling: the patch that scales its manager back from zero; mostly None.
+        removals: the deletions of objects that it drops, its old manager included.
+        approved: uids of objects that others have written, and that the manifest of the running version has:
+            an adopted module's. Only these may be deleted although this collection has not written them.
+        problem: why nothing of it may be written, in a sentence; mostly empty.
+    """
+
+    outlook: ModuleOutlook
+    decision: Decision
+    request: ModuleRequest | None = None
+    version: ModuleVersion | None = None
+    component: DesiredComponent | None = None
+    before: Inventory | None = None
+    plan: ComponentPlan | None = None
+    configuration: Object | None = None
+    declined_configuration: Object | None = None
+    scaling: ManagerScaling | None = None
+    removals: tuple[ObjectChange, ...] = ()
+    approved: frozenset[str] = frozenset()
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.outlook.facts.name
+
+    @property
+    def changes(self) -> tuple[ObjectChange, ...]:
+        """The changes of its objects, what it drops, and the creation of its default configuration."""
+        changes = (*(self.plan.changes if self.plan else ()), *self.removals)
+        created = self.configuration
+        return (*changes, ObjectChange(ref_of(created), None, created)) if created else changes
+
+    @property
+    def changes_objects(self) -> bool:
+        """Whether the run applies its objects."""
+        if self.plan is None or self.problem:
+            return False
+        if self.scaling is not None or self.removals:
+            return True
+        if self.decision.action in (ADOPT, DELETE):
+            return bool(self.plan.changes)
+        return self.plan.takes_part
+
+    @property
+    def is_adopted_as_it_is(self) -> bool:
+        """Whether it is adopted without a write to any object."""
+        is_compared = self.plan is not None and not self.problem
+        return self.decision.action == ADOPT and is_compared and not self.changes_objects
