@@ -18,6 +18,7 @@ from .._carrier.task import Task
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.errors import ClusterError
 from .._cluster.kinds import NAMESPACE_KIND
+from .._cluster.own_objects import own_object_problem
 from .._components.component_plan import ComponentPlan
 from .._components.component_rehearsal import ComponentRehearsal, RehearsalContext, refusal_blocker
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
@@ -43,6 +44,7 @@ from .desired_module import (
     ManifestTerms,
     defined_plurals,
     desired_module,
+    namespace_of,
     own_instances,
     unchanged_module,
 )
@@ -262,6 +264,9 @@ class ModulePlanner:
         scope = with_own_kinds(scope_of(self.overlay), [Content(component.objects)])
         complete = complete_manifest(wanted, component.namespace, scope)
         ref = ref_of(complete)
+        if problem := own_object_problem(ref):
+            problem = f"its configuration is refused: {problem}. Correct the template, or set configuration"
+            return replace(planned, problem="; ".join(filter(None, (planned.problem, problem))))
         is_adopted = decision.action == ADOPT and not creation
         if is_adopted and self._lives((ref.group, ref.kind)):
             return replace(planned, declined_configuration=complete)
@@ -302,7 +307,8 @@ class ModulePlanner:
                 f"module {version.module} {version.version}: its template has no rawManifest, so its manifest"
                 " is in an OCI registry. Set manifest to a file or a URL that has it"
             )
-        manifest = read_manifest(self._task.materials.modules.manifest(link), link)
+        text = self._task.materials.modules.manifest(link)
+        manifest = read_manifest(text, link, namespace_of(version))
         known = planned.before.refs if planned.before else frozenset[Ref]()
         own = {ref.name for ref in known if ref[:2] == NAMESPACE_KIND}
         terms = ManifestTerms(

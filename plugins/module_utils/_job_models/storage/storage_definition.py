@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ..._cluster.cluster import GROUP, Object
+from ..._cluster.own_objects import JOB_STORE_MANAGER, JOB_STORE_VIEWER
 from ..._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
 from ..._custom_resources.crd_builder import (
     CONDITIONS_SCHEMA,
@@ -130,13 +131,13 @@ _READ = ["get", "list", "watch"]
 _WRITE = [*_READ, "create", "update", "patch", "delete"]
 
 VIEWER_ROLE = cluster_role(
-    "kyma-lifecycle-job-store-view",
+    JOB_STORE_VIEWER,
     [role_rule(GROUP, _PLURALS, _READ)],
     ALL_WHO_MAY_VIEW,
 )
 """What all who may view a namespace get. Only the account of :data:`MANAGER_ROLE` writes definitions."""
 MANAGER_ROLE = cluster_role(
-    "kyma-lifecycle-job-store",
+    JOB_STORE_MANAGER,
     [
         role_rule(GROUP, _PLURALS, _WRITE),
         role_rule(

@@ -93,6 +93,7 @@ class Terms:
             called right before its deletion.
         watcher: the one to share with other waits on this cluster.
         force: whether objects are deleted that are marked to stay.
+        own: whether the collection deletes its own objects.
     """
 
     cluster: Cluster
@@ -103,6 +104,7 @@ class Terms:
     retain: Callable[[InventoryEntry, Object], RemovalDecision | None] = lambda _entry, _live: None
     watcher: Watcher | None = None
     force: bool = False
+    own: bool = False
 
 
 def remove_objects(terms: Terms, entries: Iterable[InventoryEntry]) -> Removal:
@@ -162,7 +164,7 @@ def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> Removal
     """Request one object's deletion, if allowed, with its read version as a precondition."""
     cluster, ref = terms.cluster, entry.ref
     for attempt in range(ATTEMPTS):
-        fate = decide_removal(entry, live, force=terms.force)
+        fate = decide_removal(entry, live, force=terms.force, own=terms.own)
         if fate.action != DELETE or live is None:
             return fate
         spared = None if attempt else terms.retain(entry, live)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ..._cluster.cluster import Object, Ref
 from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND
+from ..._cluster.own_objects import own_object_problem
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry, is_written_by_us
 from ..ownership.policy import is_allowed
@@ -43,7 +44,9 @@ class RemovalDecision:
     resource_version: str = ""
 
 
-def decide_removal(entry: InventoryEntry, live: Object | None, *, force: bool = False) -> RemovalDecision:
+def decide_removal(
+    entry: InventoryEntry, live: Object | None, *, force: bool = False, own: bool = False
+) -> RemovalDecision:
     """The decision about an object to delete, by its present metadata.
 
     An object with another uid is someone else's. One that has changed since it was recorded is ours as
@@ -53,9 +56,12 @@ def decide_removal(entry: InventoryEntry, live: Object | None, *, force: bool = 
         entry: its entry in the inventory.
         live: its metadata, or None if it does not exist.
         force: whether to delete it even if it is marked to stay.
+        own: whether the collection deletes its own objects; no inventory makes it delete these.
     """
     if live is None:
         return RemovalDecision(GONE)
+    if not own and (problem := own_object_problem(entry.ref)):
+        return RemovalDecision(NOT_OWNED, f"{problem}, so it stays")
     meta = live["metadata"]
     uid, resource_version = meta.get("uid", ""), meta.get("resourceVersion", "")
     if entry.uid and uid != entry.uid:

@@ -311,5 +311,5 @@ def delete_lease(cluster: Cluster) -> None:
             resource_version=lease.resource_version,
         )
         if (namespace["metadata"].get("labels") or {}).get(MANAGED_BY) == FIELD_MANAGER:
-            terms = Terms(cluster, time.monotonic() + NAMESPACE_SECONDS)
+            terms = Terms(cluster, time.monotonic() + NAMESPACE_SECONDS, own=True)
             remove_objects(terms, [InventoryEntry("v1", ref_of(namespace))])
