@@ -86,7 +86,8 @@ class ManifestCollection:
     def _own_problem(self, obj: Object) -> str:
         """Why an object is refused because only this collection may write it; mostly empty."""
         ref = ref_of(obj)
-        problem = own_object_problem(ref._replace(namespace=ref.namespace or self.namespace))
+        in_namespace = ref._replace(namespace=ref.namespace or self.namespace)
+        problem = own_object_problem(ref) or own_object_problem(in_namespace)
         return f"{problem}. Remove it from the manifest" if problem else ""
 
 

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Object, Ref, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    GROUP,
+    Object,
+    Ref,
+    ref_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.own_objects import (
     LIFECYCLE_NAMESPACE,
     own_object_problem,
