@@ -252,12 +252,12 @@ def lost_to(holder: str, epoch: int, lease: Lease, name: str) -> str:
         return f"{run} may write no more: it was ended, and has given {what} back"
     # The holder of another lease than that of runs stands by for it again, without a person.
     advice = "; run the playbook again" if is_of_runs else ""
-    lost = f"{run} has lost {what}, so it may write no more"
     if not lease.uid:
-        return f"{lost}: the Lease {LIFECYCLE_NAMESPACE}/{name} was deleted{advice}"
-    if lease.holder and lease.epoch <= epoch:
+        why = f"the Lease {LIFECYCLE_NAMESPACE}/{name} was deleted"
+    elif lease.holder and lease.epoch <= epoch:
         # A run that takes it over counts the epoch up.
-        return f"{lost}: others have written {lease} into it{advice}"
-    now = f"{lease} has taken it over" if lease.holder else "another run held it, and has released it"
-    cause = "It was silent too long, as its process, its machine or its network stood still"
-    return f"{lost}: {now}. {cause}{advice}"
+        why = f"others have written {lease} into it"
+    else:
+        now = f"{lease} has taken it over" if lease.holder else "another run held it, and has released it"
+        why = f"{now}. It was silent too long, as its process, its machine or its network stood still"
+    return f"{run} has lost {what}, so it may write no more: {why}{advice}"
