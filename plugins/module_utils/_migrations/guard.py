@@ -21,10 +21,6 @@ class WriteInCheck(LifecycleError):
     """A migration's check tried to write."""
 
 
-class OwnObjectWrite(LifecycleError):
-    """A migration tried to write an object of the collection itself."""
-
-
 class MigrationStopped(BaseException):
     """Ends the thread of a migration that was given up.
 
@@ -81,7 +77,7 @@ class Gate:
 
         Raises:
             WriteInCheck: it would write, in a check.
-            OwnObjectWrite: it would write an object of the collection itself.
+            LifecycleError: it would write an object of the collection itself.
             MigrationStopped: the step is over.
         """
         self.read()
@@ -94,7 +90,7 @@ class Gate:
         target = Ref(group_of(call.api_version), call.kind, call.namespace or "", call.name)
         problem = own_object_problem(target) if call.writes else ""
         if problem:
-            raise OwnObjectWrite(f"migration {self._migration} may not {call.verb} this: {problem}")
+            raise LifecycleError(f"migration {self._migration} may not {call.verb} this: {problem}")
 
 
 class GuardedCluster(ClusterWrapper):

@@ -9,12 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE_KIND,
-    is_built_in,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.own_objects import own_object_problem
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.own_objects import LIFECYCLE_NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     Problem,
@@ -112,10 +108,10 @@ class _ListReader(SettingsReader):
         namespace = self.string(mapping, key)
         if namespace and not _NAME.fullmatch(namespace):
             self.refuse(f"{namespace!r} can't be a namespace's name", mapping.line)
-        # A component creates its namespace.
-        problem = own_object_problem(Ref(*NAMESPACE_KIND, "", namespace))
-        if problem:
-            self.refuse(f"{problem}. Give the component another {key}", mapping.line)
+        if namespace == LIFECYCLE_NAMESPACE:
+            # A component creates its namespace.
+            reason = "that belongs to the collection kyma.lifecycle itself"
+            self.refuse(f"{key} is {namespace}, and {reason}. Use another one", mapping.line)
         return namespace
 
     def _entry(
