@@ -19,6 +19,8 @@ description:
   - Each version has the labels C(quarks.cloudfoundry.org/secret-kind=versionedSecret) and
     C(quarks.cloudfoundry.org/secret-version), and the annotation
     C(quarks.cloudfoundry.org/source-description), as QuarksJob writes them.
+  - Only Secrets that this collection has created are deleted. Others with such a label and name stay, and a
+    warning names them.
   - A Secret without the first of these labels is no version. If it has the name of the next version, the
     module uses the next number that is free.
   - Errands that refer to any version of a base run with the newest one.

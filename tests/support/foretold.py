@@ -9,7 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    FIELD_MANAGER,
+    Cluster,
+    Object,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.written_by import WRITTEN_BY
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import manifest_of
 
 KINDS = [
@@ -74,3 +80,12 @@ def without_defaults(obj: Object) -> Object:
     filled_in = {"Namespace": "spec", "Secret": "type"}.get(obj["kind"])
     kept = {key: value for key, value in obj.items() if key != filled_in}
     return {**kept, "metadata": {**meta, **({"labels": labels} if labels else {})}}
+
+
+def as_in_the_release(obj: Object) -> Object:
+    """The same, without the mark that an object without a field gets."""
+    plain = without_defaults(obj)
+    meta = plain["metadata"]
+    if meta.get("annotations") != {WRITTEN_BY: FIELD_MANAGER}:
+        return plain
+    return {**plain, "metadata": {key: value for key, value in meta.items() if key != "annotations"}}

@@ -218,7 +218,8 @@ class OutputNote:
 
     Attributes:
         secrets: the Secrets that hold it, by name.
-        reason, message: why there are none; empty if there is no problem.
+        reason: why there are none; empty if there are.
+        message: the reason in a sentence, or a warning; mostly empty.
     """
 
     secrets: tuple[str, ...] = ()

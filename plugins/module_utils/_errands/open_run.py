@@ -334,9 +334,9 @@ def end_steps(view: ErrandView, run: Run, outcome: JobOutcome) -> tuple[Step, ..
 
 def _with_output(outcome: JobOutcome, output: OutputNote | None) -> JobOutcome:
     """How a run ended, with its output."""
-    if output is None or not output.reason:
+    if output is None or not output.message:
         return outcome
-    if outcome.is_success:
+    if outcome.is_success and output.reason:
         return replace(outcome, is_success=False, reason=output.reason, message=output.message)
     return replace(outcome, message=f"{outcome.message} Its output: {output.message}")
 

@@ -14,7 +14,12 @@ from .._cluster.cluster import Cluster, ExecResult, Object
 from .._cluster.errors import ClusterError, Invalid
 from .._errors import LifecycleError
 from .._jobs.secret_users import secret_users
-from .._jobs.version_writer import VersionContent, errors_without_values, write_version
+from .._jobs.version_writer import (
+    VersionContent,
+    errors_without_values,
+    foreign_warning,
+    write_version,
+)
 from .._text import one_line
 from .errand import KIND, Errand, OutputFile, OutputNote, OutputSource, owner_reference
 from .errand_index import ErrandIndex
@@ -61,10 +66,11 @@ class OutputCollector:
                 for secret in secrets
                 if not secret.is_versioned and self._is_foreign(errand, secret, overwrites=overwrites)
             }
-            names = tuple(self._write(errand, secret, foreign) for secret in secrets)
+            written = [self._write(errand, secret, foreign) for secret in secrets]
         except OutputRefused as refusal:
             return OutputNote(reason=refusal.reason, message=str(refusal))
-        return OutputNote(names)
+        names, warnings = zip(*written, strict=True) if written else ((), ())
+        return OutputNote(names, message=" ".join(filter(None, warnings)))
 
     def _contents(self, pod: Object, output: NotedOutput) -> dict[tuple[str, str], bytes]:
         if output.spec.source is OutputSource.TERMINATION_MESSAGE:
@@ -105,11 +111,12 @@ class OutputCollector:
             )
         return True
 
-    def _write(self, errand: Errand, secret: OutputSecret, foreign: Container[str]) -> str:
+    def _write(self, errand: Errand, secret: OutputSecret, foreign: Container[str]) -> tuple[str, str]:
+        """Write a Secret; returns its name, and a warning that is mostly empty."""
         try:
             if secret.is_versioned:
                 return self._write_version(errand, secret)
-            return self._apply(errand, secret, is_owned=secret.name not in foreign)
+            return self._apply(errand, secret, is_owned=secret.name not in foreign), ""
         except Invalid as refusal:
             text = one_line(refusal.api_message)
             raise OutputRefused(
@@ -137,7 +144,7 @@ class OutputCollector:
             self._cluster.apply(obj, force=True)
         return secret.name
 
-    def _write_version(self, errand: Errand, secret: OutputSecret) -> str:
+    def _write_version(self, errand: Errand, secret: OutputSecret) -> tuple[str, str]:
         try:
             written = write_version(
                 self._cluster,
@@ -160,7 +167,7 @@ class OutputCollector:
         if not written.is_new:
             owners = written.secret["metadata"].get("ownerReferences") or ()
             _refuse_of_earlier_errand(errand, written.name, owners)
-        return written.name
+        return written.name, written.prune_failure or foreign_warning(errand.key.namespace, written.foreign)
 
     def _users(self, namespace: str) -> dict[str, tuple[str, ...]]:
         """The Secrets that errands refer to: in templates, and in the configuration of their last runs."""

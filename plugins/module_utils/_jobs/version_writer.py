@@ -9,10 +9,10 @@ or find the other's: the API server refuses the second Secret of a name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import AlreadyExists, ApiError, Conflict
@@ -32,6 +32,7 @@ from .versioned_secrets import (
     VERSIONS_SELECTOR,
     SecretVersion,
     is_same_version,
+    is_written_by,
     newest_version,
     secret_version,
     surplus_versions,
@@ -40,6 +41,18 @@ from .versioned_secrets import (
 )
 
 _SECRET = ("v1", "Secret")
+
+
+class RemovedVersions(NamedTuple):
+    """The result of deleting versions, as names of Secrets.
+
+    Attributes:
+        removed: those that were deleted.
+        foreign: those that others have created, and that stay.
+    """
+
+    removed: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
 
 
 class VersionInUse(LifecycleError):
@@ -98,6 +111,8 @@ class WrittenVersion:
         version: its number.
         is_new: whether the write created it. False if the newest one was the same.
         removed: names of older versions that were deleted.
+        foreign: names of older Secrets that have the name and label of a version, and that others have
+            created. They stay.
         prune_failure: why older versions could not be deleted; empty if they were deleted, or if none had to
             be.
         secret: the Secret of the newest version.
@@ -108,6 +123,7 @@ class WrittenVersion:
     version: int
     is_new: bool
     removed: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
     prune_failure: str = ""
     secret: Object = field(default_factory=dict, repr=False)
     previous: Object | None = field(default=None, repr=False)
@@ -140,14 +156,14 @@ def write_version(
     if keep is None:
         return written
     try:
-        removed = _prune_versions(cluster, content, written, keep, more_users, dry_run=dry_run)
+        pruned = _prune_versions(cluster, content, written, keep, more_users, dry_run=dry_run)
     except ApiError as error:
         failure = (
             f"cannot delete old versions of Secret {content.namespace}/{content.base}: {error}."
             f" The newest version is {written.name}. Correct this, and run it again."
         )
         return replace(written, prune_failure=failure)
-    return replace(written, removed=removed)
+    return replace(written, removed=pruned.removed, foreign=pruned.foreign)
 
 
 def remove_versions(
@@ -159,8 +175,8 @@ def remove_versions(
     force: bool = False,
     more_users: MoreUsers = no_more_users,
     dry_run: bool = False,
-) -> tuple[str, ...]:
-    """Delete one version of a base, or all of them; return their names.
+) -> RemovedVersions:
+    """Delete one version of a base, or all of them, except Secrets that others have created.
 
     Args:
         cluster: where.
@@ -175,18 +191,30 @@ def remove_versions(
         ClusterError: a request failed.
     """
     versions = read_versions(cluster, namespace, base)
-    doomed = [one for one in versions if version in (None, one.version)]
+    named = [one for one in versions if version in (None, one.version)]
+    doomed = [one for one in named if is_written_by(versions[one])]
     if doomed and not force:
         users = merged_users(read_secret_users(cluster, namespace), more_users())
         _refuse_used(doomed, users)
-    return _delete_versions(cluster, {one: versions[one] for one in doomed}, dry_run=dry_run)
+    removed = _delete_versions(cluster, {one: versions[one] for one in doomed}, dry_run=dry_run)
+    return RemovedVersions(removed, _names(one for one in named if one not in doomed))
 
 
-def read_versions(cluster: Cluster, namespace: str, base: str) -> dict[SecretVersion, str]:
-    """The versions of a base, each with the uid of its Secret."""
+def read_versions(cluster: Cluster, namespace: str, base: str) -> dict[SecretVersion, Object]:
+    """The versions of a base, each with the metadata of its Secret."""
     listed = cluster.list(*_SECRET, namespace, label_selector=VERSIONS_SELECTOR, metadata_only=True)
-    versions = {secret_version(obj): obj["metadata"]["uid"] for obj in listed.items}
-    return {one: uid for one, uid in versions.items() if one is not None and one.base == base}
+    versions = {secret_version(obj): obj["metadata"] for obj in listed.items}
+    return {one: meta for one, meta in versions.items() if one is not None and one.base == base}
+
+
+def foreign_warning(namespace: str, names: Sequence[str]) -> str:
+    """The warning that Secrets of others stay; empty if there are none."""
+    if not names:
+        return ""
+    return (
+        f"versions in namespace {namespace} that others have created stay: {_listed(tuple(names))}."
+        f" If nothing needs them, delete them:\n  kubectl -n {namespace} delete secret {' '.join(names)}"
+    )
 
 
 def read_secret_users(cluster: Cluster, namespace: str) -> dict[str, tuple[str, ...]]:
@@ -243,24 +271,31 @@ def _prune_versions(
     more_users: MoreUsers,
     *,
     dry_run: bool,
-) -> tuple[str, ...]:
+) -> RemovedVersions:
     found = read_versions(cluster, content.namespace, content.base)
+    own = {one: meta for one, meta in found.items() if is_written_by(meta, content.owner)}
     # A dry run has created no version.
-    versions = {*found, SecretVersion(content.namespace, content.base, written.version, written.name)}
-    if not surplus_versions([*versions], keep, ()):
-        return ()
+    new = SecretVersion(content.namespace, content.base, written.version, written.name)
+    foreign = _names(one for one in found if one not in own and one != new)
+    versions = [*{*own, new}]
+    if not surplus_versions(versions, keep, ()):
+        return RemovedVersions(foreign=foreign)
     users = merged_users(read_secret_users(cluster, content.namespace), more_users())
-    doomed = surplus_versions([*versions], keep, users)
-    return _delete_versions(cluster, {one: found[one] for one in doomed if one in found}, dry_run=dry_run)
+    doomed = {one: own[one] for one in surplus_versions(versions, keep, users) if one in own}
+    return RemovedVersions(_delete_versions(cluster, doomed, dry_run=dry_run), foreign)
+
+
+def _names(versions: Iterable[SecretVersion]) -> tuple[str, ...]:
+    return tuple(one.name for one in sorted(versions, key=lambda one: one.version))
 
 
 def _delete_versions(
-    cluster: Cluster, uids: Mapping[SecretVersion, str], *, dry_run: bool
+    cluster: Cluster, doomed: Mapping[SecretVersion, Object], *, dry_run: bool
 ) -> tuple[str, ...]:
     removed = []
-    for one in sorted(uids, key=lambda one: one.version):
+    for one in sorted(doomed, key=lambda one: one.version):
         try:
-            if cluster.delete(*_SECRET, one.name, one.namespace, uid=uids[one], dry_run=dry_run):
+            if cluster.delete(*_SECRET, one.name, one.namespace, uid=doomed[one]["uid"], dry_run=dry_run):
                 removed.append(one.name)
         except Conflict:
             # It is another Secret of the same name that was created meanwhile.

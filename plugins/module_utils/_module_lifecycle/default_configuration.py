@@ -67,7 +67,7 @@ def create_configuration(
         except AlreadyExists:
             found = _find(cluster, obj)
             if found is not None and not found["metadata"].get("deletionTimestamp"):
-                return str(found["metadata"]["uid"]) if _is_created_by_us(found) else ""
+                return str(found["metadata"]["uid"]) if is_created_by_us(found) else ""
             problem = "one of that name is still being deleted" + _held_by(found)
         except KindNotServed as error:
             problem = str(error)
@@ -94,7 +94,7 @@ def _find(cluster: Cluster, obj: Object) -> Object | None:
     return cluster.get(obj["apiVersion"], ref.kind, ref.name, ref.namespace)
 
 
-def _is_created_by_us(live: Object) -> bool:
+def is_created_by_us(live: Object) -> bool:
     """Whether our field manager has written an object. An object without any field has no managers."""
     managers = live["metadata"].get("managedFields") or ()
     return not managers or any(one.get("manager") == CONFIGURATION_MANAGER for one in managers)

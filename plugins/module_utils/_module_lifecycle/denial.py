@@ -21,6 +21,7 @@ from .._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, Object, Ref
 from .._cluster.errors import ClusterError, Forbidden, KindNotServed
 from .._cluster.own_objects import DENIAL_PREFIX
 from .._objects.access.rights import Right, refused_right
+from .._objects.inventory.inventory_entry import is_written_by_us
 
 GROUP = "admissionregistration.k8s.io"
 API_VERSION = f"{GROUP}/v1"
@@ -190,9 +191,15 @@ def _not_in_force(cluster: Cluster, denial: Denial) -> str:
 
 
 def lift(cluster: Cluster, module: str) -> bool:
-    """End the denial; whether there was one. The API server follows within about a second."""
+    """End the denial; whether there was one. The API server follows within about a second.
+
+    A policy of that name that others have written stays.
+    """
     name = PREFIX + module
     try:
+        policy = cluster.get(API_VERSION, POLICY, name)
+        if policy is not None and not is_written_by_us(policy["metadata"]):
+            return False
         had_binding = cluster.delete(API_VERSION, BINDING, name)
         return cluster.delete(API_VERSION, POLICY, name) or had_binding
     except KindNotServed:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from .._cluster.cluster import Object, Ref, ref_of
+from .._cluster.fields.written_by import with_writer
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, is_crd, kinds_of_crd
 from .._cluster.own_objects import LIFECYCLE_NAMESPACE
 from .._components.component_inventory import DeployedAs
@@ -38,12 +39,14 @@ class ManifestTerms:
         namespaced: which kinds are namespaced, as far as the cluster serves them.
         image_prefixes, pull_secret: see :class:`~.module_request.ModulesRequest`.
         foreign_namespaces: namespaces that exist, and that the module has not created.
+        is_adopted: whether its objects exist, and are left as others have written them.
     """
 
     namespaced: Scope
     image_prefixes: Mapping[str, str]
     pull_secret: str
     foreign_namespaces: Collection[str]
+    is_adopted: bool = False
 
 
 def desired_module(
@@ -68,6 +71,8 @@ def desired_module(
         set(autoscaled_targets(rewritten, namespace)),
     )
     objects = [*_missing_namespaces(objects, terms.foreign_namespaces), *objects]
+    if not terms.is_adopted:
+        objects = list(map(with_writer, objects))
     return DesiredComponent(
         name=version.module,
         namespace=namespace,

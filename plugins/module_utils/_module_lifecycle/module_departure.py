@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -20,8 +20,7 @@ from .._errors import MOST_REASONS, LifecycleError
 from .._objects.health.wait import wait_until_gone
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import Inventory
-from .._objects.inventory.inventory_entry import InventoryEntry
-from .._objects.inventory.live_objects import read_metadata
+from .._objects.inventory.inventory_entry import InventoryEntry, is_written_by_us
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.managed_kinds import definition_names
 from .._objects.prune.managed_resources import describe_living, living_resources
@@ -29,6 +28,7 @@ from .._objects.prune.removal import OPERATORS_ROUND, Terms
 from .._progress import Progress, Step
 from .._runs.outcomes import removal_outcome
 from .._runs.removal_progress import removal_callbacks
+from .default_configuration import is_created_by_us
 from .denial import Denial, impose, lift
 
 DENIAL_SECONDS = 60.0
@@ -65,6 +65,7 @@ class DepartingModule:
         inventory: its objects; None if nothing is left of it.
         associated: kinds (group, kind) that it manages besides those that it defines.
         configuration_uid: of the default configuration, if this collection has created it; else empty.
+        approved: uids of objects that may be deleted although this collection has not written them.
         since: when the deletion began, RFC 3339.
         deletes_resources: whether the resources of users are deleted, too.
     """
@@ -74,6 +75,7 @@ class DepartingModule:
     associated: Collection[tuple[str, str]]
     configuration_uid: str
     since: str
+    approved: frozenset[str] = frozenset()
     deletes_resources: bool = False
 
 
@@ -144,7 +146,7 @@ class ModuleDeparture:
     def __init__(self, terms: DepartureTerms, module: DepartingModule) -> None:
         self._terms = terms
         self._module = module
-        self._own: frozenset[Ref] = frozenset()
+        self._instances: frozenset[Ref] = frozenset()
         self._deadline = time.monotonic() + terms.timeout
         self._deleted = 0
 
@@ -177,10 +179,10 @@ class ModuleDeparture:
             # Everything is deleted, including leftovers of a run that was cut off.
             return self._remove_rest()
         kinds = self._kinds
-        self._own = self._own_instances(kinds)
+        self._instances = self._own_instances(kinds)
         if kinds.plurals and not terms.is_rehearsal:
             self._report("denying new resources of its kinds")
-            denial = Denial(module.name, module.since, kinds.plurals, self._own)
+            denial = Denial(module.name, module.since, kinds.plurals, self._instances)
             limit = min(self._deadline, time.monotonic() + DENIAL_SECONDS)
             impose(terms.cluster, denial, deadline=limit, cancelled=terms.cancelled)
         living = self.blockers()
@@ -212,16 +214,25 @@ class ModuleDeparture:
 
     def _is_own(self, obj: Object) -> bool:
         """Whether an existing resource is the module's own to delete."""
-        module = self._module
-        is_default = bool(module.configuration_uid) and obj["metadata"].get("uid") == module.configuration_uid
-        return is_default or ref_of(obj) in self._own
+        return self._is_default(obj) or self._is_instance(obj)
+
+    def _is_default(self, obj: Object) -> bool:
+        """Whether it is the default configuration: others may write the record that names its uid."""
+        uid = self._module.configuration_uid
+        return bool(uid) and obj["metadata"].get("uid") == uid and is_created_by_us(obj)
+
+    def _is_instance(self, obj: Object) -> bool:
+        """Whether it is an instance of the manifest."""
+        meta = obj["metadata"]
+        is_ours = is_written_by_us(meta) or meta.get("uid") in self._module.approved
+        return is_ours and ref_of(obj) in self._instances
 
     def _delete_own(self, living: Sequence[Object]) -> None:
         """Request deletion of the default configuration, then manifest instances, then users' resources."""
         module = self._module
         ranks = (
-            [one for one in living if one["metadata"].get("uid") == module.configuration_uid],
-            [one for one in living if ref_of(one) in self._own],
+            list(filter(self._is_default, living)),
+            list(filter(self._is_instance, living)),
             [one for one in living if module.deletes_resources and not self._is_own(one)],
         )
         for rank in ranks:
@@ -276,6 +287,7 @@ class ModuleDeparture:
                     cancelled=terms.cancelled,
                     retain=ContainedObjects(terms.cluster).retain,
                     watcher=Watcher(terms.cluster),
+                    approved=module.approved,
                 ),
                 inventories={} if terms.is_rehearsal else {module.name: module.inventory},
                 timeout=terms.timeout,
@@ -299,12 +311,7 @@ class ModuleDeparture:
     def _removal(self, inventory: Inventory) -> ComponentRemoval:
         others = {entry.ref for entry in self._terms.others}
         uids = {entry.uid for entry in self._terms.others if entry.uid}
-        live = read_metadata(self._terms.cluster, [inventory])
-        entries = [
-            _as_it_is(entry, live)
-            for entry in inventory.entries
-            if entry.ref not in others and entry.uid not in uids
-        ]
+        entries = [entry for entry in inventory.entries if entry.ref not in others and entry.uid not in uids]
         return ComponentRemoval(entries, whole=True, others=self._terms.others)
 
     def _report(self, detail: str) -> None:
@@ -337,14 +344,3 @@ class _LastLook:
             return
         if self.left:
             self._removal.stop("resources of its kinds live", cancelled=False)
-
-
-def _as_it_is(entry: InventoryEntry, live: Mapping[Ref, Object]) -> InventoryEntry:
-    """The entry with the object's current state, if it is still that very object.
-
-    This collection may never have written an adopted module: only the uid says that an object belongs to it.
-    """
-    found = live.get(entry.ref)
-    if found is None or not entry.uid or found["metadata"].get("uid") != entry.uid:
-        return entry
-    return entry._replace(resource_version=found["metadata"].get("resourceVersion", ""))

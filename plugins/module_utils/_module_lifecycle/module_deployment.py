@@ -124,17 +124,9 @@ class ModuleDeployment:
                 entries.setdefault(
                     running, InventoryEntry(manager.object["apiVersion"], running, meta["uid"])
                 )
-        old = [self._as_seen(entry) for ref, entry in entries.items() if ref not in self.component.refs]
+        old = [entry for ref, entry in entries.items() if ref not in self.component.refs]
         if old:
             self._remove(ComponentRemoval(old), "removing the old manager")
-
-    def _as_seen(self, entry: InventoryEntry) -> InventoryEntry:
-        """The entry with the resourceVersion of the object, if it is still that very object."""
-        ref = entry.ref
-        live = self.terms.cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
-        if live is None or live["metadata"].get("uid") != entry.uid:
-            return entry
-        return entry._replace(resource_version=live["metadata"]["resourceVersion"])
 
     def _prune(self, outcome: ComponentOutcome) -> ComponentOutcome:
         """Remove what the module has dropped, once all of its objects are healthy."""
@@ -144,9 +136,7 @@ class ModuleDeployment:
         dropped = [e for e in inventory.entries if e.dropped and e.ref not in taken] if inventory else []
         if not dropped:
             return outcome
-        removal = ComponentRemoval(
-            [self._as_seen(entry) for entry in dropped], is_protected=lambda ref: ref[:2] in KEPT_KINDS
-        )
+        removal = ComponentRemoval(dropped, is_protected=lambda ref: ref[:2] in KEPT_KINDS)
         pruned = self._remove(removal, "removing what it has no more", inventory)
         return replace(
             outcome,
@@ -169,6 +159,7 @@ class ModuleDeployment:
                 cancelled=terms.out_of_grace,
                 retain=ContainedObjects(terms.cluster).retain,
                 watcher=terms.watcher,
+                approved=self.planned.approved,
             ),
             inventories={name: inventory} if inventory else {},
             timeout=terms.request.timeout,
@@ -176,8 +167,8 @@ class ModuleDeployment:
             state="pruning",
         )
         outcome = removal_outcome(name, removal.removal)
-        if inventory is None and outcome.state != SUCCEEDED:
-            raise LifecycleError(outcome.error)
+        if inventory is None and (outcome.state != SUCCEEDED or removal.removal.not_owned):
+            raise LifecycleError(outcome.error or "; ".join(removal.removal.notes))
         return outcome
 
     def _wait_until_gone(self, objects: Sequence[Object], why: str) -> None:

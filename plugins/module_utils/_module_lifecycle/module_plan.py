@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -30,15 +30,22 @@ from .._errors import LifecycleError
 from .._objects.apply.change import ObjectChange
 from .._objects.apply.rehearsed_changes import RehearsedChanges
 from .._objects.inventory.inventory import MODULE, Inventory
-from .._objects.inventory.inventory_entry import InventoryEntry, current_entry, intent_of
+from .._objects.inventory.inventory_entry import (
+    InventoryEntry,
+    current_entry,
+    intent_of,
+    is_written_by_us,
+)
 from .._objects.inventory.live_objects import read_autoscaled, read_metadata, scope_of
+from .._objects.prune.contained_objects import listed
 from .._objects.prune.managed_resources import living_resources
 from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
+from .._runs.records.modules import ERROR
 from ..migration import Component
 from .catalog.manifest_objects import read_manifest
 from .catalog.module_version import ModuleVersion
-from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, UPGRADE, Decision, decide
+from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, Decision, decide
 from .default_configuration import Creation
 from .desired_module import (
     ManifestTerms,
@@ -90,6 +97,8 @@ class PlannedModule:
         declined_configuration: the configuration that is never created, because the user has instances;
             mostly None.
         scaling: the patch that scales its manager back from zero; mostly None.
+        approved: uids of objects that others have written, and that the manifest of the running version has:
+            an adopted module's. Only these may be deleted although this collection has not written them.
         problem: why nothing of it may be written, in a sentence; mostly empty.
     """
 
@@ -103,6 +112,7 @@ class PlannedModule:
     configuration: Object | None = None
     declined_configuration: Object | None = None
     scaling: ManagerScaling | None = None
+    approved: frozenset[str] = frozenset()
     problem: str = ""
 
     @property
@@ -141,6 +151,17 @@ class PlannedModule:
         """Whether it is adopted without a write to any object."""
         is_compared = self.plan is not None and not self.problem
         return self.decision.action == ADOPT and is_compared and not self.changes_objects
+
+
+class UnknownObjects(LifecycleError):
+    """It is unknown whether objects that others have written belong to a module, so none is deleted."""
+
+    def __init__(self, module: str, refs: Iterable[Ref], reason: str) -> None:
+        super().__init__(
+            f"module {module}: nothing of it is changed or deleted. Others have written"
+            f" {listed(sorted(refs))}, and only the manifest of the installed version says whether these"
+            f" belong to it: {reason}. Add that version to the catalog, or delete these objects yourself"
+        )
 
 
 class ModulePlanner:
@@ -195,7 +216,10 @@ class ModulePlanner:
         if planned.decision.action not in LOOKED_AFTER and planned.decision.action != DELETE:
             return planned
         try:
+            planned = replace(planned, approved=self._approved(planned))
             return self._compared(planned)
+        except UnknownObjects as error:
+            return replace(planned, decision=Decision(REFUSE, ERROR, str(error)))
         except MissingManifest as missing:
             self._missing.append(missing.link)
         except LifecycleError as error:
@@ -204,6 +228,37 @@ class ModulePlanner:
                 return planned
             return replace(planned, problem=str(error))
         return planned
+
+    def _approved(self, planned: PlannedModule) -> frozenset[str]:
+        """The objects of an adopted module that a run may delete: see :attr:`PlannedModule.approved`.
+
+        Raises:
+            UnknownObjects: the manifest of the recorded version cannot be read.
+        """
+        before, record = self._observed.inventories.get(planned.name), planned.outlook.facts.record
+        is_deleted = planned.decision.action == DELETE
+        foreign = {
+            entry.ref: entry.uid
+            for entry in (before.entries if before else ())
+            if is_deleted or entry.dropped or planned.decision.action == UPGRADE
+            if (live := self._observed.live.get(entry.ref)) and live["metadata"].get("uid") == entry.uid
+            if not is_written_by_us(live["metadata"])
+        }
+        if not foreign:
+            return frozenset()
+        installed = record.installed_version if record else ""
+        module = self._observed.catalog.modules.get(planned.name)
+        version = module.versions.get(installed) if module else None
+        try:
+            if version is None:
+                raise LifecycleError(f"the catalog has no version {installed or '(none is recorded)'} of it")
+            asked = planned.request if version == self._version(planned) else None
+            refs = self._read(version, self._link(version, asked), planned).refs
+        except MissingManifest:
+            raise
+        except LifecycleError as error:
+            raise UnknownObjects(planned.name, foreign, str(error)) from error
+        return frozenset(uid for ref, uid in foreign.items() if ref in refs)
 
     def _compared(self, planned: PlannedModule) -> PlannedModule:
         """The module with the changes of its objects."""
@@ -215,6 +270,7 @@ class ModulePlanner:
         if action == ADOPT or (action == UPGRADE and planned.before is None):
             planned = self._with_adopted_inventory(planned, version)
         component = self._component(version, planned)
+        self._refuse_unknown_manager(planned, component)
         rehearsal = self._rehearsal(planned)
         origin = Origin(
             is_older=False,
@@ -239,6 +295,21 @@ class ModulePlanner:
             problem="; ".join(problems),
         )
         return self._with_configuration(planned, component)
+
+    def _refuse_unknown_manager(self, planned: PlannedModule, component: DesiredComponent) -> None:
+        """Raise if an upgrade would delete an operator that others have installed and no manifest has."""
+        running = planned.outlook.running
+        unknown = [
+            ref
+            for manager in planned.outlook.managers
+            if (ref := ref_of(manager.object)) == running.manager and ref not in component.refs
+            if not is_written_by_us(meta := manager.object["metadata"])
+            if meta.get("uid") not in planned.approved
+        ]
+        if unknown and planned.decision.action == UPGRADE:
+            raise UnknownObjects(
+                planned.name, unknown, f"the catalog has no manifest of version {running.version}"
+            )
 
     def _scaling(self, outlook: ModuleOutlook, component: DesiredComponent) -> ManagerScaling | None:
         """How to scale the manager back, if it was scaled to zero."""
@@ -316,6 +387,7 @@ class ModulePlanner:
             self._request.image_prefixes,
             self._request.pull_secret,
             self._namespaces - own,
+            is_adopted=planned.decision.action == ADOPT,
         )
         component = desired_module(version, manifest.objects, self._source(link), terms)
         listed = replace(component.listed, needs=planned.request.needs if planned.request else ())
@@ -350,7 +422,8 @@ class ModulePlanner:
         link = self._link(running, None if running.version != version.version else planned.request)
         component = self._read(running, link, planned)
         live = read_metadata(self._task.cluster, [_as_inventory(component)])
-        return replace(planned, before=adopted_inventory(component, live))
+        before = adopted_inventory(component, live)
+        return replace(planned, before=before, approved=frozenset(entry.uid for entry in before.entries))
 
     def _rehearsal(self, planned: PlannedModule) -> ComponentRehearsal:
         inventories = dict(self._observed.inventories)

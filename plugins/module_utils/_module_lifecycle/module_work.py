@@ -325,6 +325,7 @@ class ModuleWork:
                 associated=frozenset({*record.managed_kinds, *(target.associated if target else ())}),
                 configuration_uid=configuration.uid if configuration else "",
                 since=record.deletion_since,
+                approved=self.planned.approved,
                 deletes_resources=bool(asked and asked.delete_resources),
             ),
         )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from .._errors import LifecycleError
 from .._jobs.version_writer import (
     VersionContent,
     WrittenVersion,
+    foreign_warning,
     read_versions,
     remove_versions,
     write_version,
@@ -54,6 +55,7 @@ def _present(task: Task, params: Mapping[str, Any]) -> Result:
         "version": written.version,
         "removed": list(written.removed),
     }
+    result |= _warnings(params, written.foreign)
     if task.diff:
         result["diff"] = [*_diff_of_new(written), *_diffs_of_removed(params, written.removed)]
     if written.prune_failure:
@@ -64,7 +66,7 @@ def _present(task: Task, params: Mapping[str, Any]) -> Result:
 def _absent(task: Task, params: Mapping[str, Any]) -> Result:
     namespace, base = params["namespace"], params["name"]
     versions = read_versions(task.cluster, namespace, base)
-    removed = remove_versions(
+    removed, foreign = remove_versions(
         task.cluster,
         namespace,
         base,
@@ -80,9 +82,15 @@ def _absent(task: Task, params: Mapping[str, Any]) -> Result:
         "version": newest.version if newest else 0,
         "removed": list(removed),
     }
+    result |= _warnings(params, foreign)
     if task.diff:
         result["diff"] = _diffs_of_removed(params, removed)
     return result
+
+
+def _warnings(params: Mapping[str, Any], foreign: Sequence[str]) -> Result:
+    warning = foreign_warning(params["namespace"], foreign)
+    return {"warnings": [warning]} if warning else {}
 
 
 def _refuse_options(params: Mapping[str, Any]) -> None:

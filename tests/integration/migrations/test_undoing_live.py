@@ -10,7 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Object,
+    manager_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
@@ -46,7 +50,9 @@ class Scene:
         self.namespace = namespace
         self.journal = JournalInMemory()
         writer = Writer("logging/it")
-        self.migrating = JournalingCluster(cluster.with_field_manager("m"), self.journal, writer)
+        self.migrating = JournalingCluster(
+            cluster.with_field_manager(manager_of("logging/it")), self.journal, writer
+        )
         self.by_hand = cluster.with_field_manager("somebody")
 
     def undo(self, *, force: bool = False) -> list[UndoneObject]:
@@ -195,7 +201,7 @@ class QuickController(ClusterWrapper):
 
 def test_what_a_controller_writes_at_once_after_a_scale_is_not_taken_for_ours(scene: Scene) -> None:
     scene.by_hand.create(deployment(scene.namespace, a="1"))
-    watched = QuickController(scene.live.with_field_manager("m"))
+    watched = QuickController(scene.live.with_field_manager(manager_of("logging/it")))
     migrating = JournalingCluster(watched, scene.journal, Writer("logging/it"))
     migrating.patch(APPS, "Deployment", "a", scene.namespace, {"spec": {"replicas": 1}}, subresource="scale")
     [one] = scene.undo()

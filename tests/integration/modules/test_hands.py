@@ -271,12 +271,19 @@ def test_an_older_one_that_was_installed_by_hand_is_upgraded_and_what_it_drops_g
     driver.manage(plain.name).unchanged()
 
 
-def test_of_an_older_one_that_no_catalog_has_the_manager_goes_first(
+def test_an_operator_that_no_catalog_has_is_named_and_goes_only_by_its_own_user(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:
     legacy = plain.objects("0.9.0", name="legacy")
     legacy[-1]["metadata"]["labels"]["kyma-project.io/module"] = plain.name
     by_hand(api, legacy)
+    plain.publish("1.0.0")
+    plain.offer("1.0.0")
+    refused = driver.manage(plain.name).result
+    assert refused["failed"]
+    assert f"Deployment {plain.namespace}/legacy" in refused["msg"]
+    assert api.get(*plain.manager) is None
+    api.delete("apps/v1", "Deployment", "legacy", plain.namespace)
     install(driver, plain)
     assert [one["metadata"]["name"] for one in api.list("apps/v1", "Deployment", plain.namespace).items] == [
         plain.manager[2]

@@ -274,9 +274,13 @@ class _Deletion:
         """Delete other people's resources of our kinds while their finalizers' controllers run."""
         foreign = self._gate.foreign_resources()
         if foreign:
-            self._delete({RESOURCES: list(map(entry_of, foreign))})
+            named = frozenset(obj["metadata"]["uid"] for obj in foreign)
+            terms = replace(self._terms, approved=named)
+            self._delete({RESOURCES: list(map(entry_of, foreign))}, terms)
 
-    def _delete(self, objects: Mapping[str, Sequence[InventoryEntry]]) -> list[ComponentOutcome]:
+    def _delete(
+        self, objects: Mapping[str, Sequence[InventoryEntry]], terms: Terms | None = None
+    ) -> list[ComponentOutcome]:
         """Delete the objects of some components concurrently, and record the outcome of each."""
         ended: dict[str, ComponentOutcome] = {}
         removals = {
@@ -298,7 +302,7 @@ class _Deletion:
 
         self.has_forgotten |= remove_components(
             removals,
-            self._terms,
+            terms or self._terms,
             inventories={} if self._task.check_mode else self._inventories,
             timeout=self._options.timeout,
             workers=self._options.workers,

@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..._cluster.cluster import Object, Ref, group_of, ref_of
+from ..._cluster.fields.written_by import with_writer
 from ..._cluster.kinds import NAMESPACE_KIND, is_of_kind
 from ..._cluster.own_objects import own_object_problem
 from ..._components.component_inventory import deployed_as, listed_as
@@ -131,7 +132,7 @@ class _Completion:
         objects: list[Object] = []
         warnings: list[str] = []
         content = self._release.content[entry.name]
-        for obj in complete_manifests(content.objects, entry.namespace, self._namespaced, self.scaled):
+        for obj in _complete(content.objects, entry.namespace, self._namespaced, self.scaled):
             ref = ref_of(obj)
             owner = self._owners.get(ref)
             if owner is None:
@@ -194,7 +195,7 @@ class _Completion:
             return _foundation(self._release, self._namespaced)
         scaled = _autoscaled(self._release, filter(self._may_scale, self._release.components))
         manifests = self._release.content[entry.name].objects
-        objects = complete_manifests(manifests, entry.namespace, self._namespaced, scaled)
+        objects = _complete(manifests, entry.namespace, self._namespaced, scaled)
         refs = self._kept[entry.name].refs
         return [obj for obj in objects if ref_of(obj) in refs]
 
@@ -254,7 +255,13 @@ def _foundation(release: Release, namespaced: Scope) -> list[Object]:
     ]
     # Several folders may contain the same definition.
     crds = {ref_of(obj): obj for obj in release.crds.objects}
-    return complete_manifests((*namespaces, *crds.values()), release.default_namespace, namespaced)
+    return _complete((*namespaces, *crds.values()), release.default_namespace, namespaced)
+
+
+def _complete(
+    manifests: Iterable[Object], namespace: str, namespaced: Scope, scaled: Container[Target] = ()
+) -> list[Object]:
+    return list(map(with_writer, complete_manifests(manifests, namespace, namespaced, scaled)))
 
 
 def _own_namespaces(release: Release) -> list[str]:

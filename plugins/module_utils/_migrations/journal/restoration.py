@@ -9,7 +9,7 @@ A field is the same as in server-side apply (KEP-555): an item of a keyed list i
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,12 +42,14 @@ class WritableState:
         uid: its uid, to recognize a recreated object.
         recreated: whether it has to be created again, because it was deleted.
         makers: the field managers that may have created it, as far as its ``managedFields`` say.
+        writers: all field managers in its ``managedFields``.
     """
 
     content: Object | None
     uid: str = ""
     recreated: bool = False
     makers: frozenset[str] = frozenset()
+    writers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,13 @@ def writable_state(obj: Object | None, *, status: bool = False) -> WritableState
     """The state of an object. It includes the status only if the status was written."""
     if obj is None:
         return WritableState(None)
-    return WritableState(writable_content(obj, status=status), _uid(obj), makers=_makers(obj))
+    managers = [one for one in obj["metadata"].get("managedFields") or () if not one.get("subresource")]
+    return WritableState(
+        writable_content(obj, status=status),
+        _uid(obj),
+        makers=_makers(obj, managers),
+        writers=frozenset(one.get("manager", "") for one in managers),
+    )
 
 
 def writable_content(obj: Object, *, status: bool = False) -> Object:
@@ -126,11 +134,14 @@ def _without_creation(
         return RevertResult(now, whole=True)
     if entry.is_settled and now.uid != _uid(entry.after):
         return RevertResult(now, reason="it was recreated since")
-    if not (entry.is_settled or now.recreated or manager_of(entry.migration) in now.makers):
-        # Perhaps the write had no effect, and another client has created the object.
-        return RevertResult(now, reason="its managedFields don't say that the migration created it")
     made = writable_content(entry.after)
     changed = () if force else _differences(made, now.content, shapes, additions=entry.is_settled)
+    # Others may write journals. A write without an answer may have had no effect, and another client may
+    # have created the object.
+    creators = now.writers if entry.is_settled else now.makers
+    if not (now.recreated or manager_of(entry.migration) in creators):
+        reason = "its managedFields don't say that the migration created it"
+        return RevertResult(now, retained=changed, reason=reason)
     if changed:
         return RevertResult(now, retained=changed)
     return RevertResult(WritableState(None), ("the object",))
@@ -158,11 +169,9 @@ def _uid(obj: Object) -> str:
     return str(obj["metadata"].get("uid", ""))
 
 
-def _makers(obj: Object) -> frozenset[str]:
+def _makers(obj: Object, managers: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     """Field managers that may have created it. ``managedFields`` only have each manager's last write."""
-    meta = obj["metadata"]
-    made = meta.get("creationTimestamp", "")
-    managers = [one for one in meta.get("managedFields") or () if not one.get("subresource")]
+    made = obj["metadata"].get("creationTimestamp", "")
     # The server sets the time of a manager just before it creates the object.
     return frozenset(one.get("manager", "") for one in managers if one.get("time", "") <= made)
 

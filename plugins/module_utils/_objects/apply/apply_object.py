@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError, Conflict, Invalid, Untypeable
-from ..inventory.inventory_entry import InventoryEntry
+from ..._text import one_line
+from ..inventory.inventory_entry import InventoryEntry, is_written_by_us, written_by
 from ..ownership.autoscaling import Target, is_scaled, keeping_replicas, leaving_replicas
 from ..ownership.findings import Finding
 from ..ownership.other_tools import foreign_marks
@@ -93,8 +94,9 @@ def apply_object(
     scaled = is_scaled(intent, known.autoscaled)
     if scaled:
         intent = leaving_replicas(intent, live_object(cluster, intent))
+    attempt = ServerSideApply(cluster, intent, policy, known.entries.get(ref_of(intent)), by_uid=known.by_uid)
     try:
-        return _apply(cluster, intent, policy, known.entries.get(ref_of(intent)), by_uid=known.by_uid)
+        return _apply(attempt, cluster, intent, policy)
     except (Conflict, Invalid) as refusal:
         if is_other_object(refusal):
             raise ClusterError(
@@ -103,18 +105,10 @@ def apply_object(
             ) from refusal
         if not (is_immutable(refusal) and is_allowed(ref_of(intent), policy.replace_immutable)):
             raise
-    return _replace(cluster, intent, policy, wait_until_gone, scaled=scaled)
+    return _replace(cluster, intent, policy, wait_until_gone, scaled=scaled, makers=attempt.makers)
 
 
-def _apply(
-    cluster: Cluster,
-    intent: Object,
-    policy: Policy,
-    known: InventoryEntry | None = None,
-    *,
-    by_uid: bool = False,
-) -> AppliedObject:
-    attempt = ServerSideApply(cluster, intent, policy, known, by_uid=by_uid)
+def _apply(attempt: ServerSideApply, cluster: Cluster, intent: Object, policy: Policy) -> AppliedObject:
     try:
         return AppliedObject(ref_of(intent), attempt.run(), findings=tuple(attempt.findings))
     except Untypeable as untypeable:
@@ -178,33 +172,48 @@ def _replace(
     wait_until_gone: Callable[[Object], None],
     *,
     scaled: bool,
+    makers: Sequence[str],
 ) -> AppliedObject:
     ref = ref_of(intent)
-    deleted = _delete(cluster, intent)
+    deleted = _delete(cluster, intent, makers)
     if deleted is not None:
         wait_until_gone(deleted)
         if scaled:
             intent = keeping_replicas(intent, deleted)
-    made = _apply(cluster, intent, policy)
+    made = _apply(ServerSideApply(cluster, intent, policy, None), cluster, intent, policy)
     told = f"{ref}: replaced, as what changed can't be changed in place"
     return replace(made, replaced=True, warnings=(*made.warnings, told))
 
 
-def _delete(cluster: Cluster, intent: Object) -> Object | None:
-    """Delete an object, if it is as just read; returns the deleted object, or None."""
+def _delete(cluster: Cluster, intent: Object, makers: Sequence[str]) -> Object | None:
+    """Delete an object, if it is as just read and ours; returns the deleted object, or None.
+
+    Args:
+        cluster: live or an overlay.
+        intent: the object to apply after that.
+        makers: field managers whose fields the failed attempt has adopted.
+    """
     ref = ref_of(intent)
     for attempt in range(1, TRIES + 1):
         live = live_object(cluster, intent)
         if live is None:
             return None
+        meta = live["metadata"]
+        if makers or not is_written_by_us(meta):
+            others = f" (written by {one_line(', '.join(makers))})" if makers else written_by(meta)
+            raise ClusterError(
+                f"{ref}: it can't be changed in place, and it is not deleted and recreated, because"
+                f" kyma.lifecycle has written nothing of it{others}. Delete it yourself, and run the"
+                " playbook again"
+            )
         try:
             deleted = cluster.delete(
                 intent["apiVersion"],
                 ref.kind,
                 ref.name,
                 ref.namespace,
-                uid=live["metadata"]["uid"],
-                resource_version=live["metadata"]["resourceVersion"],
+                uid=meta["uid"],
+                resource_version=meta["resourceVersion"],
                 # A StatefulSet adopts its pods by their names: they can continue to run.
                 propagation="Orphan" if ref.kind == "StatefulSet" else "Background",
             )

@@ -62,6 +62,11 @@ class ServerSideApply:
         self._by_uid = by_uid
         self._uid = ""
 
+    @property
+    def makers(self) -> list[str]:
+        """The field managers of others that the object was created by, if this attempt has adopted it."""
+        return [one.manager for one in self.findings if one.outcome is DriftOutcome.ADOPTED]
+
     def run(self) -> Object:
         """Apply; returns the resulting object.
 
@@ -108,7 +113,8 @@ class ServerSideApply:
         try:
             return self._apply()
         except Invalid as refusal:
-            if not is_immutable(refusal) or is_allowed(self._ref, self._policy.replace_immutable):
+            may_recreate = is_allowed(self._ref, self._policy.replace_immutable) and not self.makers
+            if may_recreate or not is_immutable(refusal):
                 raise
         self.findings.clear()
         live = self._live() or answer

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from ..._text import one_line
 from ..ownership.adoption import is_plain_write_of_ours
 from ..ownership.policy import Policy, is_interactive
 
@@ -168,3 +169,9 @@ def is_written_by_us(meta: Mapping[str, Any]) -> bool:
         one.get("manager") == FIELD_MANAGER and not one.get("subresource")
         for one in meta.get("managedFields") or ()
     )
+
+
+def written_by(meta: Mapping[str, Any]) -> str:
+    """The field managers of an object in parentheses, for a message; empty if they are unknown."""
+    managers = sorted({one_line(one.get("manager")) for one in meta.get("managedFields") or ()})
+    return f" (written by {', '.join(managers)})" if managers else ""

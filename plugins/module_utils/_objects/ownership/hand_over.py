@@ -17,6 +17,7 @@ from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, NotFound, Unreachable
 from ..._cluster.fields.field_sets import Field, from_fields_v1, to_fields_v1
 from ..._cluster.fields.managed_fields import APPLY
+from ..._cluster.fields.written_by import WRITTEN_BY
 from ..._threads import map_in_threads
 from .adoption import ManagerEntry
 from .policy import LAST_APPLIED
@@ -112,9 +113,10 @@ def released_metadata(live: Object) -> dict[str, Any]:
     if any(map(_is_ours, managers)):
         changes["managedFields"] = _released_managers(managers)
     annotations = meta.get("annotations") or {}
-    if LAST_APPLIED in annotations:
+    ours = {LAST_APPLIED, WRITTEN_BY} & annotations.keys()
+    if ours:
         # A map that stays empty would count as written by us.
-        changes["annotations"] = {LAST_APPLIED: None} if len(annotations) > 1 else None
+        changes["annotations"] = dict.fromkeys(ours) if len(annotations) > len(ours) else None
     return changes
 
 

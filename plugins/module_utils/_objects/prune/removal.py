@@ -93,6 +93,8 @@ class Terms:
             called right before its deletion.
         watcher: the one to share with other waits on this cluster.
         force: whether objects are deleted that are marked to stay.
+        approved: uids of objects that may be deleted although this collection has not written them: those
+            that the user has named, and those in the manifest of an adopted module.
         own: whether the collection deletes its own objects.
     """
 
@@ -104,6 +106,7 @@ class Terms:
     retain: Callable[[InventoryEntry, Object], RemovalDecision | None] = lambda _entry, _live: None
     watcher: Watcher | None = None
     force: bool = False
+    approved: frozenset[str] = frozenset()
     own: bool = False
 
 
@@ -164,7 +167,7 @@ def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> Removal
     """Request one object's deletion, if allowed, with its read version as a precondition."""
     cluster, ref = terms.cluster, entry.ref
     for attempt in range(ATTEMPTS):
-        fate = decide_removal(entry, live, force=terms.force, own=terms.own)
+        fate = decide_removal(entry, live, force=terms.force, approved=terms.approved, own=terms.own)
         if fate.action != DELETE or live is None:
             return fate
         spared = None if attempt else terms.retain(entry, live)

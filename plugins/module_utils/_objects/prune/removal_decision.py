@@ -15,7 +15,7 @@ from ..._cluster.cluster import Object, Ref
 from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from ..._cluster.own_objects import own_object_problem
 from ..inventory.inventory import Inventory
-from ..inventory.inventory_entry import InventoryEntry, is_written_by_us
+from ..inventory.inventory_entry import InventoryEntry, is_written_by_us, written_by
 from ..ownership.policy import is_allowed
 
 PROTECTED = (CRD_KIND, ("", "PersistentVolumeClaim"), NAMESPACE_KIND)
@@ -45,17 +45,23 @@ class RemovalDecision:
 
 
 def decide_removal(
-    entry: InventoryEntry, live: Object | None, *, force: bool = False, own: bool = False
+    entry: InventoryEntry,
+    live: Object | None,
+    *,
+    force: bool = False,
+    approved: Collection[str] = (),
+    own: bool = False,
 ) -> RemovalDecision:
     """The decision about an object to delete, by its present metadata.
 
-    An object with another uid is someone else's. One that has changed since it was recorded is ours as
-    long as we are among its field managers.
+    An object with another uid is someone else's. One that this collection has not written is too, whatever
+    its entry says, as others may write records.
 
     Args:
         entry: its entry in the inventory.
         live: its metadata, or None if it does not exist.
         force: whether to delete it even if it is marked to stay.
+        approved: see :class:`~.removal.Terms`.
         own: whether the collection deletes its own objects; no inventory makes it delete these.
     """
     if live is None:
@@ -63,16 +69,14 @@ def decide_removal(
     if not own and (problem := own_object_problem(entry.ref)):
         return RemovalDecision(NOT_OWNED, f"{problem}, so it stays")
     meta = live["metadata"]
-    uid, resource_version = meta.get("uid", ""), meta.get("resourceVersion", "")
+    uid = meta.get("uid", "")
     if entry.uid and uid != entry.uid:
         return RemovalDecision(
             NOT_OWNED, f"{entry.ref}: others have recreated it since it was deployed, so it stays"
         )
-    if (uid, resource_version) != (entry.uid, entry.resource_version) and not is_written_by_us(meta):
-        holders = sorted({str(one.get("manager")) for one in meta.get("managedFields") or ()})
-        held = f" (now written by {', '.join(holders)})" if holders else ""
+    if not is_written_by_us(meta) and uid not in approved:
         return RemovalDecision(
-            NOT_OWNED, f"{entry.ref}: nothing of it is ours any more{held}, so it is left alone"
+            NOT_OWNED, f"{entry.ref}: kyma.lifecycle has written nothing of it{written_by(meta)}, so it stays"
         )
     # On a definition the mark protects people's resources; these are checked when a definition is deleted.
     asks_to_stay = (meta.get("annotations") or {}).get(RESOURCE_POLICY) == "keep" and entry.ref[
@@ -82,7 +86,7 @@ def decide_removal(
         return RemovalDecision(
             RETAINED, f"{entry.ref}: it stays, as its annotation {RESOURCE_POLICY} says so"
         )
-    return RemovalDecision(DELETE, uid=uid, resource_version=resource_version)
+    return RemovalDecision(DELETE, uid=uid, resource_version=meta.get("resourceVersion", ""))
 
 
 def is_protected(ref: Ref, allowed: Collection[str]) -> bool:

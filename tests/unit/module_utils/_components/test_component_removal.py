@@ -62,7 +62,7 @@ OBJECTS: list[Object] = [
     placed(config_map("first")),
     placed(config_map("second")),
     placed(deployment("web")),
-    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "home"}},
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "home", "labels": {"of": "a"}}},
 ]
 """Of all three rounds, and of several ranks in the middle one."""
 

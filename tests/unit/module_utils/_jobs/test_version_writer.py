@@ -25,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_write
     VersionContent,
     VersionInUse,
     WrittenVersion,
+    foreign_warning,
     read_versions,
     remove_versions,
     write_version,
@@ -348,17 +349,17 @@ def test_a_dry_run_tells_the_same_and_writes_nothing() -> None:
 
 def test_all_versions_of_a_base_are_removed_and_nothing_else() -> None:
     cluster = MemoryCluster(version(1), version(10), version(2, "xx"), plain("x-v2"), plain("x"))
-    assert remove_versions(cluster, NAMESPACE, "x", dry_run=True) == ("x-v1", "x-v10")
+    assert remove_versions(cluster, NAMESPACE, "x", dry_run=True).removed == ("x-v1", "x-v10")
     assert writes(cluster) == []
-    assert remove_versions(cluster, NAMESPACE, "x") == ("x-v1", "x-v10")
+    assert remove_versions(cluster, NAMESPACE, "x").removed == ("x-v1", "x-v10")
     assert names(cluster) == ["x", "x-v2", "xx-v2"]
-    assert remove_versions(cluster, NAMESPACE, "x") == ()
+    assert remove_versions(cluster, NAMESPACE, "x").removed == ()
 
 
 def test_one_version_is_removed() -> None:
     cluster = MemoryCluster(version(1), version(10), plain("x-v2"))
-    assert remove_versions(cluster, NAMESPACE, "x", version=2) == ()
-    assert remove_versions(cluster, NAMESPACE, "x", version=1) == ("x-v1",)
+    assert remove_versions(cluster, NAMESPACE, "x", version=2).removed == ()
+    assert remove_versions(cluster, NAMESPACE, "x", version=1).removed == ("x-v1",)
     assert [one.name for one in read_versions(cluster, NAMESPACE, "x")] == ["x-v10"]
 
 
@@ -373,9 +374,9 @@ def test_nothing_is_removed_if_one_is_used_unless_it_is_forced() -> None:
     assert "Secret default/x-v2 is used by Errand default/e" in message
     assert "with force" in message
     assert names(cluster) == ["x-v1", "x-v2"]
-    assert remove_versions(cluster, NAMESPACE, "x", version=2) == ("x-v2",)
+    assert remove_versions(cluster, NAMESPACE, "x", version=2).removed == ("x-v2",)
     cluster.requests.clear()
-    assert remove_versions(cluster, NAMESPACE, "x", force=True) == ("x-v1",)
+    assert remove_versions(cluster, NAMESPACE, "x", force=True).removed == ("x-v1",)
     assert not [one for one in cluster.requests if one.ref.kind == "Pod"]
 
 
@@ -400,3 +401,53 @@ def test_a_version_is_immutable_and_belongs_to_its_owner() -> None:
     }
     with pytest.raises(Invalid):
         cluster.patch("v1", "Secret", "x-v1", NAMESPACE, {"data": {"password": ""}})
+
+
+# What others have created with our labels.
+
+
+def created_by_others(cluster: MemoryCluster, *numbers: int, **meta: object) -> None:
+    for number in numbers:
+        obj = version(number)
+        cluster.with_field_manager("kubectl-create").create({**obj, "metadata": {**obj["metadata"], **meta}})
+
+
+def test_versions_that_others_have_created_are_not_pruned_but_named() -> None:
+    cluster = MemoryCluster()
+    created_by_others(cluster, 1, 2)
+    for number in range(3):
+        written = write_version(cluster, replace(CONTENT, data={"password": f"p{number}"}), keep=1)
+    assert names(cluster) == ["x-v1", "x-v2", "x-v5"]
+    assert (written.removed, written.foreign) == (("x-v4",), ("x-v1", "x-v2"))
+    warning = foreign_warning(NAMESPACE, written.foreign)
+    assert "x-v1, x-v2" in warning
+    assert warning.endswith("\n  kubectl -n default delete secret x-v1 x-v2")
+
+
+def test_versions_of_others_do_not_count_among_those_to_retain() -> None:
+    cluster = MemoryCluster()
+    write_version(cluster, CONTENT)
+    created_by_others(cluster, 2, 3)
+    written = write_version(cluster, replace(CONTENT, data={"password": "new"}), keep=2)
+    assert (names(cluster), written.removed) == (["x-v1", "x-v2", "x-v3", "x-v4"], ())
+
+
+def test_deleting_all_versions_leaves_those_of_others() -> None:
+    cluster = MemoryCluster()
+    write_version(cluster, CONTENT)
+    created_by_others(cluster, 2)
+    found = remove_versions(cluster, NAMESPACE, "x", force=True)
+    assert (found.removed, found.foreign, names(cluster)) == (("x-v1",), ("x-v2",), ["x-v2"])
+    assert remove_versions(cluster, NAMESPACE, "x", version=2, force=True).removed == ()
+
+
+def test_of_an_errand_are_the_versions_that_have_its_uid_as_owner() -> None:
+    cluster = MemoryCluster()
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "e", "uid": "1"}
+    content = replace(CONTENT, owner=owner)
+    write_version(cluster, content)
+    # Of another owner, though by the same field manager; and with the owner, by another one.
+    cluster.create(version(2))
+    created_by_others(cluster, 3, ownerReferences=[owner])
+    written = write_version(cluster, replace(content, data={"password": "new"}), keep=1)
+    assert (written.removed, written.foreign) == (("x-v1", "x-v3"), ("x-v2",))

@@ -170,7 +170,7 @@ def test_the_binding_goes_first() -> None:
     server.requests.clear()
     assert lift(server, "shop")
 
-    assert [request.ref.kind for request in server.requests] == [BINDING, POLICY]
+    assert [request.ref.kind for request in server.requests if request.writes] == [BINDING, POLICY]
     assert not lift(server, "shop")
 
 
@@ -192,6 +192,19 @@ def test_other_policies_are_no_denials() -> None:
         )
 
     assert modules_denied(cluster) == set()
+
+
+def test_a_policy_of_others_with_the_name_of_a_denial_stays() -> None:
+    cluster = MemoryCluster()
+    policy = {
+        "apiVersion": API_VERSION,
+        "kind": POLICY,
+        "metadata": {"name": SHOP.name, "labels": {"a": "b"}},
+    }
+    cluster.with_field_manager("kubectl").create(policy)
+
+    assert not lift(cluster, "shop")
+    assert cluster.get(API_VERSION, POLICY, SHOP.name)
 
 
 def test_where_there_are_no_such_policies_none_is_lifted() -> None:

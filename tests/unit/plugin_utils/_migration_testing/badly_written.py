@@ -142,7 +142,7 @@ class MakesTheConfigMapAnew(MoveToken):
             ctx.cluster.delete("v1", "ConfigMap", "settings", SHOP)
         kept = ctx.cluster.get("v1", "ConfigMap", "kept", SHOP)
         if kept:
-            ctx.cluster.with_field_manager("kyma-lifecycle").apply(config_map(**kept["data"]))
+            ctx.cluster.apply(config_map(**kept["data"]))
             ctx.cluster.delete("v1", "ConfigMap", "kept", SHOP)
 
     def check(self, ctx: Context) -> Verdict:

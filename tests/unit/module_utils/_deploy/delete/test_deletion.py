@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ref_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    entry_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import cancellation as stopping
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
@@ -24,7 +28,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     read_installation,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    read_inventories,
+    rewrite_inventory,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
@@ -351,6 +358,17 @@ def test_what_is_not_ours_any_more_is_left_alone() -> None:
     result = someone.delete()
     assert "ConfigMap kyma-system/boards: others have recreated it" in result["warnings"][0]
     assert someone.cluster.get("v1", "ConfigMap", "boards", "kyma-system")
+
+
+def test_what_others_have_added_to_an_inventory_is_left_alone() -> None:
+    someone = installed()
+    live = someone.cluster.with_field_manager("kubectl").create(named("theirs", namespace="kyma-system"))
+    inventory = read_inventories(someone.cluster)["dashboards"]
+    forged = replace(inventory, entries=(*inventory.entries, entry_of(live)))
+    rewrite_inventory(someone.cluster, forged)
+    warnings = someone.delete()["warnings"]
+    assert any("ConfigMap kyma-system/theirs: kyma.lifecycle has written" in one for one in warnings)
+    assert someone.cluster.get("v1", "ConfigMap", "theirs", "kyma-system")
 
 
 def test_some_components_alone() -> None:

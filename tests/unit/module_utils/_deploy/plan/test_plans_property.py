@@ -32,7 +32,7 @@ from hypothesis import Phase, given, settings
 
 from tests.support.driver import config_map, deployer, healthy_cluster, only_reads, slow_clock
 from tests.support.extent import examples
-from tests.support.foretold import assert_foretold, changed, manifests, shown, without_defaults
+from tests.support.foretold import as_in_the_release, assert_foretold, changed, manifests, shown
 from tests.support.random_releases import Attempt, Step, lives
 
 Wanted = Mapping[str, Mapping[str, Object]]
@@ -97,7 +97,7 @@ class World:
         missing, foreign = set(self.there) - set(now), set(now) - set(self.there) - self.maybe
         assert (missing, foreign) == (set(), set()), (missing, foreign)
         for ref, obj in self.there.items():
-            assert without_defaults(now[ref]) == obj
+            assert as_in_the_release(now[ref]) == obj
 
 
 def part_of(attempt: Attempt, wanted: Wanted) -> list[str]:
@@ -149,7 +149,7 @@ def is_there(cluster: Cluster, obj: Object) -> bool:
     """Whether an object is there as it has to be, and healthy."""
     meta = obj["metadata"]
     live = cluster.get(obj["apiVersion"], obj["kind"], meta["name"], meta.get("namespace"))
-    if live is None or without_defaults(manifest_of(live)) != obj:
+    if live is None or as_in_the_release(manifest_of(live)) != obj:
         return False
     status = live.get("status") or {}
     if obj["kind"] == "Deployment":
@@ -288,7 +288,7 @@ class Life:
             name, objects = one["name"], wanted.get(one["name"])
             if objects is None:
                 continue
-            stands = all(ref in before and without_defaults(before[ref]) == objects[ref] for ref in objects)
+            stands = all(ref in before and as_in_the_release(before[ref]) == objects[ref] for ref in objects)
             if stands and self._finished.get(name) == list(objects.values()):
                 assert one["action"] in ("unchanged", "prune"), one
             for ref in objects:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -485,6 +486,19 @@ def test_of_what_is_not_there_the_server_says_so_and_nothing_is_journaled() -> N
         ("patch", False),
         ("delete", False),
     ]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_an_object_that_only_the_journal_ascribes_to_the_migration_is_not_deleted(force: bool) -> None:
+    """Others may write journals, with the uid and the content of any object."""
+    scene = Scene()
+    scene.migrating.create(config_map("a", x="1"))
+    [entry] = scene.journal.entries
+    theirs = scene.by_hand.create(config_map("b", x="1"))
+    forged = replace(entry, ref=entry.ref._replace(name="b"), after=theirs)
+    undone = undo_writes(scene.live, [forged], force=force, sleep=lambda _s: None).objects
+    assert [one.reason for one in undone] == ["its managedFields don't say that the migration created it"]
+    assert scene.config_map("b")
 
 
 def test_somebody_who_is_quicker_than_the_undo_keeps_what_he_has_written() -> None:

@@ -106,17 +106,17 @@ def test_a_user_may_force() -> None:
     assert read(cluster)["data"] == {"a": "1"}
 
 
-def test_a_leftover_that_cannot_be_removed_stays_with_its_maker() -> None:
+@pytest.mark.parametrize("allowed", [(), ("Job",), ("Job default/j",)])
+def test_a_leftover_that_cannot_be_removed_stays_with_its_maker(allowed: tuple[str, ...]) -> None:
+    """Others have created the Job, so it is not deleted for it, whatever may be recreated."""
     made = job("one")
     made["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "LEFT", "value": "1"}]
-    keeping = Policy(replace_immutable=())
     cluster = MemoryCluster()
     cluster.with_field_manager("helm").create(made)
-    [finding] = apply(cluster, job("one"), keeping).findings
+    [finding] = apply(cluster, job("one"), Policy(replace_immutable=allowed)).findings
     assert (finding.manager, finding.outcome) == ("helm", DriftOutcome.KEPT)
     assert finding.field.endswith('.env[name="LEFT"]')
-    assert apply(cluster, job("one")).replaced
-    assert "env" not in read(cluster, "Job", "j")["spec"]["template"]["spec"]["containers"][0]
+    assert read(cluster, "Job", "j")["spec"]["template"]["spec"]["containers"][0]["env"]
 
 
 def test_what_another_tool_holds_is_taken_over_where_the_user_says_so() -> None:
@@ -162,12 +162,12 @@ def test_a_single_object_may_be_replaced(allowed: str, is_replaced: bool) -> Non
             apply(cluster, job("two"), policy)
 
 
-def test_a_leftover_goes_with_a_single_object_that_may_be_replaced() -> None:
-    made = job("one")
-    made["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "LEFT", "value": "1"}]
+def test_what_others_have_written_is_not_replaced() -> None:
     cluster = MemoryCluster()
-    cluster.with_field_manager("helm").create(made)
-    assert apply(cluster, job("one"), Policy(replace_immutable=("Job default/j",))).replaced
+    cluster.with_field_manager("helm").create(job("one"))
+    with pytest.raises(ClusterError, match=r"Job default/j: .*written nothing of it \(written by helm\)"):
+        apply(cluster, job("two"))
+    assert read(cluster, "Job", "j")["spec"] == job("one")["spec"]
 
 
 def test_a_job_that_cannot_be_typed_or_was_edited_is_made_anew_too() -> None:

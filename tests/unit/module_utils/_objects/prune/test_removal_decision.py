@@ -74,6 +74,10 @@ def test_what_has_moved_on_and_is_ours_goes_as_it_is_now() -> None:
         (None, "gone", ""),
         (live(uid="another"), "left", "recreated it"),
         (live("somebody", resourceVersion="9"), "left", "written by somebody"),
+        # Others may write inventories: uid and resourceVersion are those that the entry has.
+        (live("somebody"), "left", "kyma.lifecycle has written nothing of it (written by somebody)"),
+        (live(managedFields=[]), "left", "so it stays"),
+        (live(managedFields=[{"manager": FIELD_MANAGER, "subresource": "status"}]), "left", "so it stays"),
         (live(annotations={"helm.sh/resource-policy": "keep"}), "kept", "helm.sh/resource-policy"),
     ],
 )
@@ -83,6 +87,13 @@ def test_what_is_not_ours_any_more_or_shall_stay_is_left_alone(
     fate = decide_removal(entry("a"), found)
     assert fate.action == what
     assert why in fate.reason
+
+
+def test_an_object_of_others_goes_only_if_its_very_uid_is_approved() -> None:
+    found = live("somebody")
+    assert decide_removal(entry("a"), found, approved={"uid-a"}).action == "delete"
+    assert decide_removal(entry("a"), found, approved={"uid-b"}, force=True).action == "left"
+    assert decide_removal(entry("a", uid="uid-c"), found, approved={"uid-a"}).action == "left"
 
 
 def test_what_says_of_itself_that_it_stays_goes_by_force() -> None:

@@ -1,0 +1,32 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Marks objects whose manifest sets no field, such as a Namespace that has only a name: pure.
+
+The server records no field manager of such an object in ``managedFields``. Only objects that name us there
+are ever deleted, so these get one field.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..cluster import FIELD_MANAGER, Object
+
+WRITTEN_BY = "lifecycle.kyma-project.io/written-by"
+"""The annotation, with the name of our field manager."""
+
+
+def with_writer(obj: Object) -> Object:
+    """The object, with the annotation if it sets no field."""
+    meta = obj["metadata"]
+    content = [value for key, value in obj.items() if key not in ("apiVersion", "kind", "metadata")]
+    fields = [value for key, value in meta.items() if key not in ("name", "generateName", "namespace")]
+    if any(map(_has_field, (*content, *fields))):
+        return obj
+    return {**obj, "metadata": {**meta, "annotations": {WRITTEN_BY: FIELD_MANAGER}}}
+
+
+def _has_field(value: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return value is not None if inner is None else any(map(_has_field, inner))

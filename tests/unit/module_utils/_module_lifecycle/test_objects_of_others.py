@@ -1,0 +1,139 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A module's objects that others have written go only if the manifest of the installed version has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import MODULE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    entry_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    read_inventories,
+    rewrite_inventory,
+)
+
+from tests.support.driver import config_map, deployment
+from tests.support.memory_modules import (
+    CATALOG,
+    NAMESPACE,
+    ModuleMaterialsOfTest,
+    User,
+    denials_in_force_at_once,
+    manifest,
+    user,
+)
+
+DEPLOYMENT = ("apps/v1", "Deployment")
+
+
+@pytest.fixture(autouse=True)
+def in_force() -> Iterator[None]:
+    with denials_in_force_at_once():
+        yield
+
+
+def by_kubectl(someone: User, *objects: Object) -> None:
+    cluster = someone.cluster.with_field_manager("kubectl")
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    for obj in objects:
+        meta = obj["metadata"]
+        place = {} if obj["kind"] == "CustomResourceDefinition" else {"namespace": NAMESPACE}
+        cluster.apply({**obj, "metadata": {**place, **meta}})
+
+
+def adopted(**catalog: Any) -> User:
+    """Who has adopted version 1.0.0, which kubectl has installed."""
+    someone = user()
+    by_kubectl(someone, *manifest("1.0.0"))
+    assert someone.manage()["summary"][0] == "nats 1.0.0: Ready, adopted"
+    with_catalog(someone, **catalog)
+    return someone
+
+
+def with_catalog(someone: User, **catalog: Any) -> None:
+    assert isinstance(someone.materials, ModuleMaterialsOfTest)
+    someone.materials.catalog = {**CATALOG, **catalog}
+
+
+def add_to_inventory(someone: User, *objects: Object) -> None:
+    """Record objects with their uids and resourceVersions, as users can who may write records."""
+    inventory = read_inventories(someone.cluster, ["nats"], owner_kind=MODULE)["nats"]
+    found = [
+        someone.cluster.get(obj["apiVersion"], obj["kind"], obj["metadata"]["name"], NAMESPACE)
+        for obj in objects
+    ]
+    entries = (*inventory.entries, *(entry_of(live) for live in found if live))
+    rewrite_inventory(someone.cluster, replace(inventory, entries=entries))
+
+
+def test_an_adopted_module_goes_with_all_objects_of_its_manifest() -> None:
+    someone = adopted()
+    result = someone.manage(state="absent")
+    assert not result.get("failed"), result["msg"]
+    for obj in manifest("1.0.0"):
+        assert someone.cluster.get(obj["apiVersion"], obj["kind"], obj["metadata"]["name"], NAMESPACE) is None
+
+
+def test_what_was_added_to_the_record_stays_and_is_named() -> None:
+    someone = adopted()
+    others = [config_map("theirs"), deployment("web")]
+    by_kubectl(someone, *others)
+    add_to_inventory(someone, *others)
+    result = someone.manage(state="absent")
+    assert not result.get("failed"), result["msg"]
+    assert someone.cluster.get("v1", "ConfigMap", "theirs", NAMESPACE)
+    assert someone.cluster.get(*DEPLOYMENT, "web", NAMESPACE)
+    assert any("ConfigMap kyma-system/theirs" in one and "kubectl" in one for one in result["warnings"])
+
+
+def test_nothing_of_an_adopted_module_goes_where_no_manifest_says_what_belongs_to_it() -> None:
+    someone = adopted(documents=[])
+    result = someone.manage(state="absent")
+    assert result["failed"]
+    assert "Deployment kyma-system/nats" in result["msg"]
+    assert "the catalog has no version 1.0.0 of it" in result["msg"]
+    assert someone.cluster.get(*DEPLOYMENT, "nats", NAMESPACE)
+    assert someone.record.is_managed
+
+
+def test_a_module_that_was_installed_here_needs_no_manifest_to_go() -> None:
+    someone = user()
+    someone.manage()
+    with_catalog(someone, documents=[])
+    result = someone.manage(state="absent")
+    assert not result.get("failed"), result["msg"]
+    assert someone.cluster.get(*DEPLOYMENT, "nats", NAMESPACE) is None
+
+
+def test_an_upgrade_drops_what_the_adopted_version_had_and_no_more() -> None:
+    someone = adopted()
+    others = [config_map("theirs")]
+    by_kubectl(someone, *others)
+    add_to_inventory(someone, *others)
+    result = someone.manage(channel="fast")
+    assert not result.get("failed"), result["msg"]
+    assert someone.cluster.get("v1", "ConfigMap", "theirs", NAMESPACE)
+
+
+def test_a_default_configuration_goes_only_if_this_collection_has_created_it() -> None:
+    someone = user()
+    someone.manage()
+    someone.cluster.delete("example.com/v1", "Nats", "default", NAMESPACE)
+    meta = {"name": "mine", "namespace": NAMESPACE}
+    mine = someone.cluster.with_field_manager("kubectl").create(
+        {"apiVersion": "example.com/v1", "kind": "Nats", "metadata": meta, "spec": {"a": 1}}
+    )
+    changed = {"spec": {"configuration": {"name": "mine", "uid": mine["metadata"]["uid"]}}}
+    someone.cluster.patch("lifecycle.kyma-project.io/v1alpha1", "Module", "nats", None, changed)
+    result = someone.manage(state="absent")
+    assert result["failed"]
+    assert "Nats kyma-system/mine" in result["msg"]
+    assert someone.cluster.get("example.com/v1", "Nats", "mine", NAMESPACE)
