@@ -13,12 +13,13 @@ from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
 from .._cluster.cluster import GROUP, Object
+from .._cluster.own_objects import ERRAND
 from .._jobs.configuration import ConfigurationEntry
 from .._jobs.job_outcome import JobOutcome
 from .._loose_json import mapping_of
 
 API_VERSION = f"{GROUP}/v1alpha1"
-KIND = "Errand"
+KIND = ERRAND
 
 FIELD_MANAGER = "kyma-lifecycle/errands"
 """The field manager of what is written while errands are got on."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._cluster.cluster import GROUP, Object
+from .._cluster.own_objects import ERRANDS_AUTHOR, ERRANDS_ENGINE, ERRANDS_VIEWER
 from .._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
 from .._custom_resources.crd_builder import (
     BOOLEAN,
@@ -161,19 +162,19 @@ DEFINITION: Object = resource_definition(
 
 
 VIEWER_ROLE = cluster_role(
-    "kyma-lifecycle-errands-view",
+    ERRANDS_VIEWER,
     [role_rule(GROUP, [PLURAL], ["get", "list", "watch"])],
     ALL_WHO_MAY_VIEW,
 )
 """What all who may view a namespace get."""
 AUTHOR_ROLE = cluster_role(
-    "kyma-lifecycle-errands-author",
+    ERRANDS_AUTHOR,
     [role_rule(GROUP, [PLURAL], ["get", "list", "watch", "create", "update", "patch", "delete"])],
 )
 """For authors. Who has it creates pods in the namespace, with any ServiceAccount of it: so nobody gets it
 without a binding."""
 ENGINE_ROLE = cluster_role(
-    "kyma-lifecycle-errands-engine",
+    ERRANDS_ENGINE,
     [
         role_rule(GROUP, [PLURAL], ["get", "list", "watch", "patch"]),
         role_rule(GROUP, [f"{PLURAL}/status"], ["patch"]),

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .._cluster.cluster import GROUP, Ref
+from .._cluster.own_objects import ERRAND, own_object_problem
 from .._jobs.secret_validation import base_problems, metadata_problems, reserved_problems
 from .._loose_json import mappings_in
 from .._text import one_line
@@ -18,6 +20,9 @@ from .output import CONTAINER_LABEL, VERSION_ROOM, is_object_name
 
 def problems_of(errand: Errand) -> list[str]:
     """The problems of an errand, each in a sentence; it leaves to the API server what that validates."""
+    own = own_object_problem(Ref(GROUP, ERRAND, *errand.key))
+    if own:
+        return [f"{own}. Declare it in another namespace"]
     template = errand.spec.template
     pod = errand.spec.pod_template.get("spec")
     if not isinstance(template.get("spec"), Mapping) or not isinstance(pod, Mapping):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from .._cluster.cluster import Cluster, Event, Page, WriteTerms
+from .._cluster.cluster import Cluster, Event, Page, Ref, WriteTerms, group_of
+from .._cluster.own_objects import own_object_problem
 from .._cluster.redaction import Redactor
 from .._cluster.wrapper import Call, ClusterWrapper, T
 from .._errors import LifecycleError
@@ -76,6 +77,7 @@ class Gate:
 
         Raises:
             WriteInCheck: it would write, in a check.
+            LifecycleError: it would write an object of the collection itself.
             MigrationStopped: the step is over.
         """
         self.read()
@@ -85,6 +87,10 @@ class Gate:
                 f"the check of migration {self._migration} tried to {verb} {call.kind} {call.name}: a check "
                 f"only reads; what changes the cluster belongs into run"
             )
+        target = Ref(group_of(call.api_version), call.kind, call.namespace or "", call.name)
+        problem = own_object_problem(target) if call.writes else ""
+        if problem:
+            raise LifecycleError(f"migration {self._migration} may not {call.verb} this: {problem}")
 
 
 class GuardedCluster(ClusterWrapper):

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from .._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, Object, Ref
 from .._cluster.errors import ClusterError, Forbidden, KindNotServed
+from .._cluster.own_objects import DENIAL_PREFIX
 from .._objects.access.rights import Right, refused_right
 from .._objects.inventory.inventory_entry import is_written_by_us
 
@@ -26,7 +27,7 @@ GROUP = "admissionregistration.k8s.io"
 API_VERSION = f"{GROUP}/v1"
 POLICY = "ValidatingAdmissionPolicy"
 BINDING = "ValidatingAdmissionPolicyBinding"
-PREFIX = "kyma-lifecycle-deleting-"
+PREFIX = DENIAL_PREFIX
 PROBE_NAMESPACE = "default"
 """The namespace of the ConfigMap: it can't be deleted. RBAC can't grant a creation by name, and the right to
 create any ConfigMap in kube-system would be too large."""

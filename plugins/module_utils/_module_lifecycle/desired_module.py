@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.fields.written_by import with_writer
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, is_crd, kinds_of_crd
+from .._cluster.own_objects import LIFECYCLE_NAMESPACE
 from .._components.component_inventory import DeployedAs
 from .._components.desired_component import (
     DesiredComponent,
@@ -61,7 +62,7 @@ def desired_module(
         source: identifies the manifest.
         terms: how they become objects of this cluster.
     """
-    namespace = (version.manager.namespace if version.manager else "") or DEFAULT_NAMESPACE
+    namespace = namespace_of(version)
     rewritten = rewrite_images(manifest, terms.image_prefixes, terms.pull_secret)
     objects = complete_manifests(
         rewritten,
@@ -81,6 +82,11 @@ def desired_module(
         source=source,
         listed=DeployedAs(version=version.version, component_version=version.version),
     )
+
+
+def namespace_of(version: ModuleVersion) -> str:
+    """The namespace of a module's objects that name none."""
+    return (version.manager.namespace if version.manager else "") or DEFAULT_NAMESPACE
 
 
 def unchanged_module(
@@ -104,7 +110,7 @@ def _missing_namespaces(objects: Sequence[Object], foreign: Collection[str]) -> 
     named = {ref_of(obj).namespace for obj in objects} - {""}
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-        for name in sorted(named - own - set(foreign))
+        for name in sorted(named - own - {LIFECYCLE_NAMESPACE} - set(foreign))
     ]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 
-from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._cluster.cluster import GROUP, Cluster, Object, Ref, ref_of
 from .._cluster.errors import ClusterError, Conflict, NotFound
 from .._cluster.kinds import CRD_KIND, is_built_in
 from .._cluster.recent_lists import DirectLists
@@ -23,6 +23,7 @@ from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry, is_written_by_us
 from .._objects.inventory.live_objects import read_metadata
 from .._objects.prune.contained_objects import ContainedObjects
+from .._objects.prune.managed_kinds import definition_names
 from .._objects.prune.managed_resources import describe_living, living_resources
 from .._objects.prune.removal import OPERATORS_ROUND, Removal, Terms
 from .._progress import Progress, Step
@@ -118,21 +119,21 @@ class ManagedKinds:
 def managed_kinds(cluster: Cluster, module: DepartingModule) -> ManagedKinds:
     """The kinds that a module manages: those that it defines, and those that are associated with it.
 
-    It takes one request for all definitions, because a module may bring many. Kinds of Kubernetes itself that
-    a template associates are skipped: no module manages all Secrets of a cluster.
+    It takes one request for all definitions, because a module may bring many. Kinds of Kubernetes and of this
+    collection that a template associates are skipped: no module manages all Secrets of a cluster.
 
     Raises:
         ClusterError: they can't be read.
     """
     kinds: dict[tuple[str, str], str] = {}
     entries = module.inventory.entries if module.inventory else ()
-    names = {entry.ref.name for entry in entries if entry.ref[:2] == CRD_KIND}
+    names = definition_names(entries)
     crds = cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items if names else []
     for crd in crds:
         if crd["metadata"]["name"] in names:
             spec = crd["spec"]
             kinds[spec["group"], spec["names"]["kind"]] = spec["names"]["plural"]
-    associated = [one for one in module.associated if not is_built_in(one[0])]
+    associated = [one for one in module.associated if one[0] != GROUP and not is_built_in(one[0])]
     for group, kind in associated:
         for resource in cluster.served(group, kind):
             kinds[group, kind] = resource.plural

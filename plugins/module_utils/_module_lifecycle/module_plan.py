@@ -16,6 +16,7 @@ from .._carrier.task import Task
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.errors import ClusterError
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
+from .._cluster.own_objects import own_object_problem
 from .._components.component_plan import ComponentPlan
 from .._components.component_rehearsal import ComponentRehearsal, RehearsalContext, refusal_blocker
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
@@ -47,6 +48,7 @@ from .desired_module import (
     ManifestTerms,
     defined_plurals,
     desired_module,
+    namespace_of,
     own_instances,
     unchanged_module,
 )
@@ -306,6 +308,9 @@ class ModulePlanner:
         scope = with_own_kinds(scope_of(self.overlay), [Content(component.objects)])
         complete = complete_manifest(wanted, component.namespace, scope)
         ref = ref_of(complete)
+        if problem := own_object_problem(ref):
+            problem = f"its configuration is refused: {problem}. Correct the template, or set configuration"
+            return replace(planned, problem="; ".join(filter(None, (planned.problem, problem))))
         is_adopted = decision.action == ADOPT and not creation
         if is_adopted and self._lives((ref.group, ref.kind)):
             return replace(planned, declined_configuration=complete)
@@ -355,7 +360,8 @@ class ModulePlanner:
                 " is in an OCI registry. Set manifest to a file or a URL that has it"
             )
         if link not in self._manifests:
-            self._manifests[link] = read_manifest(self._task.materials.modules.manifest(link), link)
+            text = self._task.materials.modules.manifest(link)
+            self._manifests[link] = read_manifest(text, link, namespace_of(version))
         manifest = self._manifests[link]
         known = before.refs if before else frozenset[Ref]()
         own = {ref.name for ref in known if ref[:2] == NAMESPACE_KIND}

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._cluster.cluster import Object
+from .._cluster.cluster import Object, ref_of
 from .._cluster.kinds import is_crd
+from .._cluster.own_objects import own_object_problem
 from .crd_kinds import crd_problem
 from .release_error import Problem, ReleaseError, release_error
 from .yaml_documents import Document, read_documents
@@ -32,6 +33,7 @@ class ManifestCollection:
         problems: documents that can't be objects.
         warnings: content that kubectl accepts silently although it is probably a mistake.
         keeps_hooks: whether Helm hooks are treated as other objects, as in manifests without Helm.
+        namespace: of objects that name none.
     """
 
     objects: list[Object] = field(default_factory=list)
@@ -39,6 +41,7 @@ class ManifestCollection:
     problems: list[Problem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     keeps_hooks: bool = False
+    namespace: str = ""
 
     def add_text(self, text: str, file: str, place: Callable[[int], tuple[str, int]] | None = None) -> None:
         """Add all objects of a text.
@@ -70,7 +73,7 @@ class ManifestCollection:
             for item in value["items"]:
                 self._add(item, file, line)
             return
-        reason = object_problem(value)
+        reason = object_problem(value) or self._own_problem(value)
         if reason:
             self.problems.append(Problem(reason, file, line))
             return
@@ -79,6 +82,13 @@ class ManifestCollection:
             self.objects.append(value)
         elif not all(phase.startswith("test") for phase in hook):
             self.hooks.append(f"{value['kind']} {value['metadata']['name']} ({', '.join(hook)})")
+
+    def _own_problem(self, obj: Object) -> str:
+        """Why an object is refused because only this collection may write it; mostly empty."""
+        ref = ref_of(obj)
+        in_namespace = ref._replace(namespace=ref.namespace or self.namespace)
+        problem = own_object_problem(ref) or own_object_problem(in_namespace)
+        return f"{problem}. Remove it from the manifest" if problem else ""
 
 
 def read_file_documents(text: str, file: str) -> list[Document]:

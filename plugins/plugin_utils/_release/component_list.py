@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.own_objects import LIFECYCLE_NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     Problem,
@@ -107,6 +108,10 @@ class _ListReader(SettingsReader):
         namespace = self.string(mapping, key)
         if namespace and not _NAME.fullmatch(namespace):
             self.refuse(f"{namespace!r} can't be a namespace's name", mapping.line)
+        if namespace == LIFECYCLE_NAMESPACE:
+            # A component creates its namespace.
+            reason = "that belongs to the collection kyma.lifecycle itself"
+            self.refuse(f"{key} is {namespace}, and {reason}. Use another one", mapping.line)
         return namespace
 
     def _entry(

@@ -43,11 +43,11 @@ class Renderer:
         The two steps are separate, because programs run in parallel and reading in Python does not.
         """
         if isinstance(content, Manifests):
-            return lambda: read_files(content.files, self.source)
+            return lambda: read_files(content.files, self.source, entry.namespace)
         try:
             if isinstance(content, Kustomization):
                 text = render_kustomization(content.folder, self.source)
-                return lambda: _read(text, self.source.show(content.folder))
+                return lambda: _read(text, self.source.show(content.folder), entry.namespace)
             return self._chart(entry, content)
         except ReleaseError as error:
             failed = ManifestCollection(problems=list(error.problems))
@@ -66,7 +66,7 @@ class Renderer:
                 api_versions=self.api_versions,
                 binary=self.helm_binary,
             )
-            return lambda: _read(made.text, shown, made.place)
+            return lambda: _read(made.text, shown, entry.namespace, made.place)
 
         first = rendering()
         if not may_vary(chart.folder):
@@ -81,9 +81,9 @@ class Renderer:
         return read
 
 
-def read_files(files: Iterable[Path], source: Source) -> ManifestCollection:
-    """The objects of some files, in their order."""
-    collected = ManifestCollection()
+def read_files(files: Iterable[Path], source: Source, namespace: str = "") -> ManifestCollection:
+    """The objects of some files, in their order; the namespace is that of objects that name none."""
+    collected = ManifestCollection(namespace=namespace)
     for file in files:
         shown = source.show(file)
         try:
@@ -93,8 +93,10 @@ def read_files(files: Iterable[Path], source: Source) -> ManifestCollection:
     return collected
 
 
-def _read(text: str, file: str, place: Callable[[int], tuple[str, int]] | None = None) -> ManifestCollection:
-    collected = ManifestCollection()
+def _read(
+    text: str, file: str, namespace: str, place: Callable[[int], tuple[str, int]] | None = None
+) -> ManifestCollection:
+    collected = ManifestCollection(namespace=namespace)
     collected.add_text(text, file, place)
     return collected
 

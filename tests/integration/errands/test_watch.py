@@ -37,6 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_def
     ERRAND_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from tests.cluster.certificates import write_private
@@ -54,7 +55,7 @@ from .conftest import job_template
 pytestmark = pytest.mark.control_plane
 
 SPACE = "shop"
-ENGINE_USER = "system:serviceaccount:kyma-lifecycle:errands"
+ENGINE_USER = "system:serviceaccount:kyma-errands:errands"
 MANY = 200
 PROMPT_SECONDS = 2.0
 IDLE_SECONDS = 20.0
@@ -66,11 +67,12 @@ def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster
     """A cluster whose lease of errands nobody else wants, with the account of the example's engine."""
     with new_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
         ERRAND_KINDS.install(cluster.api)
+        for name in (LIFECYCLE_NAMESPACE, SPACE):
+            cluster.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         example = (ROOT / "examples" / "errands" / "engine.yaml").read_text()
         for obj in yaml.safe_load(example)["items"]:
             if obj["kind"] != "Deployment":
                 cluster.api.apply(obj)
-        cluster.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
         eventually(lambda: cluster.api.get("v1", "ServiceAccount", "default", SPACE))
         yield cluster
 
@@ -79,7 +81,7 @@ def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster
 def engine_kubeconfig(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The kubeconfig of the example's engine."""
     token = kubectl(
-        own_cluster.kubeconfig, "create", "token", "errands", "-n", "kyma-lifecycle", "--duration=2h"
+        own_cluster.kubeconfig, "create", "token", "errands", "-n", "kyma-errands", "--duration=2h"
     ).strip()
     config = yaml.safe_load(own_cluster.kubeconfig.read_text())
     config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]

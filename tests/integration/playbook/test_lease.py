@@ -33,6 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     Lease,
 )
 
+from tests.support.extent import IS_FULL
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook, Running
 from tests.support.small_release import NAMESPACE as SMALL
@@ -48,6 +49,7 @@ DEPLOYER = f"system:serviceaccount:{LIFECYCLE_NAMESPACE}:{ACCOUNT}"
 SHORT = 8
 """Seconds that a lease lasts here."""
 SLOW = marking("Slow", "global", "pre", body="time.sleep(6)")
+LATER = marking("Later", "global", "pre", body="time.sleep(6)")
 
 
 class Deployers:
@@ -224,9 +226,9 @@ def test_who_does_not_want_to_wait_is_told_who_is_at_work(deployers: Deployers) 
     assert forget_mark(deployers)
 
 
-def forget_mark(deployers: Deployers) -> bool:
+def forget_mark(deployers: Deployers, name: str = "slow") -> bool:
     """Have the slow migration be needed again."""
-    return deployers.cluster.api.delete("v1", "ConfigMap", "global-pre-slow", "default")
+    return deployers.cluster.api.delete("v1", "ConfigMap", f"global-pre-{name}", "default")
 
 
 def processes_of(playbook: Playbook) -> list[int]:
@@ -242,22 +244,33 @@ def processes_of(playbook: Playbook) -> list[int]:
 
 
 @pytest.mark.usefixtures("account")
-def test_a_run_that_stands_still_is_taken_over_and_writes_no_more(deployers: Deployers) -> None:
+@pytest.mark.parametrize("wakes", ["at work", *(["afterwards"] if IS_FULL else [])])
+def test_a_run_that_stands_still_is_taken_over_and_writes_no_more(deployers: Deployers, wakes: str) -> None:
     wanted = deployers.renew()
-    alice = deployers.playbooks[0]
+    alice, bob = deployers.playbooks
     alice.migration("slow", SLOW)
+    bob.migration("later", LATER)
     second: list[Outcome] = []
+    stopped: list[int] = []
+
+    def wake() -> None:
+        while stopped:
+            os.kill(stopped.pop(), signal.SIGCONT)
+
+    def of_bob(line: str, _running: Running) -> None:
+        if wakes == "at work" and "running" in line and "global/later" in line:
+            wake()
 
     def meanwhile(line: str, _running: Running) -> None:
         if "running" in line and "global/slow" in line and not second:
-            stopped = processes_of(alice)
+            stopped.extend(processes_of(alice))
             for process in stopped:
                 os.kill(process, signal.SIGSTOP)
             try:
-                second.append(deployers.deploy(1))
+                second.append(deployers.deploy(1, watch=of_bob))
+                assert bool(stopped) == (wakes == "afterwards")
             finally:
-                for process in stopped:
-                    os.kill(process, signal.SIGCONT)
+                wake()
 
     first = deployers.deploy(0, lease_seconds=SHORT, watch=meanwhile).failed()
     second[0].succeeded()
@@ -266,35 +279,79 @@ def test_a_run_that_stands_still_is_taken_over_and_writes_no_more(deployers: Dep
     assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
     # What she was at when she was stopped came to no effect afterwards: he had no such migration.
     assert not forget_mark(deployers)
+    assert forget_mark(deployers, "later")
+    (bob.folder / "kyma_migrations" / "later.py").unlink()
     older, newer = deployers.runs()[-2:]
     assert (older["status"]["state"], newer["status"]["state"]) == ("cancelled", "succeeded")
     assert newer["metadata"]["name"] in older["status"]["cancelled"]
+    if wakes == "at work":
+        assert f"{newer['metadata']['name']} of " in first.text
+
+
+def take(deployers: Deployers, **more: Any) -> None:
+    """Have another holder in the lease, who is silent."""
+    spec = {"holderIdentity": Holder("b", "bob@laptop", 8).identity, **more}
+    deployers.cluster.api.patch(
+        LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, {"spec": spec}
+    )
+
+
+def take_over(deployers: Deployers) -> str:
+    take(deployers, leaseTransitions=deployers.lease().epoch + 1)
+    return "b of bob@laptop (process 8)"
+
+
+def overwrite(deployers: Deployers) -> str:
+    take(deployers)
+    return "others have written b of bob@laptop (process 8)"
+
+
+def delete(deployers: Deployers) -> str:
+    deployers.cluster.api.delete(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE)
+    return "the Lease kyma-lifecycle/deployment was deleted"
 
 
 @pytest.mark.usefixtures("account")
-def test_a_run_whose_lease_is_taken_in_the_middle_stops_and_says_who_has_it(deployers: Deployers) -> None:
+@pytest.mark.parametrize("harm", [overwrite, *([take_over, delete] if IS_FULL else [])])
+def test_a_run_whose_lease_is_taken_in_the_middle_stops_and_says_who_has_it(
+    deployers: Deployers, harm: Callable[[Deployers], str]
+) -> None:
     before = deployers.deployed()
     deployers.renew()
     alice = deployers.playbooks[0]
     alice.migration("slow", SLOW)
-    bob = Holder("b", "bob@laptop", 8)
+    told: list[str] = []
 
     def meanwhile(line: str, _running: Running) -> None:
         if "running" in line and "global/slow" in line:
-            epoch = deployers.lease().epoch
-            spec = {"holderIdentity": bob.identity, "leaseTransitions": epoch + 1}
-            deployers.cluster.api.patch(
-                LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, {"spec": spec}
-            )
+            told.append(harm(deployers))
 
     outcome = deployers.deploy(0, lease_seconds=SHORT, watch=meanwhile).failed()
-    assert "b of bob@laptop (process 8)" in outcome.text
+    assert told[0] in outcome.text
     assert deployers.deployed() == before
-    assert deployers.lease().holder == bob.identity
-    # He is silent, so that the next one goes on by itself.
+    # Who is silent is taken over, so that the next one goes on by itself.
     wanted = deployers.renew()
     deployers.deploy(1).succeeded()
     assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
+    forget_mark(deployers)
+
+
+def test_a_release_with_the_lease_is_refused_before_the_first_write(deployers: Deployers) -> None:
+    before = deployers.lease()
+    lease = {
+        "apiVersion": LEASE_API_VERSION,
+        "kind": LEASE_OBJECT_KIND,
+        "metadata": {"name": LEASE_NAME, "namespace": LIFECYCLE_NAMESPACE},
+        "spec": {"holderIdentity": "a backup's"},
+    }
+    deployers.renew()
+    deployers.release.write(
+        "second", config_map("second"), {"apiVersion": "v1", "kind": "List", "items": [lease]}
+    )
+    outcome = deployers.deploy(0).failed()
+    assert "second/all.yaml:3: Lease kyma-lifecycle/deployment belongs to the collection" in outcome.text
+    assert [str(one) for one in outcome.requests if one.persists] == []
+    assert deployers.lease() == before
 
 
 def won(cluster: OwnCluster, holder: Holder, sleep: Callable[[float], None] = time.sleep) -> AcquiredLease:

@@ -9,8 +9,9 @@ users who lack one rule each, and who call the tasks without a playbook.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 from tests.support import driver
 from tests.support.accounts import GROUP, HOME, ROLES, bind, playbook_of
 from tests.support.audit import Request, writes
+from tests.support.eventually import eventually
+from tests.support.extent import cases
 from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
@@ -31,13 +34,16 @@ pytestmark = pytest.mark.control_plane
 
 DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view"))
 RBAC = "rbac.authorization.k8s.io/v1"
-OURS = "lifecycle.kyma-project.io"
+OURS, LEASES = "lifecycle.kyma-project.io", "coordination.k8s.io"
 *RULES, DIAGNOSIS = DEPLOYER["rules"]
 # Of a release with namespaces the same is granted on all of them, as the plan prints: nobody misses it here.
 FOR_DELETING = [rule for rule in RULES if rule["resources"] != ["namespaces"] and rule["verbs"] != ["create"]]
 FOR_DEPLOYING = [
     rule for rule in RULES if rule["resources"] != ["namespaces"] and rule["verbs"] != ["list", "watch"]
 ]
+RECORDS = ["installations", "inventories", "journalentries", "modules", "runs"]
+FEW = [("watch", OURS, "runs", ""), ("delete", OURS, "runs", ""), ("patch", LEASES, "leases", "deployment")]
+"""Single rights that a deployment needs: verb, group, resource and name."""
 FINE = "example.com/fine"
 LACKING = "lacking"
 """A group that has what was printed. Each user in it lacks one rule of the shipped role, but for one user."""
@@ -130,6 +136,48 @@ def users(own_cluster: OwnCluster) -> None:
         own_cluster.api.apply({**binding, "roleRef": reference, "subjects": [user]})
 
 
+def single_rights(rules: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
+    """The rights of some rules: verb, group, resource and name."""
+    return [
+        right
+        for rule in rules
+        for right in itertools.product(
+            rule["verbs"], rule["apiGroups"], rule["resources"], rule.get("resourceNames", [""])
+        )
+    ]
+
+
+def rules_of(rights: Iterable[tuple[str, str, str, str]]) -> list[Object]:
+    return [
+        {
+            "apiGroups": [group],
+            "resources": [resource],
+            "verbs": [verb],
+            **({"resourceNames": [name]} if name else {}),
+        }
+        for verb, group, resource, name in rights
+    ]
+
+
+def is_granted(cluster: OwnCluster, user: str, right: tuple[str, str, str, str]) -> bool:
+    attributes = dict(zip(("verb", "group", "resource", "name"), right, strict=True))
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "metadata": {},
+        "spec": {"user": user, "resourceAttributes": attributes},
+    }
+    return bool(cluster.api.create(review)["status"]["allowed"])
+
+
+NEEDED = [
+    (verb, group, resource, name)
+    for verb, group, resource, name in single_rights(FOR_DEPLOYING)
+    # Definitions, the role, the lease and the installation stay as long as anything is deployed.
+    if verb != "delete" or resource in RECORDS[1:]
+]
+
+
 @pytest.fixture(scope="module")
 def life(own_cluster: OwnCluster, deployer: Playbook, release: SmallRelease) -> Life:
     return Life(own_cluster, deployer, release)
@@ -153,6 +201,34 @@ def test_without_a_rule_the_plan_is_refused(life: Life, rule: Mapping[str, Any])
     with life.cluster.audit.recorded() as requests:
         planned = life.without(rule, "1.1").plan()
     assert_refused(planned, rule, requests)
+
+
+@pytest.mark.parametrize("right", cases(FEW, [one for one in NEEDED if one not in FEW]), ids="-".join)
+def test_without_a_single_right_the_plan_is_refused_and_names_it(
+    life: Life, right: tuple[str, str, str, str]
+) -> None:
+    assert right in NEEDED
+    verb, group, resource, name = right
+    life.cluster.api.apply(
+        {
+            "apiVersion": RBAC,
+            "kind": "ClusterRole",
+            "metadata": {"name": lacking(RULES[0])},
+            "rules": rules_of(one for one in single_rights(DEPLOYER["rules"]) if one != right),
+        },
+        force=True,
+    )
+    # The authorizer of the server reads roles a moment later.
+    eventually(lambda: not is_granted(life.cluster, lacking(RULES[0]), right))
+    with life.cluster.audit.recorded() as requests:
+        planned = life.without(RULES[0], "1.1").plan()
+    assert planned["failed"], planned
+    assert requests
+    assert writes(requests) == []
+    told = [
+        one for one in planned["blockers"] if f"{resource}.{group}" in one and verb in one and name in one
+    ]
+    assert told, planned["msg"]
 
 
 def test_with_all_rules_only_what_the_release_drops_is_missing(life: Life) -> None:

@@ -374,6 +374,7 @@ class _Deletion:
             on_change=calls.on_change,
             look_into=calls.look_into,
             retain=lambda _entry, _live: None,
+            own=True,
         )
         removal = remove_objects(terms, records)
         if removal.deleted or removal.errors:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ..._cluster.cluster import Object, Ref, group_of, ref_of
 from ..._cluster.fields.written_by import with_writer
 from ..._cluster.kinds import NAMESPACE_KIND, is_of_kind
+from ..._cluster.own_objects import own_object_problem
 from ..._components.component_inventory import deployed_as, listed_as
 from ..._components.desired_component import (
     DesiredComponent,
@@ -66,7 +67,16 @@ def desired_release(
     components = {FOUNDATION: foundation}
     components |= {entry.name: completion.component(entry) for entry in release.components}
     entries = {entry.name: entry for entry in (_foundation_entry(release), *release.components)}
-    return DesiredRelease(components, entries, tuple(completion.problems), completion.scaled)
+    problems = [*completion.problems, *_own_objects(components.values())]
+    return DesiredRelease(components, entries, tuple(problems), completion.scaled)
+
+
+def _own_objects(components: Iterable[DesiredComponent]) -> Iterator[str]:
+    """Objects of the collection itself. Of a release in files, its reader has named the files."""
+    for component in components:
+        for ref in sorted(component.refs):
+            if problem := own_object_problem(ref):
+                yield f"{problem}. Remove it from {component.name}"
 
 
 def _foundation_entry(release: Release) -> ComponentEntry:

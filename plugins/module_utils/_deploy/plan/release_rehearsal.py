@@ -32,6 +32,8 @@ from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._objects.inventory.inventory import Inventory, entries_of
 from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
 from ..._release.model import FOUNDATION, ComponentEntry, Release
+from ..._runs.lease.acquisition import bring_namespace
+from ..._runs.lease.lease import LIFECYCLE_NAMESPACE
 from ..._runs.records.runs import read_runs
 from ...migration import GLOBAL, Phase
 from ..desired.desired_release import DesiredRelease, desired_release
@@ -134,6 +136,7 @@ class ReleaseRehearsal:
     def plan(self) -> Plan:
         """Rehearse, and combine the findings into a plan."""
         release, installation = self._release, self._observed.installation
+        self._assume_lease()
         self._rehearse_global_migrations(Phase.PRE)
         rehearsed = list(self._rehearsed())
         self._blockers += [blocker for one in rehearsed for blocker in one.blockers]
@@ -184,6 +187,15 @@ class ReleaseRehearsal:
             actions=self._actions,
             unsettled=self._is_unsettled,
         )
+
+    def _assume_lease(self) -> None:
+        """Assume the namespace of the lease, which the run creates first and no release has."""
+        refs = (ref for component in self._desired.components.values() for ref in component.refs)
+        if any(ref.namespace == LIFECYCLE_NAMESPACE for ref in refs):
+            with suppress(ClusterError):
+                if self._overlay.get("v1", "Namespace", LIFECYCLE_NAMESPACE) is None:
+                    bring_namespace(self._overlay)
+            self._changes.take()
 
     def _rehearsed(self) -> Iterator[RehearsedComponent]:
         """The components, wave by wave; the number of rehearsed components is reported."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..._cluster.cluster import GROUP, Object
 from ..._cluster.deep_copy import deep_copy
+from ..._cluster.own_objects import STORED_JOBS
 from ..._errors import LifecycleError
 from ..._loose_json import mapping_of, text_of
 from ..._text import one_line
@@ -31,9 +32,7 @@ from .stored_status import StoredStatus, status_from
 
 API_VERSION = f"{GROUP}/v1alpha1"
 DEFINITION_KINDS: Mapping[JobType, tuple[str, str]] = {
-    JobType.ONE_OFF: (API_VERSION, "OneOffJob"),
-    JobType.SCHEDULED: (API_VERSION, "ScheduledJob"),
-    JobType.CONTINUOUS: (API_VERSION, "ContinuousJob"),
+    type_: (API_VERSION, kind) for type_, kind in zip(JobType, STORED_JOBS, strict=True)
 }
 """By type of job, the kind of its definition (apiVersion, kind)."""
 

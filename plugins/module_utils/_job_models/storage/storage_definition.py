@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ..._cluster.cluster import GROUP, Object
+from ..._cluster.own_objects import JOB_STORE_MANAGER, JOB_STORE_VIEWER
 from ..._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
 from ..._custom_resources.crd_builder import (
     CONDITIONS_SCHEMA,
@@ -134,13 +135,13 @@ TOOLFORGE_PLURALS = ["one-off-jobs", "scheduled-jobs", "continuous-jobs"]
 """The custom resources of Toolforge, which the import reads."""
 
 VIEWER_ROLE = cluster_role(
-    "kyma-lifecycle-job-store-view",
+    JOB_STORE_VIEWER,
     [role_rule(GROUP, _PLURALS, _READ)],
     ALL_WHO_MAY_VIEW,
 )
 """What all who may view a namespace get. Only the account of :data:`MANAGER_ROLE` writes definitions."""
 MANAGER_ROLE = cluster_role(
-    "kyma-lifecycle-job-store",
+    JOB_STORE_MANAGER,
     [
         role_rule(GROUP, _DEFINITIONS, _WRITE),
         role_rule(GROUP, [f"{plural}/status" for plural in _DEFINITIONS], ["patch"]),

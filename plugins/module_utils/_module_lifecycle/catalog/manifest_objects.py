@@ -28,17 +28,18 @@ class ModuleManifest(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def read_manifest(text: str, name: str) -> ModuleManifest:
+def read_manifest(text: str, name: str, namespace: str = "") -> ModuleManifest:
     """The objects of a manifest, those of lists one by one.
 
     Args:
         text: YAML, or JSON if the name ends so.
         name: its name in messages: its link without login, or its path.
+        namespace: of objects that name none.
 
     Raises:
-        ManifestError: it has no object, or an entry in it is no object.
+        ManifestError: it has no object, or an entry in it is no object, or one of the collection's own.
     """
-    collected = ManifestCollection(keeps_hooks=True)
+    collected = ManifestCollection(keeps_hooks=True, namespace=namespace)
     collected.add_text(text, name)
     if not collected.objects and not collected.problems:
         collected.problems.append(Problem("there is no Kubernetes object in it", name))

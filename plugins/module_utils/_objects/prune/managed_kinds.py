@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.kinds import CRD_KIND
+from ..._cluster.own_objects import own_object_problem
 from ..access.rights import RBAC
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry
@@ -63,8 +64,9 @@ def managing_objects(
 
 
 def definition_names(entries: Iterable[InventoryEntry]) -> list[str]:
-    """The names of the definitions among some entries."""
-    return [entry.ref.name for entry in entries if entry.ref[:2] == CRD_KIND]
+    """The names of the definitions among some entries, without those of the collection itself."""
+    refs = (entry.ref for entry in entries)
+    return [ref.name for ref in refs if ref[:2] == CRD_KIND and not own_object_problem(ref)]
 
 
 def read_managed_kinds(

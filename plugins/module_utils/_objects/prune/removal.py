@@ -95,6 +95,7 @@ class Terms:
         force: whether objects are deleted that are marked to stay.
         approved: uids of objects that may be deleted although this collection has not written them: those
             that the user has named, and those in the manifest of an adopted module.
+        own: whether the collection deletes its own objects.
     """
 
     cluster: Cluster
@@ -106,6 +107,7 @@ class Terms:
     watcher: Watcher | None = None
     force: bool = False
     approved: frozenset[str] = frozenset()
+    own: bool = False
 
 
 def remove_objects(terms: Terms, entries: Iterable[InventoryEntry]) -> Removal:
@@ -165,7 +167,7 @@ def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> Removal
     """Request one object's deletion, if allowed, with its read version as a precondition."""
     cluster, ref = terms.cluster, entry.ref
     for attempt in range(ATTEMPTS):
-        fate = decide_removal(entry, live, force=terms.force, approved=terms.approved)
+        fate = decide_removal(entry, live, force=terms.force, approved=terms.approved, own=terms.own)
         if fate.action != DELETE or live is None:
             return fate
         spared = None if attempt else terms.retain(entry, live)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ..._cluster.cluster import Object, Ref
 from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND
+from ..._cluster.own_objects import own_object_problem
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry, is_written_by_us, written_by
 from ..ownership.policy import is_allowed
@@ -44,7 +45,12 @@ class RemovalDecision:
 
 
 def decide_removal(
-    entry: InventoryEntry, live: Object | None, *, force: bool = False, approved: Collection[str] = ()
+    entry: InventoryEntry,
+    live: Object | None,
+    *,
+    force: bool = False,
+    approved: Collection[str] = (),
+    own: bool = False,
 ) -> RemovalDecision:
     """The decision about an object to delete, by its present metadata.
 
@@ -56,9 +62,12 @@ def decide_removal(
         live: its metadata, or None if it does not exist.
         force: whether to delete it even if it is marked to stay.
         approved: see :class:`~.removal.Terms`.
+        own: whether the collection deletes its own objects; no inventory makes it delete these.
     """
     if live is None:
         return RemovalDecision(GONE)
+    if not own and (problem := own_object_problem(entry.ref)):
+        return RemovalDecision(NOT_OWNED, f"{problem}, so it stays")
     meta = live["metadata"]
     uid = meta.get("uid", "")
     if entry.uid and uid != entry.uid:

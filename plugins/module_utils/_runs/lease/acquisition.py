@@ -221,7 +221,7 @@ class Acquisition:
             return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
         except NotFound:
             # On a cluster that never had a lease.
-            self._bring_namespace()
+            bring_namespace(self._cluster)
             return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
 
     def _write(self, before: Lease, spec: dict[str, object]) -> None:
@@ -241,13 +241,8 @@ class Acquisition:
         try:
             self._cluster.create(lease)
         except NotFound:
-            self._bring_namespace()
+            bring_namespace(self._cluster)
             self._cluster.create(lease)
-
-    def _bring_namespace(self) -> None:
-        # The label later shows that this collection created the namespace.
-        meta = {"name": LIFECYCLE_NAMESPACE, "labels": {MANAGED_BY: FIELD_MANAGER}}
-        self._cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
 
     def _won(self, tenure: HeldLease, seen: LeaseObservation, is_first: bool) -> AcquiredLease:
         fence, token = self._raised or RaisedFence(Fence())
@@ -287,6 +282,12 @@ class Acquisition:
         return "", True
 
 
+def bring_namespace(cluster: Cluster) -> None:
+    """Create the namespace of leases, with a label that later shows that this collection created it."""
+    meta = {"name": LIFECYCLE_NAMESPACE, "labels": {MANAGED_BY: FIELD_MANAGER}}
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+
+
 NAMESPACE_SECONDS = 60.0
 """How long the deletion of our namespace may take."""
 
@@ -311,5 +312,5 @@ def delete_lease(cluster: Cluster) -> None:
             resource_version=lease.resource_version,
         )
         if (namespace["metadata"].get("labels") or {}).get(MANAGED_BY) == FIELD_MANAGER:
-            terms = Terms(cluster, time.monotonic() + NAMESPACE_SECONDS)
+            terms = Terms(cluster, time.monotonic() + NAMESPACE_SECONDS, own=True)
             remove_objects(terms, [InventoryEntry("v1", ref_of(namespace))])

@@ -157,26 +157,36 @@ class HeldLease:
         return not self._writes
 
     def require_lease(self) -> None:
-        """Renew the lease here and now if it was not renewed in time.
+        """Renew the lease here and now if it was not renewed for a third of its time.
+
+        So a lease that was deleted, or that others have written, is noticed after that time at the latest.
 
         Raises:
             LeaseLost: it is no longer ours.
             ClusterError: it is unknown whether it still is.
         """
-        if self.seconds_left() > self.seconds / 3:
+        if self._is_fresh():
             return
         with self._lock:
             # The first renewal may have waited for the server for longer than the lease lasts.
             for attempt in range(1, TRIES + 1):
-                if self.seconds_left() > self.seconds / 3:
+                if self._is_fresh():
                     return
                 try:
                     self.renew()
+                except LeaseLost:
+                    raise
                 except ClusterError as error:
+                    if self.seconds_left() > self.seconds / 3:
+                        # A server that does not answer names no other holder.
+                        return
                     # A renewal more than necessary does no harm.
                     if not may_have_acted(error) or self.cancelled() or attempt == TRIES:
                         raise
                     time.sleep(TRY_AGAIN_SECONDS)
+
+    def _is_fresh(self) -> bool:
+        return self.seconds_left() > self.seconds * 2 / 3
 
     @property
     def until(self) -> float:
@@ -240,15 +250,14 @@ def lost_to(holder: str, epoch: int, lease: Lease, name: str) -> str:
     what = "the lease of the cluster" if is_of_runs else f"the Lease {LIFECYCLE_NAMESPACE}/{name}"
     if lease.epoch == epoch and not lease.holder:
         return f"{run} may write no more: it was ended, and has given {what} back"
-    if lease.holder:
-        now = f"{lease} has taken it over"
-    elif lease.uid:
-        now = "another run held it meanwhile, and has released it"
-    else:
-        now = f"the Lease {LIFECYCLE_NAMESPACE}/{name} was deleted"
     # The holder of another lease than that of runs stands by for it again, without a person.
     advice = "; run the playbook again" if is_of_runs else ""
-    return (
-        f"{run} has lost {what}, so it may write no more: {now}. It was silent too long,"
-        f" as its process, its machine or its network stood still{advice}"
-    )
+    if not lease.uid:
+        why = f"the Lease {LIFECYCLE_NAMESPACE}/{name} was deleted"
+    elif lease.holder and lease.epoch <= epoch:
+        # A run that takes it over counts the epoch up.
+        why = f"others have written {lease} into it"
+    else:
+        now = f"{lease} has taken it over" if lease.holder else "another run held it, and has released it"
+        why = f"{now}. It was silent too long, as its process, its machine or its network stood still"
+    return f"{run} has lost {what}, so it may write no more: {why}{advice}"

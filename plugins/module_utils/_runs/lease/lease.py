@@ -17,12 +17,13 @@ from enum import Enum
 from typing import Any
 
 from ..._carrier.task import LEASE_SECONDS
+from ..._cluster import own_objects
 from ..._cluster.cluster import Object
 from ..._text import one_line
 
 LEASE_API_VERSION = "coordination.k8s.io/v1"
 LEASE_OBJECT_KIND = "Lease"
-LIFECYCLE_NAMESPACE = "kyma-lifecycle"
+LIFECYCLE_NAMESPACE = own_objects.LIFECYCLE_NAMESPACE
 LEASE_NAME = "deployment"
 RENEWAL_SECONDS = 10.0
 """How often a lease is renewed, so that observers soon see that its holder is alive."""

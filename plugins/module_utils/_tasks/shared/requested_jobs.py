@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._carrier.options import ArgumentSpec
+from ..._cluster.own_objects import LIFECYCLE_NAMESPACE
 from ..._errors import LifecycleError
 from ..._job_models.core_job import CoreJob, JobKey, JobType
 from ..._job_models.job_fields import core_job
@@ -82,6 +83,10 @@ def requested_jobs(params: Mapping[str, Any]) -> list[RequestedJob]:
             found.append(f"namespace is {namespace!r}, and must be a string")
         elif not namespace:
             found.append("namespace is not set; set it for the task or for the job")
+        elif is_present and namespace == LIFECYCLE_NAMESPACE:
+            found.append(
+                f"namespace is {namespace}, which has the accounts and tokens of runs; use another one"
+            )
         if found:
             title = one_line(
                 f"{namespace or '(no namespace)'}/{name}" if name else f"job {place} of the list"

@@ -89,3 +89,11 @@ def test_nothing_is_mounted_over_where_there_is_no_output() -> None:
     mounted = [container(volumeMounts=[{"name": "v", "mountPath": "/mnt/quarks"}])]
     assert problems(containers=mounted) == []
     assert problems(containers=mounted, output={**one_file(), "from": "terminationMessage"}) == []
+
+
+def test_no_errand_runs_where_the_accounts_of_runs_are() -> None:
+    errand = errand_object(output=one_file())
+    errand["metadata"]["namespace"] = "kyma-lifecycle"
+    (problem,) = problems_of(errand_from(errand))
+    assert "no errand runs in the namespace kyma-lifecycle" in problem
+    assert problem.endswith("Declare it in another namespace")

@@ -16,7 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, WriteTerms
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    GROUP,
+    Object,
+    WriteTerms,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
@@ -119,6 +123,35 @@ def test_a_check_that_writes_is_refused_by_name() -> None:
     [outcome] = run_migrations([migration("sly", check=write)], setting(cluster))
     assert outcome.state == "failed"
     assert "the check of migration logging/sly tried to apply ConfigMap sneaky" in outcome.error
+    assert writes_of(cluster) == []
+
+
+LEASE = ("coordination.k8s.io/v1", "Lease", "deployment", "kyma-lifecycle")
+
+
+@pytest.mark.parametrize(
+    ("method", "args"),
+    [
+        ("delete", LEASE),
+        ("patch", (*LEASE, {"spec": {"holderIdentity": None}})),
+        ("delete", ("v1", "Namespace", "kyma-lifecycle")),
+        ("apply", ({"apiVersion": f"{GROUP}/v2", "kind": "Inventory", "metadata": {"name": "a"}},)),
+        ("create", ({"apiVersion": f"{GROUP}/v1alpha1", "kind": "Run", "metadata": {"generateName": "r-"}},)),
+    ],
+)
+def test_no_migration_writes_what_belongs_to_the_collection(method: str, args: tuple[Any, ...]) -> None:
+    cluster = MemoryCluster(
+        {"apiVersion": LEASE[0], "kind": LEASE[1], "metadata": {"name": LEASE[2], "namespace": LEASE[3]}}
+    )
+
+    def write(ctx: Context) -> None:
+        assert ctx.cluster.get(*LEASE)
+        getattr(ctx.cluster, method)(*args)
+
+    [outcome] = run_migrations([migration("sly", check=always_needed, run=write)], setting(cluster))
+    assert outcome.state == "failed"
+    assert f"migration logging/sly may not {method} this" in outcome.error
+    assert "belongs to the collection kyma.lifecycle itself" in outcome.error
     assert writes_of(cluster) == []
 
 

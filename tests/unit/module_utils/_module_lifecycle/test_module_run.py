@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -276,6 +276,62 @@ def test_an_associated_kind_of_kubernetes_itself_blocks_nothing_and_is_not_denie
     result = someone.manage(state="absent")
     assert not result.get("failed"), result["msg"]
     assert someone.cluster.get("v1", "Secret", "key", "default")
+
+
+def with_catalog(change: Callable[[dict[str, Any]], None]) -> User:
+    """A user with a changed catalog."""
+    someone = user()
+    catalog = deepcopy(CATALOG)
+    change(catalog)
+    assert isinstance(someone.materials, ModuleMaterialsOfTest)
+    someone.materials.catalog = catalog
+    return someone
+
+
+OWN_LEASE: Object = {
+    "apiVersion": "coordination.k8s.io/v1",
+    "kind": "Lease",
+    "metadata": {"name": "deployment", "namespace": "kyma-lifecycle"},
+}
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_manifest_with_what_belongs_to_the_collection_is_refused_before_the_first_write(
+    check_mode: bool,
+) -> None:
+    def change(catalog: dict[str, Any]) -> None:
+        link = "https://example.com/nats-1.0.0.yaml"
+        catalog["manifests"][link] = yaml.safe_dump_all(
+            [*manifest("1.0.0"), OWN_LEASE, custom("Nats", "n"), OWN_LEASE]
+        )
+
+    someone = with_catalog(change)
+    result = someone.manage(check_mode=check_mode)
+    assert result["failed"]
+    assert result["msg"].count("Lease kyma-lifecycle/deployment belongs to the collection") == 2
+    assert someone.cluster.get("apps/v1", "Deployment", "nats", NAMESPACE) is None
+    lease = someone.cluster.get("coordination.k8s.io/v1", "Lease", "deployment", "kyma-lifecycle")
+    assert lease is None or not lease["spec"].get("holderIdentity")
+
+
+def test_so_is_such_a_configuration() -> None:
+    someone = with_catalog(lambda catalog: catalog["documents"][0][1]["spec"].update(data=OWN_LEASE))
+    result = someone.manage()
+    assert result["failed"]
+    assert "its configuration is refused: Lease kyma-lifecycle/deployment belongs to the" in result["msg"]
+    assert someone.cluster.get("apps/v1", "Deployment", "nats", NAMESPACE) is None
+
+
+def test_no_template_associates_our_records_with_its_module() -> None:
+    runs = {"group": API_VERSION.partition("/")[0], "version": "v1alpha1", "kind": "Run"}
+    someone = with_catalog(
+        lambda catalog: catalog["documents"][0][1]["spec"].update(associatedResources=[runs])
+    )
+    someone.manage()
+    someone.cluster.delete("example.com/v1", "Nats", "default", NAMESPACE)
+    result = someone.manage(state="absent", delete_resources=True)
+    assert not result.get("failed"), result["msg"]
+    assert someone.cluster.list(API_VERSION, "Run").items
 
 
 def by_hand(someone: User) -> None:

@@ -268,7 +268,18 @@ def test_a_corrupt_definition_is_a_warning(cluster: MemoryCluster) -> None:
 
 
 @pytest.mark.parametrize(
-    "patch", [{"metadata": None}, {"metadata": {"name": "other"}}, {"kind": "DaemonSet"}, {"metadata": "odd"}]
+    "patch",
+    [
+        {"metadata": None},
+        {"metadata": {"name": "other"}},
+        {"kind": "DaemonSet"},
+        {"metadata": "odd"},
+        {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": "deployment", "namespace": "kyma-lifecycle"},
+        },
+    ],
 )
 def test_a_definition_that_names_other_objects_cannot_be_read(cluster: MemoryCluster, patch: Object) -> None:
     create_definition(cluster, job_of("bad", extra={"Deployment": patch}))

@@ -309,6 +309,13 @@ def test_each_job_needs_a_namespace(cluster: MemoryCluster) -> None:
     )
 
 
+def test_no_job_runs_where_the_accounts_of_runs_are(cluster: MemoryCluster) -> None:
+    failed = call(cluster, jobs=[{**WEB, "namespace": "kyma-lifecycle"}])
+    assert "web: namespace is kyma-lifecycle, which has the accounts and tokens of runs" in failed["msg"]
+    assert cluster.get("apps/v1", "Deployment", "web", "kyma-lifecycle") is None
+    assert not call(cluster, state="absent", name="web", namespace="kyma-lifecycle").get("failed")
+
+
 def test_the_options_of_one_job_are_its_fields(cluster: MemoryCluster) -> None:
     options = {"health_check": {"path": "/healthz"}, "mount": {"claim": "data"}, "logs": {"stdout": "/l"}}
     done = call(cluster, namespace="shop", command="serve", timeout=None, env={"LEVEL": 1}, **WEB, **options)

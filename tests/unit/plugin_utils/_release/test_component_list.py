@@ -74,6 +74,19 @@ def test_our_optional_keys() -> None:
     assert (second.needs, second.timeout, second.provides) == (("a",), 90.0, ("mesh.test",))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "defaultNamespace: kyma-lifecycle\ncomponents: [{name: a}]",
+        "components:\n- {name: a, namespace: kyma-lifecycle}",
+        "prerequisites:\n- {name: a, namespace: kyma-lifecycle}\ncomponents:\n- name: b",
+    ],
+)
+def test_no_component_is_in_the_namespace_of_the_collection(text: str) -> None:
+    (problem,) = problems_of(text, "f")
+    assert "amespace is kyma-lifecycle, and that belongs to the collection" in problem
+
+
 def test_json_with_tabs() -> None:
     text = '{\n\t"components": [\n\t\t{"name": "a", "version": 2.10, "needs": []}\n\t]\n}\n'
     assert list_in(text, "components.json").entries == (ComponentEntry("a", "kyma-system", version="2.10"),)

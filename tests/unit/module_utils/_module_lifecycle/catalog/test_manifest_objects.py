@@ -70,3 +70,16 @@ def test_a_page_in_place_of_a_manifest_is_refused() -> None:
 def test_real_manifests(path: str, count: int) -> None:
     manifest = manifest_objects.read_manifest((real_modules() / path).read_text(), path)
     assert (len(manifest.objects), manifest.warnings) == (count, ())
+
+
+def test_what_belongs_to_the_collection_is_refused() -> None:
+    lease = "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: deployment}\n"
+    run = "apiVersion: lifecycle.kyma-project.io/v1alpha1\nkind: Run\nmetadata: {name: r}\n"
+    with pytest.raises(manifest_objects.ManifestError) as caught:
+        manifest_objects.read_manifest(f"{lease}---\n{run}", "https://x/y.yaml", "kyma-lifecycle")
+    refused = [str(problem) for problem in caught.value.problems]
+    assert refused[0].startswith(
+        "https://x/y.yaml:1: Lease kyma-lifecycle/deployment belongs to the collection"
+    )
+    assert refused[1].startswith("https://x/y.yaml:5: Run r belongs to the collection kyma.lifecycle itself")
+    assert manifest_objects.read_manifest(lease, "https://x/y.yaml", "kyma-system").objects

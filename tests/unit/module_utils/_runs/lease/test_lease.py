@@ -368,11 +368,54 @@ def test_a_lease_that_was_deleted_is_lost() -> None:
         won.tenure.renew()
 
 
+def overwritten(cluster: MemoryCluster, **spec: object) -> None:
+    """Somebody writes the lease, as a manifest or an editor does."""
+    patch = {"spec": {"holderIdentity": "mallory", **spec}}
+    cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE, patch)
+
+
+def deleted(cluster: MemoryCluster) -> None:
+    cluster.delete(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE)
+
+
+@pytest.mark.parametrize(
+    ("harm", "named"),
+    [
+        (overwritten, "others have written mallory since .* into it; run the playbook again"),
+        (lambda cluster: overwritten(cluster, leaseTransitions=9), "mallory since .* has taken it over"),
+        (lambda cluster: overwritten(cluster, leaseTransitions=None), "others have written mallory"),
+        (deleted, "the Lease kyma-lifecycle/deployment was deleted; run the playbook again"),
+    ],
+)
+@pytest.mark.parametrize("seconds", [6, 45, 300])
+def test_after_a_third_of_its_time_a_lease_of_others_stops_the_next_write(
+    harm: Callable[[MemoryCluster], None], named: str, seconds: int
+) -> None:
+    cluster, time = MemoryCluster(), Time()
+    won = acquire(cluster, replace(claim(), seconds=seconds), time)
+    time.now += seconds / 3 - 0.1
+    won.cluster.apply(CONFIG)
+    harm(cluster)
+    time.now += 0.1
+    with pytest.raises(LeaseLost, match=f"a has lost the lease of the cluster, .*: {named}"):
+        won.cluster.delete("v1", "ConfigMap", "c", "default")
+    assert cluster.get("v1", "ConfigMap", "c", "default")
+
+
+def test_a_renewal_that_is_due_and_gets_no_answer_stops_no_write_while_the_lease_lasts() -> None:
+    cluster, time = MemoryCluster(), Time()
+    won = acquire(cluster, claim(), time)
+    cluster.fail_when(lambda one: one.ref.kind == LEASE_OBJECT_KIND, Unreachable("no answer"))
+    time.now += 29
+    won.cluster.apply(CONFIG)
+    assert cluster.get("v1", "ConfigMap", "c", "default")
+
+
 def test_what_was_given_back_and_had_by_another_meanwhile_is_lost() -> None:
     cluster, time = MemoryCluster(), Time()
     alice = acquire(cluster, claim(), time).tenure
     acquire(cluster, claim(BOB), time).tenure.release()
-    with pytest.raises(LeaseLost, match="another run held it meanwhile"):
+    with pytest.raises(LeaseLost, match="another run held it, and has released it"):
         alice.renew()
     alice.release()
 

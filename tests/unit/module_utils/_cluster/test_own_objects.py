@@ -1,0 +1,128 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which objects only the collection itself may write: all that it defines and ships, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    GROUP,
+    Object,
+    Ref,
+    ref_of,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.own_objects import (
+    LIFECYCLE_NAMESPACE,
+    own_object_problem,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import ERRAND_KINDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
+    DEFINITION_KINDS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
+    STORE_KINDS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.denial import (
+    Denial,
+    denial_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import secret_for
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
+
+from tests.cluster.paths import ROOT
+
+DEFINITIONS = (*RECORD_KINDS.definitions, *ERRAND_KINDS.definitions, *STORE_KINDS.definitions)
+ROLES = (RECORD_KINDS.viewers, *ERRAND_KINDS.roles, *STORE_KINDS.roles)
+SHIPPED = [
+    role
+    for file in sorted(ROOT.glob("roles/*/files/cluster_roles/*.yaml"))
+    for role in yaml.safe_load_all(file.read_text())
+]
+
+
+def of(crd: Object, namespace: str = "shop") -> Ref:
+    """An object of a kind of ours."""
+    spec = crd["spec"]
+    return Ref(GROUP, spec["names"]["kind"], namespace if spec["scope"] == "Namespaced" else "", "x")
+
+
+def test_there_is_something_to_protect() -> None:
+    assert len(DEFINITIONS) == 11
+    assert len({role["metadata"]["name"] for role in (*ROLES, *SHIPPED)}) == 7
+
+
+@pytest.mark.parametrize("obj", [*DEFINITIONS, *ROLES, *SHIPPED], ids=lambda obj: obj["metadata"]["name"])
+def test_whatever_is_installed_is_ours(obj: Object) -> None:
+    assert f"{ref_of(obj)} belongs to the collection kyma.lifecycle itself" in own_object_problem(ref_of(obj))
+
+
+@pytest.mark.parametrize("crd", DEFINITIONS, ids=lambda crd: crd["metadata"]["name"])
+def test_of_our_kinds_users_apply_errands_alone(crd: Object) -> None:
+    is_errand = crd in ERRAND_KINDS.definitions
+    assert bool(own_object_problem(of(crd))) is not is_errand
+
+
+@pytest.mark.parametrize("type_", JobType)
+def test_a_stored_job_names_the_task_that_writes_it(type_: JobType) -> None:
+    problem = own_object_problem(Ref(GROUP, DEFINITION_KINDS[type_][1], "shop", "report"))
+    assert problem.endswith("only the task kyma.lifecycle.stored_job writes stored jobs")
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        Ref("coordination.k8s.io", "Lease", LIFECYCLE_NAMESPACE, "deployment"),
+        Ref("coordination.k8s.io", "Lease", LIFECYCLE_NAMESPACE, "another"),
+        ref_of(secret_for("r")),
+        # Each deployment may name another account for its fence.
+        Ref("", "ServiceAccount", LIFECYCLE_NAMESPACE, "deployer"),
+        Ref("", "ServiceAccount", LIFECYCLE_NAMESPACE, "other"),
+        Ref("", "Namespace", "", LIFECYCLE_NAMESPACE),
+        Ref(GROUP, "Errand", LIFECYCLE_NAMESPACE, "e"),
+        Ref(GROUP, "KindOfANewerVersion", "", "x"),
+        # It would send requests for our records elsewhere.
+        Ref("apiregistration.k8s.io", "APIService", "", f"v1beta1.{GROUP}"),
+        Ref("apiextensions.k8s.io", "CustomResourceDefinition", "", f"others.{GROUP}"),
+        Ref("rbac.authorization.k8s.io", "ClusterRoleBinding", "", "kyma-lifecycle-deployer"),
+        *map(ref_of, denial_objects(Denial("nats", "2026-01-01T00:00:00Z", frozenset({("a.b", "cs")})))),
+    ],
+    ids=str,
+)
+def test_what_protects_runs_is_ours(ref: Ref) -> None:
+    assert own_object_problem(ref)
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        Ref("coordination.k8s.io", "Lease", "kyma-system", "deployment"),
+        Ref("leases.example.com", "Lease", LIFECYCLE_NAMESPACE, "deployment"),
+        Ref("", "Secret", "kyma-lifecycle-2", "run-1"),
+        Ref("", "ServiceAccount", "errands", "deployer"),
+        Ref("", "ConfigMap", LIFECYCLE_NAMESPACE, "c"),
+        # The example of the engine grants its lease so.
+        Ref("rbac.authorization.k8s.io", "Role", LIFECYCLE_NAMESPACE, "errands-lease"),
+        Ref("rbac.authorization.k8s.io", "RoleBinding", LIFECYCLE_NAMESPACE, "errands-lease"),
+        Ref("rbac.authorization.k8s.io", "ClusterRoleBinding", "", "kyma-lifecycle-errands-engine"),
+        Ref("rbac.authorization.k8s.io", "ClusterRole", "", "kyma-lifecycle-view-2"),
+        Ref("rbac.authorization.k8s.io", "Role", "shop", "kyma-lifecycle-view"),
+        Ref("", "Namespace", "", "kyma-lifecycle-2"),
+        Ref("operator.kyma-project.io", "Run", "", "x"),
+        Ref("apiextensions.k8s.io", "CustomResourceDefinition", "", "runs.operator.kyma-project.io"),
+        Ref("apiextensions.k8s.io", "CustomResourceDefinition", "", f"runs.x{GROUP}"),
+        Ref("apiregistration.k8s.io", "APIService", "", "v1.metrics.k8s.io"),
+        Ref("admissionregistration.k8s.io", "ValidatingAdmissionPolicy", "", "kyma-lifecycle"),
+        Ref("batch", "Job", LIFECYCLE_NAMESPACE, "j"),
+    ],
+    ids=str,
+)
+def test_all_else_is_not(ref: Ref) -> None:
+    assert own_object_problem(ref) == ""
+
+
+def test_the_engine_of_the_example_can_be_part_of_a_release() -> None:
+    example = yaml.safe_load((ROOT / "examples" / "errands" / "engine.yaml").read_text())
+    assert [problem for one in example["items"] if (problem := own_object_problem(ref_of(one)))] == []
