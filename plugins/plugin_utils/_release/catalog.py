@@ -20,7 +20,6 @@ from .layout import layout_of
 from .release_file import ReleaseDeclaration, parse_release_file
 from .source import archive_name, is_url, open_source
 from .version import number_problem, version_in_name
-from .yaml_files import read_text
 
 _KEYS = ("release", "checksum", "version")
 
@@ -97,8 +96,7 @@ def _listed(asked: Mapping[str, str], wanted: ReleaseRequest) -> CatalogEntry:
             if layout.component_list() is None and Path(source).expanduser().is_dir():
                 raise release_error("there is no components.yaml (or .yml, .json)", source)
             if file := layout.release_file():
-                shown = opened.show(file)
-                declared = parse_release_file(read_text(file, shown), shown)
+                declared = parse_release_file(opened.text(file), opened.show(file))
             version = declared.version or version or opened.version()
     if not version:
         raise release_error("release_catalog: its version is unknown", source)
