@@ -34,6 +34,7 @@ from .._objects.inventory.live_objects import read_autoscaled, read_metadata, sc
 from .._objects.prune.managed_resources import living_resources
 from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
+from .._text import without_login, without_user
 from ..migration import Component
 from .catalog.manifest_objects import read_manifest
 from .catalog.module_version import ModuleVersion
@@ -61,7 +62,7 @@ class MissingManifests(LifecycleError):
     """
 
     def __init__(self, links: Sequence[str]) -> None:
-        super().__init__(f"these manifests were not sent along: {', '.join(links)}")
+        super().__init__(f"these manifests were not sent along: {', '.join(map(without_login, links))}")
         self.links = tuple(links)
 
 
@@ -302,7 +303,7 @@ class ModulePlanner:
                 f"module {version.module} {version.version}: its template has no rawManifest, so its manifest"
                 " is in an OCI registry. Set manifest to a file or a URL that has it"
             )
-        manifest = read_manifest(self._task.materials.modules.manifest(link), link)
+        manifest = read_manifest(self._task.materials.modules.manifest(link), without_login(link))
         known = planned.before.refs if planned.before else frozenset[Ref]()
         own = {ref.name for ref in known if ref[:2] == NAMESPACE_KIND}
         terms = ManifestTerms(
@@ -321,7 +322,7 @@ class ModulePlanner:
     def _source(self, link: str) -> str:
         """The identity of a manifest in its applied form."""
         request = self._request
-        content = self._task.materials.modules.digest(link) or link
+        content = self._task.materials.modules.digest(link) or without_user(link)
         rewriting = [dict(request.image_prefixes), request.pull_secret]
         told = content if not any(rewriting) else json.dumps([content, *rewriting], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()

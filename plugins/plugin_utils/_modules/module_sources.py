@@ -20,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_er
 
 from .catalog_sources import CatalogDocuments, read_catalog_sources
 from .download_cache import DownloadCache
+from .hidden_logins import hidden_link
 from .manifests import FetchedManifest, ManifestFetcher
 from .places import Place, read_local_file
 
@@ -38,7 +39,8 @@ class ModuleSources(ModuleMaterials):
         self._pins: Mapping[str, str] = params["checksums"]
         self._fetched: dict[str, FetchedManifest] = {}
         asked = (params, *(params.get("modules") or ()))
-        self._users = frozenset(one["manifest"] for one in asked if one.get("manifest"))
+        users = [one["manifest"] for one in asked if one.get("manifest")]
+        self._users = {hidden_link(link): link for link in users}
 
     def documents(self) -> Sequence[tuple[str, Object]]:
         """See ModuleMaterials."""
@@ -54,8 +56,9 @@ class ModuleSources(ModuleMaterials):
 
     def digest(self, link: str) -> str:
         """See ModuleMaterials."""
-        if link in self._pins:
-            return self._pins[link].rpartition(":")[2].lower()
+        pin = self._pins.get(self._users.get(link, link))
+        if pin:
+            return pin.rpartition(":")[2].lower()
         path = Place(link).path if link else None
         if path is None or self._refusal(link):
             return ""
@@ -79,7 +82,9 @@ class ModuleSources(ModuleMaterials):
         wanted = [link for link in wanted if link not in refused]
         if wanted:
             roots = {link: root for link in wanted if (root := self._root(link))}
-            self._fetched |= ManifestFetcher(self._cache, self._pins, roots, self._limits).fetch(wanted)
+            whole = {link: self._users.get(link, link) for link in wanted}
+            fetched = ManifestFetcher(self._cache, self._pins, roots, self._limits).fetch(whole.values())
+            self._fetched |= {link: fetched[url] for link, url in whole.items()}
 
     def _root(self, link: str) -> Path | None:
         """The folder that a local manifest has to be in; None if the user has named it."""
