@@ -52,7 +52,7 @@ class CatalogDocuments:
 
     Attributes:
         documents: ModuleTemplates and ModuleReleaseMetas, each with its file.
-        local_manifests: paths of manifests that local files among them name, with the folder of the catalog.
+        local_manifests: paths of manifests that local files among them name, with the folder that each is in.
         notes: sources to pin, and sources without these documents.
         warnings: copies that may be out of date; keys that are in a document twice.
         problems: unreadable sources.
@@ -107,7 +107,9 @@ class CatalogDocuments:
             link = entry.get("link") if isinstance(entry, Mapping) else None
             if isinstance(link, str) and link and (path := Place(link).path) is not None:
                 entry["link"] = link if "://" in link else str(folder / path)
-                self.local_manifests[entry["link"]] = root
+                named = Path(os.path.normpath(folder / path))
+                # A path may lead elsewhere. A symbolic link may not, neither in the catalog nor there.
+                self.local_manifests[entry["link"]] = root if named.is_relative_to(root) else named.parent
 
 
 def read_catalog_sources(

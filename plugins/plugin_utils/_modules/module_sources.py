@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -93,17 +92,12 @@ class ModuleSources(ModuleMaterials):
     def _refusal(self, link: str) -> str:
         """Why a manifest may not be read; empty if it may."""
         path = Place(link).path
-        if path is None or link in self._users:
+        if path is None or link in self._users or link in self._read.local_manifests:
             return ""
-        root = self._read.local_manifests.get(link)
-        if root is None:
-            why = "it is a file of the controller, and the ModuleTemplate that names it was downloaded or is"
-            why = f"{why} in the cluster"
-        elif not _normal(path).is_relative_to(_normal(root)):
-            why = f"it is not in the folder of the catalog, {root}"
-        else:
-            return ""
-        return f"{Place(link).shown}: {why}, so it is not read. To use it all the same, set manifest to it"
+        return (
+            f"{Place(link).shown}: it is a file of the controller, and the ModuleTemplate that names it was"
+            " downloaded or is in the cluster, so it is not read. To use it all the same, set manifest to it"
+        )
 
     def content(self, links: Collection[str]) -> Mapping[str, Any]:
         """All that a module on another host needs, see :class:`~.module_materials.ShippedModules`.
@@ -124,7 +118,3 @@ class ModuleSources(ModuleMaterials):
     @cached_property
     def _read(self) -> CatalogDocuments:
         return read_catalog_sources(self._catalog, self._cache, self._limits)
-
-
-def _normal(path: Path) -> Path:
-    return Path(os.path.normpath(path.absolute()))
