@@ -52,10 +52,10 @@ def one_line(text: object, longest: int = LONGEST_LINE) -> str:
 
 
 _URL = re.compile(
-    r"(?P<start>file://|(?:[a-z][a-z0-9+.-]*:)+/+)(?P<place>[^/?#]*)(?P<path>[^?#]*)",
+    r"(?P<start>file://|(?:[a-z][a-z0-9+.-]*:+)+/+)(?P<place>[^/?#]*)(?P<path>[^?#]*)",
     re.IGNORECASE | re.DOTALL,
 )
-_HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(:[0-9]*)?")
+_HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(:[0-9]*)?")
 
 
 def without_login(url: str) -> str:
