@@ -13,8 +13,8 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import IO
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import MEGABYTE, Limits, beyond
 
@@ -24,7 +24,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _PIECE = 1024 * 1024
 
 
-def open_inside(path: Path, root: Path) -> IO[bytes]:
+def open_inside(path: Path, root: Path) -> BufferedReader:
     """A file of a folder, open for reading.
 
     Args:
@@ -118,7 +118,7 @@ def _copy_file(path: Path, root: Path, target: Path, most: int) -> int:
     return size
 
 
-def _open_below(root: Path, parts: tuple[str, ...]) -> IO[bytes]:
+def _open_below(root: Path, parts: tuple[str, ...]) -> BufferedReader:
     """Open a file without following any link below a folder."""
     if not parts or ".." in parts:
         raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))

@@ -9,8 +9,8 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import IO
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
@@ -138,7 +138,7 @@ def digest_of(path: Path, root: Path) -> str:
         raise unreadable(path, error) from error
 
 
-def _digest_of(file: IO[bytes]) -> str:
+def _digest_of(file: BufferedReader) -> str:
     state = os.fstat(file.fileno())
     changed = max(state.st_mtime_ns, state.st_ctime_ns)
     key = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
@@ -150,7 +150,7 @@ def _digest_of(file: IO[bytes]) -> str:
     return known
 
 
-def read_digest(file: IO[bytes]) -> str:
+def read_digest(file: BufferedReader) -> str:
     """sha256 of an open file, as hexadecimal digits."""
     return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -57,6 +57,8 @@ def run_program(
     with tempfile.TemporaryDirectory(prefix="kyma-home-") as home:
         environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         environment |= {"HOME": str(Path.home()) if user_home else home, "LC_ALL": "C.UTF-8"}
+        # Programs in Go then free memory before they reach the limit.
+        environment["GOMEMLIMIT"] = f"{limits.memory_mb * 3 // 4}MiB"
         with _started(command, environment) as process:
             output, said = _exchange(process, command[0], stdin.encode(), limits)
     if process.returncode:

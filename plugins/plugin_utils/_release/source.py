@@ -203,10 +203,8 @@ def _unpack(archive: Path, folder: Path, label: str, whole: bool, limits: Limits
             "this Python can't unpack archives safely: take 3.11.4 or newer, or unpack it yourself", label
         )
     try:
-        with (
-            gzip.open(archive) as unzipped,
-            tarfile.open(fileobj=_LimitedFile(unzipped, limits), mode="r:") as tar,
-        ):
+        with _LimitedFile(archive) as unzipped, tarfile.open(fileobj=unzipped, mode="r:") as tar:
+            unzipped.limits = limits
             members = _limited(tar, limits)
             tar.extractall(folder, members if whole else _telling(members), filter="data")
     except tarfile.FilterError as error:
@@ -221,33 +219,30 @@ class _TooLarge(tarfile.TarError):
     """An archive that exceeds a limit."""
 
 
-class _LimitedFile:
+class _LimitedFile(gzip.GzipFile):
     """The unzipped content of an archive, which ends with an error where it exceeds a limit.
 
     The header of a member may claim any length, and tarfile reads all of it at once.
     """
 
-    def __init__(self, file: gzip.GzipFile, limits: Limits) -> None:
-        self._file = file
-        self._limits = limits
-        self.tell = file.tell
+    limits = DEFAULT_LIMITS
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         """The next bytes."""
-        if size > _LONGEST_READ:
+        if size is None or not 0 <= size <= _LONGEST_READ:
             raise _TooLarge("it has a header that is too long")
-        self._check(self._file.tell() + size)
-        return self._file.read(size)
+        self._check(self.tell() + size)
+        return super().read(size)
 
-    def seek(self, position: int) -> int:
+    def seek(self, offset: int, whence: int = 0) -> int:
         """Go to a position."""
-        self._check(position)
-        return self._file.seek(position)
+        self._check(offset)
+        return super().seek(offset, whence)
 
     def _check(self, position: int) -> None:
         # Each member has a header, and is padded.
-        if position > self._limits.archive_mb * MEGABYTE + self._limits.archive_files * _MEMBER:
-            raise _TooLarge(f"it has {beyond('archive_mb', self._limits.archive_mb)}")
+        if position > self.limits.archive_mb * MEGABYTE + self.limits.archive_files * _MEMBER:
+            raise _TooLarge(f"it has {beyond('archive_mb', self.limits.archive_mb)}")
 
 
 def _limited(tar: tarfile.TarFile, limits: Limits) -> Iterator[tarfile.TarInfo]:
@@ -262,7 +257,7 @@ def _limited(tar: tarfile.TarFile, limits: Limits) -> Iterator[tarfile.TarInfo]:
         if len(member.name) + len(member.linkname) > _LONGEST_NAMES:
             raise _TooLarge("it has a name that is too long")
         # They would stay in memory for all members.
-        member.pax_headers.clear()
+        member.pax_headers = {}
         yield member
 
 

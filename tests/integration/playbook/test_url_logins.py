@@ -60,7 +60,9 @@ def checksum(small: SmallRelease, server: FileServer) -> str:
 
 def leaks(outcome: Outcome, *folders: Path) -> list[str]:
     """Where one of the words is."""
-    found = [line for line in outcome.text.splitlines() if any(word in line for word in WORDS)]
+    # Ansible itself shows what users write on its command line.
+    lines = [line for line in outcome.text.splitlines() if not line.startswith("extra_vars: ")]
+    found = [line for line in lines if any(word in line for word in WORDS)]
     found += [str(one) for one in outcome.results if any(word in json.dumps(one) for word in WORDS)]
     for folder in folders:
         for path in folder.rglob("*"):
