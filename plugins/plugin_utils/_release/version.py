@@ -53,7 +53,7 @@ def version_of_checkout(root: Path) -> str:
     """The version of a git checkout, or empty: by a tag of its commit, else by a branch ``release-2.9``."""
     if not (root / ".git").exists():
         return ""
-    command = ["git", "-C", str(root), "log", "-1", "--decorate=full", "--format=%D"]
+    command = ["git", "-C", str(root), "log", "-1", "--no-show-signature", "--decorate=full", "--format=%D"]
     try:
         # The user's settings decide which owners of a checkout git trusts.
         decorations = run_program(command, limits=_GIT_LIMITS, user_home=True).strip()
