@@ -71,4 +71,4 @@ def limits_of(params: Mapping[str, Any]) -> Limits:
 
 def beyond(limit: str, value: float, unit: str = "MB") -> str:
     """What a message says of a limit, and how to raise it."""
-    return f"more than {value:g} {unit}. If that is right, raise the limit {limit} (kyma_limits)"
+    return f"more than {value:g} {unit}. If that is right, raise the limit {limit} of limits (kyma_limits)"
