@@ -165,7 +165,10 @@ def unpacks_to_much(handler: Handler) -> None:
 @pytest.mark.parametrize("answer", [endless, unpacks_to_much])
 def test_size_is_limited(tmp_path: Path, serve: Callable[[Answer], int], answer: Answer) -> None:
     message = refused(f"http://127.0.0.1:{serve(answer)}/a", tmp_path / "file", Limits(download_mb=1))
-    assert "it has more than 1 MB. If that is right, raise the limit download_mb of limits (kyma_limits)" in message
+    assert (
+        "it has more than 1 MB. If that is right, raise the limit download_mb of limits (kyma_limits)"
+        in message
+    )
     assert (tmp_path / "file").stat().st_size < 2_000_000
 
 
