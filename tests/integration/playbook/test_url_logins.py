@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.extent import IS_FULL
 from tests.support.file_server import FileServer, serve_files
 from tests.support.own_cluster import OwnCluster
 from tests.support.own_module import OwnModule
@@ -87,7 +88,7 @@ def test_a_deployment(own_cluster: OwnCluster, playbook: Playbook, url: Url, che
     assert not any(word in records(own_cluster) for word in WORDS)
 
 
-@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("elsewhere", [False, True] if IS_FULL else [True])
 def test_modules(playbook: Playbook, server: FileServer, url: Url, elsewhere: bool, tmp_path: Path) -> None:
     module = OwnModule(f"shop{'ab'[elsewhere]}", "default", tmp_path / "catalog", has_kinds=False)
     manifest = module.publish("1.0.0")
@@ -119,12 +120,11 @@ def test_modules(playbook: Playbook, server: FileServer, url: Url, elsewhere: bo
         )
     ]
     outcome = talkative(playbook, tasks, elsewhere)
-    failed = [bool(one.get("failed")) for one in outcome.results]
-    assert failed == [False, False, *([True] * 6), False, *([True] * 3), False], outcome.text
+    assert outcome.recap["ignored"] == 9, outcome.text
     assert leaks(outcome, tmp_path / "cache") == []
 
 
-@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("elsewhere", [False, True] if IS_FULL else [True])
 def test_tasks_about_a_release(
     playbook: Playbook, url: Url, checksum: str, elsewhere: bool, tmp_path: Path
 ) -> None:
@@ -148,7 +148,7 @@ def test_tasks_about_a_release(
         ),
     ]
     outcome = talkative(playbook, tasks, elsewhere)
-    assert [bool(one.get("failed")) for one in outcome.results][:3] == [False, False, True], outcome.text
+    assert outcome.recap["ignored"] == (7 if elsewhere else 5), outcome.text
     assert leaks(outcome, tmp_path) == []
 
 
