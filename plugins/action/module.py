@@ -31,6 +31,7 @@ class ActionModule(BackgroundCarrier):
         while missing := set(result.get("missing_manifests") or ()) - set(self.manifests):
             self.manifests = [*self.manifests, *sorted(missing)]
             result = super().carry(arguments, task_vars)
+        result.pop("missing_manifests", None)
         return result
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:

@@ -68,6 +68,7 @@ class ActionModule(ClusterTask, DirectCarrier):
     def notes(self, arguments: Arguments) -> ControllerNotes:
         """See Carrier: the module does not get the options of a release that is rendered already."""
         requested = {name: arguments.params[name] or "" for name in HOP_OPTIONS}
+        requested["release"] = self.url_logins.hide(requested["release"], requested["release_checksum"])
         return ControllerNotes(requested, tuple(arguments.bad_numbers.values()))
 
     def refusal(self, arguments: Arguments) -> str:

@@ -30,6 +30,7 @@ description:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.module_catalog
+  - kyma.lifecycle.limits
   - kyma.lifecycle.migrations
   - kyma.lifecycle.migrations.running
   - kyma.lifecycle.stopping

@@ -17,6 +17,7 @@ description:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.module_catalog
+  - kyma.lifecycle.limits
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.read
 options:

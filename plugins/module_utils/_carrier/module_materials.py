@@ -11,6 +11,7 @@ from typing import Any
 
 from .._cluster.cluster import Object
 from .._errors import LifecycleError
+from .._text import without_login
 
 
 class MissingManifest(LifecycleError):
@@ -21,7 +22,7 @@ class MissingManifest(LifecycleError):
     """
 
     def __init__(self, link: str) -> None:
-        super().__init__(f"the manifest {link} was not sent along")
+        super().__init__(f"the manifest {without_login(link)} was not sent along")
         self.link = link
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from .._cluster.http.connection import CONNECTION_SPEC
+from .._release.limits import LIMITS_SPEC, limits_of
 from .._release.model import ReleaseRequest
 
 ArgumentSpec = dict[str, dict[str, Any]]
@@ -22,8 +23,9 @@ RELEASE_SPEC: ArgumentSpec = {
     "release_version": {"type": "str"},
     "component_list": {"type": "path"},
     "helm_binary": {"type": "str", "default": "helm"},
+    **LIMITS_SPEC,
 }
-"""Documented in the fragment ``kyma.lifecycle.release``."""
+"""Documented in the fragments ``kyma.lifecycle.release`` and ``kyma.lifecycle.limits``."""
 
 RENDERING_OPTIONS = frozenset(RELEASE_SPEC) - {"profile"}
 """Options without use once the release is rendered; migrations may ask for the profile."""
@@ -60,6 +62,7 @@ def release_request(params: Mapping[str, Any]) -> ReleaseRequest | None:
         version=params.get("release_version") or "",
         component_list=params.get("component_list") or "",
         helm_binary=params.get("helm_binary") or "helm",
+        limits=limits_of(params),
     )
 
 

@@ -39,6 +39,7 @@ from .._objects.prune.managed_resources import living_resources
 from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
 from .._runs.records.modules import ERROR
+from .._text import without_login, without_user
 from ..migration import Component
 from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion
@@ -70,7 +71,7 @@ class MissingManifests(LifecycleError):
     """
 
     def __init__(self, links: Sequence[str]) -> None:
-        super().__init__(f"these manifests were not sent along: {', '.join(links)}")
+        super().__init__(f"these manifests were not sent along: {', '.join(map(without_login, links))}")
         self.links = tuple(links)
 
 
@@ -361,7 +362,7 @@ class ModulePlanner:
             )
         if link not in self._manifests:
             text = self._task.materials.modules.manifest(link)
-            self._manifests[link] = read_manifest(text, link, namespace_of(version))
+            self._manifests[link] = read_manifest(text, without_login(link), namespace_of(version))
         manifest = self._manifests[link]
         known = before.refs if before else frozenset[Ref]()
         own = {ref.name for ref in known if ref[:2] == NAMESPACE_KIND}
@@ -382,7 +383,7 @@ class ModulePlanner:
     def _source(self, link: str) -> str:
         """The identity of a manifest in its applied form."""
         request = self._request
-        content = self._task.materials.modules.digest(link) or link
+        content = self._task.materials.modules.digest(link) or without_user(link)
         rewriting = [dict(request.image_prefixes), request.pull_secret]
         told = content if not any(rewriting) else json.dumps([content, *rewriting], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()

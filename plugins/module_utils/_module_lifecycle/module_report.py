@@ -24,6 +24,7 @@ from .._runs.records.modules import (
     WARNING,
     KnownObject,
 )
+from .._text import without_login
 from .catalog.catalog import Catalog
 from .catalog.documents import SourcedDocument
 from .module_facts import ModuleOutlook, gather_facts
@@ -145,7 +146,7 @@ def _catalog(catalog: Catalog, labels: Mapping[str, Any]) -> list[dict[str, Any]
             "versions": [
                 {
                     "version": version.version,
-                    "manifest": version.manifest,
+                    "manifest": without_login(version.manifest),
                     "requires_downtime": version.requires_downtime,
                     "origins": list(version.origins),
                     "restriction": module.explain_restriction(version, labels),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .._cluster.cluster import Object
+from .limits import DEFAULT_LIMITS, Limits
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ class ReleaseRequest:
         version: the release's version if the source doesn't contain it.
         component_list: path of the user's own component list in place of the release's.
         helm_binary: name or path of the helm binary.
+        limits: how much of the controller it may use.
     """
 
     source: str
@@ -111,6 +113,7 @@ class ReleaseRequest:
     version: str = ""
     component_list: str = ""
     helm_binary: str = "helm"
+    limits: Limits = DEFAULT_LIMITS
 
 
 FOUNDATION = "foundation"

@@ -49,6 +49,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Pr
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import ClusterRow
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import FAILED
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_logins
 
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
@@ -64,6 +65,7 @@ from .screen.terminal import sanitize_result, with_host
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
 from .unread_variables import variable_warnings
+from .url_logins import UrlLogins
 
 if TYPE_CHECKING:
     from .._modules.module_sources import ModuleSources
@@ -118,6 +120,8 @@ class Carrier(ActionBase):
         restore_signals()
         host = _host_of(task_vars or {})
         result = with_host(sanitize_result(self._carried(task_vars or {})), host)
+        if "invocation" in result:
+            result["invocation"] = without_logins(result["invocation"])
         if warnings := self._variable_warnings(task_vars or {}):
             result["warnings"] = [*result.get("warnings", ()), *warnings]
         if self._is_brief() and result.get("warnings"):
@@ -224,7 +228,7 @@ class Carrier(ActionBase):
         """The controller's material for this task; its reads are reported to ``progress``."""
         folders = [str(folder / MIGRATIONS_FOLDER) for folder in folders_of_named_files(task_vars)]
         return ControllerMaterials(
-            release_request(params),
+            self.url_logins.complete(release_request(params)),
             migration_folders=tuple(dict.fromkeys([*folders, *(params.get("migration_paths") or ())])),
             migration_collections=tuple(params.get("migration_collections") or ()),
             bundles=ReleaseCache(
@@ -232,6 +236,7 @@ class Carrier(ActionBase):
                 lambda text: print_line(self._told(text, task_vars)),
                 before_writing=TEMPORARY_FOLDER_CLEANUP.remove_after_exit,
             ),
+            hide_login=self.url_logins.hide,
             catalog=params.get("release_catalog") if params.get("hops") == "auto" else None,
             modules=self.modules(params) or NO_MODULE_MATERIALS,
             missing_roles=lambda names: missing_roles(names, self._loader, self._task.collections or ()),
@@ -239,6 +244,20 @@ class Carrier(ActionBase):
             on_migrations_found=lambda found: self.on_migrations_found(found, params),
             progress=progress,
         )
+
+    @property
+    def url_logins(self) -> UrlLogins:
+        """The logins of URLs that no result has."""
+        return UrlLogins(C.DEFAULT_LOCAL_TMP, TEMPORARY_FOLDER_CLEANUP.remove_after_exit)
+
+    def _without_logins(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The options with URLs as the function of the task, or the module, gets them."""
+        if not self.definition.needs_modules:
+            catalog = params.get("release_catalog")
+            return {"release_catalog": without_logins(catalog)} if catalog else {}
+        from .._modules.hidden_logins import options_without_logins
+
+        return options_without_logins(params)
 
     def modules(self, params: Mapping[str, Any]) -> ModuleSources | None:
         """The catalog of modules that the options name, if they name any."""
@@ -265,7 +284,7 @@ class Carrier(ActionBase):
         """Call the function in this process; the arguments are those of :class:`~.task.Task`."""
         result = call_task_function(
             self.definition,
-            arguments.params,
+            {**arguments.params, **self._without_logins(arguments.params)},
             materials=self.materials(arguments.params, task_vars, progress),
             progress=progress,
             cancelled=cancelled,
@@ -291,7 +310,9 @@ class Carrier(ActionBase):
             background: only start it; the answer names the job, not the result.
             progress_file: the file on the host for the module's progress; empty for none.
         """
+        hidden = self._without_logins(arguments.params)
         written = {**self._task.args, **arguments.paths}
+        written |= {option: hidden[option] for option in hidden.keys() & written.keys()}
         args = {option: value for option, value in written.items() if option not in arguments.bad_numbers}
         if self._sends_release(arguments.params):
             # The module no longer needs them, and a value that a user overrides may be a secret.

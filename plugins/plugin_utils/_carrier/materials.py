@@ -32,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import (
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
 
 from .._migrations.discovery import discover_migrations, folders_of
 from .._release.catalog import read_catalog
@@ -72,6 +73,7 @@ class ControllerMaterials(Materials):
         migration_folders: folders of the user's own, which need not exist.
         migration_collections: collections with migrations of their own.
         bundles: where to store a rendered release for the tasks after this one.
+        hide_login: returns the place of a release, given with its checksum, without its login.
         catalog: places of other releases that an upgrade may pass through, or None if it may not.
         modules: the catalog and the manifests of modules.
         missing_roles: returns those of the given roles that Ansible does not find.
@@ -87,6 +89,7 @@ class ControllerMaterials(Materials):
         migration_folders: Sequence[str] = (),
         migration_collections: Sequence[str] = (),
         bundles: Bundles | None = None,
+        hide_login: Callable[[str, str], str] = lambda source, _checksum: without_login(source),
         catalog: Sequence[str | Mapping[str, Any]] | None = None,
         modules: ModuleMaterials = NO_MODULE_MATERIALS,
         missing_roles: Callable[[Collection[str]], frozenset[str]] = lambda _names: frozenset(),
@@ -98,6 +101,7 @@ class ControllerMaterials(Materials):
         self._folders = tuple(migration_folders)
         self._collections = tuple(migration_collections)
         self._bundles = bundles
+        self._hide_login = hide_login
         self._catalog = catalog
         self._modules = modules
         self._search_roles = missing_roles
@@ -220,7 +224,7 @@ class ControllerMaterials(Materials):
         for one in read_catalog(self._catalog, self._request):
             materials = ControllerMaterials(one.request, bundles=self._bundles)
             options = {
-                "release": one.request.source,
+                "release": self._hide_login(one.request.source, one.request.checksum),
                 "release_checksum": one.request.checksum,
                 "release_version": one.request.version,
             }

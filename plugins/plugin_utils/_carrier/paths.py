@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
 
 
 class NoSuchPath(LifecycleError):
@@ -48,8 +49,12 @@ class SearchPath:
         for candidate in candidates:
             if candidate.exists():
                 return str(candidate)
-        searched = ", ".join(str(candidate) for candidate in candidates)
-        raise NoSuchPath(f"{option} (kyma_{option}): there is no {path}; looked for {searched}")
+        # A URL that is misspelt counts as a path.
+        is_url = without_login(path) != path
+        searched = ", ".join(str(candidate) for candidate in candidates if not is_url) or "a URL"
+        raise NoSuchPath(
+            f"{option} (kyma_{option}): there is no {without_login(path)}; looked for {searched}"
+        )
 
     def find_or_leave(self, path: str) -> str:
         """The first place where ``path`` or ``files/path`` exists, or ``path`` unchanged."""

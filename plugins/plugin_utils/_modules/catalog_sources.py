@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.c
     TEMPLATE,
     SourcedDocument,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import (
     MOST_LEVELS,
     is_nested_deeper,
@@ -51,14 +52,14 @@ class CatalogDocuments:
 
     Attributes:
         documents: ModuleTemplates and ModuleReleaseMetas, each with its file.
-        local_manifests: paths of manifests that local files among them name.
+        local_manifests: paths of manifests that local files among them name, with the folder that each is in.
         notes: sources to pin, and sources without these documents.
         warnings: copies that may be out of date; keys that are in a document twice.
         problems: unreadable sources.
     """
 
     documents: list[SourcedDocument] = field(default_factory=list)
-    local_manifests: set[str] = field(default_factory=set)
+    local_manifests: dict[str, Path] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -71,8 +72,14 @@ class CatalogDocuments:
         self.warnings += other.warnings
         self.problems += other.problems
 
-    def add_text(self, text: str, place: Place) -> None:
-        """Add the documents of a text, if it has any; other texts need not even be YAML."""
+    def add_text(self, text: str, place: Place, root: Path | None = None) -> None:
+        """Add the documents of a text, if it has any; other texts need not even be YAML.
+
+        Args:
+            text: the content of a place.
+            place: of the text.
+            root: the folder of a local catalog, which its manifests have to be in.
+        """
         if not any(kind in text for kind in _KINDS):
             return
         shown = place.shown
@@ -82,9 +89,9 @@ class CatalogDocuments:
             if is_nested_deeper(document.value, MOST_LEVELS):
                 raise release_error(f"nested too deeply: more than {MOST_LEVELS} levels", origin)
             found = [SourcedDocument(origin, one) for one in _catalog_documents(document.value)]
-            if place.path is not None:
+            if place.path is not None and root is not None:
                 for one in found:
-                    self._resolve_links(one.document, place.path.parent)
+                    self._resolve_links(one.document, place.path.parent, root)
             self.documents += found
             self.warnings += (
                 f"{shown}:{line}: the key {key!r} is there twice; the last one counts"
@@ -92,7 +99,7 @@ class CatalogDocuments:
                 if found
             )
 
-    def _resolve_links(self, document: dict[str, Any], folder: Path) -> None:
+    def _resolve_links(self, document: dict[str, Any], folder: Path, root: Path) -> None:
         """Make paths of manifests in a document of a local file absolute: they start at that file."""
         spec = document.get("spec")
         resources = spec.get("resources") if isinstance(spec, Mapping) else None
@@ -100,30 +107,35 @@ class CatalogDocuments:
             link = entry.get("link") if isinstance(entry, Mapping) else None
             if isinstance(link, str) and link and (path := Place(link).path) is not None:
                 entry["link"] = link if "://" in link else str(folder / path)
-                self.local_manifests.add(entry["link"])
+                named = Path(os.path.normpath(folder / path))
+                # A path may lead elsewhere. A symbolic link may not, neither in the catalog nor there.
+                self.local_manifests[entry["link"]] = root if named.is_relative_to(root) else named.parent
 
 
-def read_catalog_sources(catalog: Iterable[Any], cache: DownloadCache) -> CatalogDocuments:
+def read_catalog_sources(
+    catalog: Iterable[Any], cache: DownloadCache, limits: Limits = DEFAULT_LIMITS
+) -> CatalogDocuments:
     """The documents of a catalog's sources, in the order of the sources.
 
     Args:
         catalog: each a file, a folder (all YAML and JSON files below it) or a URL, as text or as a mapping of
             ``source`` and ``sha256``. The word ``cluster`` is skipped.
         cache: downloads.
+        limits: of local files.
 
     Raises:
         CatalogSourceError: all sources that can't be read.
     """
     entries = [entry for entry in catalog if entry != CLUSTER]
     found = CatalogDocuments()
-    for one in map_in_threads(lambda entry: _read_entry(entry, cache), entries):
+    for one in map_in_threads(lambda entry: _read_entry(entry, cache, limits), entries):
         found.add(one)
     if found.problems:
         raise CatalogSourceError(dict.fromkeys(found.problems))
     return found
 
 
-def _read_entry(entry: Any, cache: DownloadCache) -> CatalogDocuments:
+def _read_entry(entry: Any, cache: DownloadCache, limits: Limits) -> CatalogDocuments:
     found = CatalogDocuments()
     try:
         place = parse_place(entry, "catalog")
@@ -134,9 +146,10 @@ def _read_entry(entry: Any, cache: DownloadCache) -> CatalogDocuments:
             found.warnings += downloaded.warnings
             found.add_text(decode_text(downloaded.content, place.shown), place)
         elif path.is_dir():
-            _read_folder(path, place, found)
+            _read_folder(path, place, found, limits)
         else:
-            found.add_text(decode_text(read_local_file(path, place), place.shown), place)
+            text = decode_text(read_local_file(path, place, limits), place.shown)
+            found.add_text(text, place, path.parent)
     except ReleaseError as error:
         found.problems += error.problems
         return found
@@ -145,13 +158,14 @@ def _read_entry(entry: Any, cache: DownloadCache) -> CatalogDocuments:
     return found
 
 
-def _read_folder(folder: Path, named: Place, found: CatalogDocuments) -> None:
+def _read_folder(folder: Path, named: Place, found: CatalogDocuments, limits: Limits) -> None:
     if named.sha256:
         raise release_error("a sha256 is for a file, and this is a folder: leave it out", named.shown)
     for file in _files_below(folder):
         place = Place(str(file))
         try:
-            found.add_text(decode_text(read_local_file(file, place), place.shown), place)
+            text = decode_text(read_local_file(file, place, limits, folder), place.shown)
+            found.add_text(text, place, folder)
         except ReleaseError as error:
             found.problems += error.problems
 

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Downloads with a copy on the controller, for controllers that reach a cluster but not the internet.
 
-The folder has one file per content, named by its sha256, and one per URL with the sha256 of its last content.
+The folder has one file per content, named by its sha256, and one per URL, without its login, with the sha256
+of its last content.
 It can be copied to another controller.
 """
 
@@ -12,17 +13,21 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import (
+    DEFAULT_LIMITS,
+    Limits,
+    beyond,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     ReleaseError,
     release_error,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login, without_user
 
-from .._release import download as downloads
+from .._release.download import download
 
 DEFAULT_FOLDER = "~/.cache/kyma.lifecycle/manifests"
 _LAST = ".last"
@@ -48,14 +53,12 @@ class DownloadCache:
 
     Args:
         folder: of the copies. It is created when the first one is stored, and only its owner may write.
-        download: writes the content of a URL to a file, or raises ReleaseError.
+        limits: of a download, and of its content.
     """
 
-    def __init__(
-        self, folder: str | Path = DEFAULT_FOLDER, download: Callable[[str, Path], None] = downloads.download
-    ) -> None:
+    def __init__(self, folder: str | Path = DEFAULT_FOLDER, limits: Limits = DEFAULT_LIMITS) -> None:
         self._folder = Path(folder).expanduser()
-        self._download = download
+        self._limits = limits
 
     def fetch(self, url: str, sha256: str = "") -> Download:
         """The content of a URL. A pinned content is downloaded only if there is no copy of it.
@@ -83,7 +86,7 @@ class DownloadCache:
         return Download(content, warnings=self._store(content, actual))
 
     def _fetch_latest(self, url: str) -> Download:
-        shown, last = without_login(url), self._folder / (_digest(url.encode()) + _LAST)
+        shown, last = without_login(url), self._folder / (_digest(without_user(url).encode()) + _LAST)
         try:
             content = self._downloaded(url)
         except ReleaseError as error:
@@ -98,9 +101,12 @@ class DownloadCache:
         return Download(content, (_unpinned(shown, digest),), warnings)
 
     def _downloaded(self, url: str) -> bytes:
+        shown = without_login(url)
         with tempfile.TemporaryDirectory(prefix="kyma-module-") as folder:
             file = Path(folder, "content")
-            self._download(url, file)
+            download(url, file, self._limits)
+            if file.stat().st_size > self._limits.rendered:
+                raise release_error(f"it has {beyond('rendered_mb', self._limits.rendered_mb)}", shown)
             return file.read_bytes()
 
     def _without_copy(self, error: ReleaseError, url: str) -> ReleaseError:

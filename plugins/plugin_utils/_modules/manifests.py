@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
@@ -40,13 +43,23 @@ class ManifestFetcher:
     Args:
         cache: downloads.
         pins: the sha256 of manifests, by link or path. A pinned manifest is never read with another content.
+        roots: the folder that a local manifest has to be in, by path, unless the user has named it.
+        limits: of local files.
 
     Raises:
         ReleaseError: a pin has another form.
     """
 
-    def __init__(self, cache: DownloadCache, pins: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        cache: DownloadCache,
+        pins: Mapping[str, str],
+        roots: Mapping[str, Path] = MappingProxyType({}),
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
         self._cache = cache
+        self._roots = roots
+        self._limits = limits
         self._pins = {key: parse_checksum(checksum) for key, checksum in pins.items()}
 
     def fetch(self, keys: Iterable[str]) -> dict[str, FetchedManifest]:
@@ -59,7 +72,8 @@ class ManifestFetcher:
         try:
             path = place.path
             if path is not None:
-                return FetchedManifest(decode_text(read_local_file(path, place), place.shown))
+                content = read_local_file(path, place, self._limits, self._roots.get(key))
+                return FetchedManifest(decode_text(content, place.shown))
             downloaded = self._cache.fetch(key, place.sha256)
             text = decode_text(downloaded.content, place.shown)
             return FetchedManifest(text, notes=downloaded.notes, warnings=downloaded.warnings)

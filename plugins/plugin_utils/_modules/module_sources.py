@@ -14,11 +14,14 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_materials import ModuleMaterials
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import limits_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 
 from .catalog_sources import CatalogDocuments, read_catalog_sources
 from .download_cache import DownloadCache
+from .hidden_logins import hidden_link
 from .manifests import FetchedManifest, ManifestFetcher
-from .places import Place
+from .places import Place, read_local_file
 
 
 class ModuleSources(ModuleMaterials):
@@ -29,12 +32,14 @@ class ModuleSources(ModuleMaterials):
     """
 
     def __init__(self, params: Mapping[str, Any]) -> None:
-        self._cache = DownloadCache(params["catalog_cache"])
+        self._limits = limits_of(params)
+        self._cache = DownloadCache(params["catalog_cache"], self._limits)
         self._catalog = params["catalog"]
         self._pins: Mapping[str, str] = params["checksums"]
         self._fetched: dict[str, FetchedManifest] = {}
         asked = (params, *(params.get("modules") or ()))
-        self._users = frozenset(one["manifest"] for one in asked if one.get("manifest"))
+        users = [one["manifest"] for one in asked if one.get("manifest")]
+        self._users = {hidden_link(link): link for link in users}
 
     def documents(self) -> Sequence[tuple[str, Object]]:
         """See ModuleMaterials."""
@@ -50,12 +55,17 @@ class ModuleSources(ModuleMaterials):
 
     def digest(self, link: str) -> str:
         """See ModuleMaterials."""
-        if link in self._pins:
-            return self._pins[link].rpartition(":")[2].lower()
+        pin = self._pins.get(self._users.get(link, link))
+        if pin:
+            return pin.rpartition(":")[2].lower()
         path = Place(link).path if link else None
-        if path is None or not self._is_readable(link) or not path.is_file():
+        if path is None or self._refusal(link):
             return ""
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        try:
+            content = read_local_file(path, Place(link), self._limits, self._root(link))
+        except ReleaseError:
+            return ""
+        return hashlib.sha256(content).hexdigest()
 
     def warnings(self) -> Sequence[str]:
         """See ModuleMaterials."""
@@ -66,15 +76,28 @@ class ModuleSources(ModuleMaterials):
     def fetch(self, links: Collection[str]) -> None:
         """Read manifests; those that were not read yet in parallel."""
         wanted = [link for link in links if link not in self._fetched]
-        refused = {link for link in wanted if not self._is_readable(link)}
-        self._fetched |= {link: FetchedManifest(error=_refusal(link)) for link in refused}
+        refused = {link: error for link in wanted if (error := self._refusal(link))}
+        self._fetched |= {link: FetchedManifest(error=error) for link, error in refused.items()}
         wanted = [link for link in wanted if link not in refused]
         if wanted:
-            self._fetched |= ManifestFetcher(self._cache, self._pins).fetch(wanted)
+            roots = {link: root for link in wanted if (root := self._root(link))}
+            whole = {link: self._users.get(link, link) for link in wanted}
+            fetched = ManifestFetcher(self._cache, self._pins, roots, self._limits).fetch(whole.values())
+            self._fetched |= {link: fetched[url] for link, url in whole.items()}
 
-    def _is_readable(self, link: str) -> bool:
-        """Whether a manifest may be read: a local file only if the user or a local file names it."""
-        return Place(link).path is None or link in self._users or link in self._read.local_manifests
+    def _root(self, link: str) -> Path | None:
+        """The folder that a local manifest has to be in; None if the user has named it."""
+        return None if link in self._users else self._read.local_manifests.get(link)
+
+    def _refusal(self, link: str) -> str:
+        """Why a manifest may not be read; empty if it may."""
+        path = Place(link).path
+        if path is None or link in self._users or link in self._read.local_manifests:
+            return ""
+        return (
+            f"{Place(link).shown}: it is a file of the controller, and the ModuleTemplate that names it was"
+            " downloaded or is in the cluster, so it is not read. To use it all the same, set manifest to it"
+        )
 
     def content(self, links: Collection[str]) -> Mapping[str, Any]:
         """All that a module on another host needs, see :class:`~.module_materials.ShippedModules`.
@@ -94,11 +117,4 @@ class ModuleSources(ModuleMaterials):
 
     @cached_property
     def _read(self) -> CatalogDocuments:
-        return read_catalog_sources(self._catalog, self._cache)
-
-
-def _refusal(link: str) -> str:
-    return (
-        f"{link}: it is a file of the controller, and the ModuleTemplate that names it was downloaded or"
-        " is in the cluster, so it is not read. To use it all the same, set manifest to it"
-    )
+        return read_catalog_sources(self._catalog, self._cache, self._limits)

@@ -6,15 +6,18 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import Limits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login, without_logins
 
+from .._release.contained_files import read_inside
 from .._release.source import is_url, parse_checksum
 
 _KEYS = ("source", "sha256")
@@ -55,13 +58,20 @@ def parse_place(value: Any, option: str) -> Place:
     source, sha256 = entry.get("source"), entry.get("sha256")
     if not isinstance(source, str) or not source or set(entry) - set(_KEYS):
         raise release_error(
-            f"{option}: {value!r} is neither a path nor a URL nor a mapping of {' and '.join(_KEYS)}"
+            f"{option}: {without_logins(value)!r} is neither a path nor a URL nor a mapping of"
+            f" {' and '.join(_KEYS)}"
         )
     return Place(source, parse_checksum(str(sha256)) if sha256 else "")
 
 
-def read_local_file(path: Path, place: Place) -> bytes:
+def read_local_file(path: Path, place: Place, limits: Limits, root: Path | None = None) -> bytes:
     """The bytes of a local file.
+
+    Args:
+        path: of the file.
+        place: how it was named.
+        limits: of its size.
+        root: the folder that it has to be in, unless the user has named the file.
 
     Raises:
         ReleaseError: it can't be read, or its content is not the pinned one.
@@ -72,7 +82,9 @@ def read_local_file(path: Path, place: Place) -> bytes:
             place.shown,
         )
     try:
-        content = path.read_bytes()
+        if root is None:
+            path = Path(os.path.realpath(path, strict=True))
+        content = read_inside(path, root or path.parent, limits)
     except OSError as error:
         raise release_error(f"can't be read: {error.strerror}", place.shown) from error
     actual = hashlib.sha256(content).hexdigest()

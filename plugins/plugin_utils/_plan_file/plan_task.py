@@ -18,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.bindin
     input_differences,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION, deployment_options
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_logins
 
 from .._carrier.arguments import Arguments, validate
 from .._carrier.paths import SearchPath, resolve_paths
@@ -84,7 +85,7 @@ class PlanFileTask:
         path = Path(params["plan_out"]).expanduser().absolute()
         # With paths that are right from any folder; for an encrypted file, the path of the encrypted one.
         found = resolve_paths(self._written, self._places, decrypted=str, local_connection=False)
-        asked = given_options({**self._written, **found}, DEFINITION.argument_spec)
+        asked = without_logins(given_options({**self._written, **found}, DEFINITION.argument_spec))
         digest = write_plan(path, asked, {**result, "saw": saw}, names_of(self._written))
         told = [*_provisional(result["plan"]), f"written to {path}", f"digest  {digest}"]
         return _answer(result, digest, told)

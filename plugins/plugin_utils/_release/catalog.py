@@ -15,12 +15,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_er
     ReleaseError,
     release_error,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login, without_logins
 
 from .layout import layout_of
 from .release_file import ReleaseDeclaration, parse_release_file
 from .source import archive_name, is_url, open_source
 from .version import number_problem, version_in_name
-from .yaml_files import read_text
 
 _KEYS = ("release", "checksum", "version")
 
@@ -62,7 +62,7 @@ def _asked(entry: str | Mapping[str, Any]) -> dict[str, str]:
     asked = dict(entry) if isinstance(entry, Mapping) else {"release": entry}
     if set(asked) - set(_KEYS) or not asked.get("release"):
         raise release_error(
-            f"release_catalog: {entry!r} is neither the place of a release"
+            f"release_catalog: {without_logins(entry)!r} is neither the place of a release"
             f" nor a mapping of {', '.join(_KEYS)}"
         )
     for key, value in asked.items():
@@ -95,11 +95,10 @@ def _listed(asked: Mapping[str, str], wanted: ReleaseRequest) -> CatalogEntry:
         with open_source(request, whole=False) as opened:
             layout = layout_of(opened.root)
             if layout.component_list() is None and Path(source).expanduser().is_dir():
-                raise release_error("there is no components.yaml (or .yml, .json)", source)
+                raise release_error("there is no components.yaml (or .yml, .json)", without_login(source))
             if file := layout.release_file():
-                shown = opened.show(file)
-                declared = parse_release_file(read_text(file, shown), shown)
+                declared = parse_release_file(opened.text(file), opened.show(file))
             version = declared.version or version or opened.version()
     if not version:
-        raise release_error("release_catalog: its version is unknown", source)
+        raise release_error("release_catalog: its version is unknown", without_login(source))
     return CatalogEntry(request, version, declared.upgrades_from)

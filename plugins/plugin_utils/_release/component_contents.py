@@ -72,7 +72,7 @@ class Contents:
         """The CRDs, read only if necessary."""
         if self._there is not None and self._there.crds.is_read:
             return self._there.crds
-        source = files_source_hash(self._layout.crd_files())
+        source = files_source_hash(self._layout.crd_files(), self._source.root, self._source.limits)
         unread = Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
         return unread if self._kept else self.read_crds(unread)
 
@@ -144,6 +144,8 @@ class Contents:
             values=values.for_component(entry.name),
             crds=crds.source_hash,
             helm_version=lambda: helm_version(self._helm_binary),
+            root=self._source.root,
+            limits=self._source.limits,
         )
         return Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
 

@@ -9,14 +9,17 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from io import BufferedReader
 from pathlib import Path
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
     ReleaseError,
     release_error,
 )
 
+from .contained_files import files_inside, open_inside, read_inside
 from .helm import helm_version
 from .kustomize import kustomize_version
 from .layout import CHART, KUSTOMIZATIONS, Layout, layout_of
@@ -68,38 +71,31 @@ def fingerprint(request: ReleaseRequest) -> str:
     return digest.hex()
 
 
-def files_of(place: Path) -> Iterator[Path]:
-    """A file itself, or all files in a folder, in an order of their names.
+def files_of(place: Path, root: Path) -> Iterator[Path]:
+    """The files in a place of a release, see :func:`~.contained_files.files_inside`.
 
-    It follows symbolic links, visits each folder once, and skips Git's own files.
+    Raises:
+        ReleaseError: they can't be listed, or a link leads out of the release.
     """
-    if place.is_file():
-        yield place
-        return
-    waiting, seen = [str(place)] if place.is_dir() else [], set()
-    while waiting:
-        folder = waiting.pop()
-        real = os.path.realpath(folder)
-        if real in seen:
-            continue
-        seen.add(real)
-        with os.scandir(folder) as entries:
-            known = sorted((entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name)
-        waiting += [entry.path for entry in known if entry.is_dir()]
-        yield from (Path(entry.path) for entry in known if entry.is_file())
+    try:
+        yield from files_inside(place, root)
+    except OSError as error:
+        raise unreadable(Path(error.filename or place), error) from error
 
 
 def _add_directory(digest: Digest, root: Path, request: ReleaseRequest, own_list: bytes) -> None:
-    digest.add("version", request.version or directory_source(root, request.source).version())
+    digest.add("version", request.version or directory_source(root, request).version())
     layout = layout_of(root)
-    files = [file for place in layout.relevant() for file in files_of(place)]
+    files = [file for place in layout.relevant() for file in files_of(place, root)]
     names = {file.name for file in files}
     # Content may be where the conventions would not find it, by ``source`` or by a kustomization.
     if layout.checkout and (_has_sources(layout, own_list) or names.intersection(KUSTOMIZATIONS)):
-        files = list(files_of(root))
+        files = list(files_of(root, root))
     start = len(str(root))
     for file in files:
-        digest.add(str(file)[start:], digest_of(file))  # relative_to takes longer than all of the reading
+        digest.add(
+            str(file)[start:], digest_of(file, root)
+        )  # relative_to takes longer than all of the reading
     if CHART in names:
         digest.add("helm", _version(helm_version, request.helm_binary))
     if names.intersection(KUSTOMIZATIONS):
@@ -108,13 +104,13 @@ def _add_directory(digest: Digest, root: Path, request: ReleaseRequest, own_list
 
 def _has_sources(layout: Layout, own_list: bytes) -> bool:
     path = layout.component_list()
-    return b"source" in (own_list or (content_of(path) if path else b""))
+    return b"source" in (own_list or (content_of(path, layout.root) if path else b""))
 
 
 def _of_user(file: str) -> bytes:
     try:
-        return content_of(Path(file).expanduser())
-    except ReleaseError:
+        return Path(file).expanduser().read_bytes()
+    except OSError:
         return _MISSING
 
 
@@ -125,8 +121,8 @@ def _version(ask: Callable[..., str], *arguments: str) -> str:
         return ""
 
 
-def digest_of(path: Path) -> str:
-    """sha256 of the content of a file, as hexadecimal digits.
+def digest_of(path: Path, root: Path) -> str:
+    """sha256 of the content of a file of a release, as hexadecimal digits.
 
     A release is read for its fingerprint, for the source of each component, and for its fingerprint again. A
     file that does not change meanwhile is read once: a change or replacement of a file moves its ctime, which
@@ -136,23 +132,33 @@ def digest_of(path: Path) -> str:
         ReleaseError: it can't be read.
     """
     try:
-        state = path.stat()
+        with open_inside(path, root) as file:
+            return _digest_of(file)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _digest_of(file: BufferedReader) -> str:
+    state = os.fstat(file.fileno())
     changed = max(state.st_mtime_ns, state.st_ctime_ns)
     key = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
     known = _remembered.get(key)
     if known is None:
-        known = hashlib.sha256(content_of(path)).hexdigest()
+        known = read_digest(file)
         if time.time_ns() - changed > REST_SECONDS * 1e9:
             _remembered[key] = known
     return known
 
 
-def content_of(path: Path) -> bytes:
-    """The content of a file. Raises ReleaseError if it can't be read."""
+def read_digest(file: BufferedReader) -> str:
+    """sha256 of an open file, as hexadecimal digits."""
+    return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def content_of(path: Path, root: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """The content of a file of a release. Raises ReleaseError if it can't be read."""
     try:
-        return path.read_bytes()
+        return read_inside(path, root, limits)
     except OSError as error:
         raise unreadable(path, error) from error
 

@@ -13,13 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
 
 from .layout import Chart
 from .programs import ProgramFailed, ProgramMissing, run_program
 
-_SECONDS = 120
 _SHORTEST_SECRET = 6
 """Characters; to hide what is shorter would leave of a message what nobody understands."""
 _SOURCE = re.compile(r"^# Source: [^/\n]+/(.+)$", re.MULTILINE)
@@ -59,7 +59,7 @@ def helm_version(binary: str) -> str:
 @lru_cache
 def _ask_version(binary: str) -> str:
     try:
-        return run_program([binary, "version", "--template", "{{ .Version }}"], seconds=_SECONDS).strip()
+        return run_program([binary, "version", "--template", "{{ .Version }}"]).strip()
     except ProgramMissing as error:
         raise release_error(f"the release has Helm charts, and {error}: {_ADVICE}") from error
     except ProgramFailed as error:
@@ -75,6 +75,7 @@ def render_chart(
     values: Mapping[str, Any],
     api_versions: Iterable[str],
     binary: str,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Rendering:
     """Render a chart for a component.
 
@@ -86,6 +87,7 @@ def render_chart(
         values: the user's values, which win over the profile's.
         api_versions: entries of ``.Capabilities.APIVersions`` in addition to Kubernetes' own.
         binary: the helm binary.
+        limits: of time, memory and output.
 
     Raises:
         ReleaseError: Helm failed; the message has its error, with the template and line if it names one.
@@ -98,9 +100,9 @@ def render_chart(
     for version in api_versions:
         command += ["--api-versions", version]
     try:
-        text = run_program(command, seconds=_SECONDS, stdin=json.dumps(values))
+        text = run_program(command, limits=limits, stdin=json.dumps(values))
     except (ProgramFailed, ProgramMissing) as error:
-        said = _without_values(str(error), values)
+        said = _without_values(str(error), values).replace(str(chart.folder), shown)
         file, line, column, message = explain_helm_error(said, shown)
         raise release_error(message, file, line, column) from error
     return Rendering(text, _places(text, shown))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,8 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_li
 from .kustomize_references import foreign_references
 from .programs import ProgramFailed, ProgramMissing, run_program
 from .source import Source
-
-_SECONDS = 120
 
 
 @lru_cache
@@ -43,7 +42,7 @@ def kustomize_version() -> str:
     tool = _tool()
     command = ["kustomize", "version"] if tool[0] == "kustomize" else ["kubectl", "version", "--client"]
     try:
-        return f"{tool[0]} {run_program(command, seconds=_SECONDS).strip()}"
+        return f"{tool[0]} {run_program(command).strip()}"
     except (ProgramFailed, ProgramMissing) as error:
         raise release_error(f"{tool[0]} does not print its version: {one_line(error)}") from error
 
@@ -54,13 +53,18 @@ def render_kustomization(folder: Path, source: Source) -> str:
     Raises:
         ReleaseError: kustomize failed, or a reference leads out of the release.
     """
-    problems = foreign_references(folder, source)
+    private = replace(source, root=source.private_copy(source.root))
+    inner = private.root / folder.relative_to(source.root)
+    problems = foreign_references(inner, private)
     if problems:
         raise ReleaseError(problems)
     try:
-        return run_program([*_tool(), str(folder)], seconds=_SECONDS)
+        return run_program([*_tool(), str(inner)], limits=source.limits)
     except (ProgramFailed, ProgramMissing) as error:
         message = (
-            str(error).removeprefix("error: ").removeprefix("Error: ").replace(str(source.root), source.label)
+            str(error)
+            .removeprefix("error: ")
+            .removeprefix("Error: ")
+            .replace(str(private.root), source.label)
         )
         raise release_error(f"kustomize can't render it: {one_line(message)}", source.show(folder)) from error

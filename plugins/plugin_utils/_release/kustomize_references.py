@@ -20,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_docum
 
 from .layout import KUSTOMIZATIONS
 from .source import Source
-from .yaml_files import read_settings, read_text
+from .yaml_files import read_settings
 
 # Keys are compared in lower case, as kustomize ignores the case.
 _PLUGINS = frozenset({"generators", "transformers", "validators"})
@@ -113,7 +113,7 @@ class _Search:
         if file is None:
             return
         shown = self._source.show(file)
-        for one in _strings(read_settings(read_text(file, shown), shown)):
+        for one in _strings(read_settings(self._source.text(file), shown)):
             if one.is_gotten_by_http:
                 self._refuse(one, file)
             elif one.key in _PLUGINS and "\n" in one.text:
@@ -126,7 +126,7 @@ class _Search:
                 elif target.is_dir():
                     yield target, configures
                 elif configures:
-                    self._look_at_plugins(read_text(target, self._source.show(target)), target)
+                    self._look_at_plugins(self._source.text(target), target)
 
     def _look_at_plugins(self, text: str, file: Path) -> None:
         """Check configurations of kustomize's own plugins, which load files as kustomizations do."""

@@ -20,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_er
     ReleaseError,
     release_error,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
 
 from .component_contents import Contents, OnRead, ignore_count
 from .component_list import ComponentList, read_component_list
@@ -61,7 +62,7 @@ def load_release(
         release = _Loading(request, source, kept or {}, there, on_read).release(digest)
     if fingerprint(request) != digest:
         raise release_error(
-            "its files changed while they were read: try again when they rest", request.source
+            "its files changed while they were read: try again when they rest", without_login(request.source)
         )
     return release
 
@@ -239,4 +240,4 @@ class _Loading:
                 )
 
     def _text(self, path: Path) -> str:
-        return read_text(path, self._source.show(path))
+        return self._source.text(path)

@@ -1,55 +1,154 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs other programs: without a shell, in bounded time, and without access to a cluster."""
+"""Runs other programs: without a shell, in bounded time and memory, and without access to a cluster."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import selectors
+import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import (
+    DEFAULT_LIMITS,
+    MEGABYTE,
+    Limits,
+    beyond,
+)
+
 _PASSED_ON = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
+_PIECE = 65536
+_MOST_SAID = 65536
+"""Bytes of the standard error that are recorded; a program may write more."""
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_PAUSE_SECONDS = 0.005
+_LOOK_SECONDS = 0.1
+"""How often to look whether the program has ended, as its children may hold its output open."""
 
 
 class ProgramFailed(Exception):
-    """A program that failed or timed out; the message is its standard error."""
+    """A program that failed or exceeded a limit; the message is its standard error, or names the limit."""
 
 
 class ProgramMissing(Exception):
     """The program does not exist on this machine."""
 
 
-def run_program(command: Sequence[str], *, seconds: float, stdin: str = "", user_home: bool = False) -> str:
+def run_program(
+    command: Sequence[str], *, limits: Limits = DEFAULT_LIMITS, stdin: str = "", user_home: bool = False
+) -> str:
     """The output of a program.
 
     It gets its own environment with an empty home: no KUBECONFIG, no HELM_* and no settings of the user. So
     it can reach no cluster, and its output is the same on every machine. With ``user_home`` it sees the
-    settings in the user's home.
+    settings in the user's home. No process that it has started is left when it ends.
 
     Raises:
         ProgramMissing: the program does not exist, or may not be run.
-        ProgramFailed: its exit status is not zero, or it timed out.
+        ProgramFailed: its exit status is not zero, or it exceeded the limit of time or output.
     """
     with tempfile.TemporaryDirectory(prefix="kyma-home-") as home:
         environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         environment |= {"HOME": str(Path.home()) if user_home else home, "LC_ALL": "C.UTF-8"}
-        try:
-            done = subprocess.run(
-                list(command),
-                input=stdin.encode(),
-                capture_output=True,
-                timeout=seconds,
-                env=environment,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise ProgramFailed(f"{command[0]} did not end within {seconds:g} seconds") from error
-        except OSError as error:
-            raise ProgramMissing(f"{command[0]} can't be run: {error.strerror}") from error
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        raise ProgramFailed(said or f"{command[0]} ended with status {done.returncode}")
-    return done.stdout.decode(errors="replace")
+        # Programs in Go then free memory before they reach the limit.
+        environment["GOMEMLIMIT"] = f"{limits.memory_mb * 3 // 4}MiB"
+        with _started(command, environment) as process:
+            output, said = _exchange(process, command[0], stdin.encode(), limits)
+    if process.returncode:
+        error = said.decode(errors="replace").strip()
+        raise ProgramFailed(error or f"{command[0]} ended with status {process.returncode}")
+    return output.decode(errors="replace")
+
+
+@contextmanager
+def _started(command: Sequence[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A program in a process group, all of which is killed at the end."""
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen(
+            list(command), stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
+        )
+    except OSError as error:
+        raise ProgramMissing(f"{command[0]} can't be run: {error.strerror}") from error
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for file in filter(None, (process.stdin, process.stdout, process.stderr)):
+            with contextlib.suppress(OSError):
+                file.close()
+
+
+def _exchange(
+    process: subprocess.Popen[bytes], name: str, stdin: bytes, limits: Limits
+) -> tuple[bytearray, bytearray]:
+    """The output and the standard error of a program, when it has ended."""
+    end = time.monotonic() + limits.rendering_seconds
+    output, said = bytearray(), bytearray()
+    with selectors.DefaultSelector() as waiting:
+        for file, data in ((process.stdin, None), (process.stdout, output), (process.stderr, said)):
+            if file:
+                os.set_blocking(file.fileno(), False)
+                event = selectors.EVENT_WRITE if data is None else selectors.EVENT_READ
+                waiting.register(file, event, data)
+        while True:
+            ready = waiting.select(_LOOK_SECONDS if len(waiting.get_map()) else _PAUSE_SECONDS)
+            for key, _event in ready:
+                if key.data is None:
+                    stdin = _give(key.fd, stdin)
+                    is_done = not stdin
+                else:
+                    is_done = not _take(key.fd, key.data)
+                if is_done:
+                    waiting.unregister(key.fileobj)
+                    if key.data is None and process.stdin:
+                        process.stdin.close()
+            _refuse_excess(process, name, output, end, limits)
+            del said[_MOST_SAID:]
+            if not ready and process.poll() is not None:
+                return output, said
+
+
+def _take(source: int, data: bytearray) -> bool:
+    """Add what a program has written; whether it may write more."""
+    piece = os.read(source, _PIECE)
+    data += piece
+    return bool(piece)
+
+
+def _give(target: int, rest: bytes) -> bytes:
+    """Send the next piece to a program, and return the rest; nothing if it does not want it."""
+    try:
+        return rest[os.write(target, rest[:_PIECE]) :]
+    except BrokenPipeError:
+        return b""
+
+
+def _refuse_excess(
+    process: subprocess.Popen[bytes], name: str, output: bytearray, end: float, limits: Limits
+) -> None:
+    if len(output) > limits.rendered:
+        raise ProgramFailed(f"the output of {name} has {beyond('rendered_mb', limits.rendered_mb)}")
+    if time.monotonic() > end:
+        raise ProgramFailed(
+            f"{name} was stopped: it took {beyond('rendering_seconds', limits.rendering_seconds, 'seconds')}"
+        )
+    if _resident(process.pid) > limits.memory_mb * MEGABYTE:
+        raise ProgramFailed(f"{name} was stopped: it used memory of {beyond('memory_mb', limits.memory_mb)}")
+
+
+def _resident(pid: int) -> int:
+    """The memory of a process in bytes, where the system tells it."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * _PAGE
+    except (OSError, IndexError, ValueError):
+        return 0

@@ -18,7 +18,6 @@ from .kustomize import render_kustomization
 from .layout import Chart, ComponentSource, Kustomization, Manifests
 from .source import Source
 from .values import UserValues
-from .yaml_files import read_text
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,8 @@ class Renderer:
 
     def _chart(self, entry: ComponentEntry, chart: Chart) -> Callable[[], ManifestCollection]:
         shown = self.source.show(chart.folder)
+        private = self.source.private_copy(chart.folder)
+        chart = Chart(private, tuple(private / file.relative_to(chart.folder) for file in chart.values))
 
         def rendering() -> Callable[[], ManifestCollection]:
             made = render_chart(
@@ -65,6 +66,7 @@ class Renderer:
                 values=self.values.for_component(entry.name),
                 api_versions=self.api_versions,
                 binary=self.helm_binary,
+                limits=self.source.limits,
             )
             return lambda: _read(made.text, shown, entry.namespace, made.place)
 
@@ -87,7 +89,7 @@ def read_files(files: Iterable[Path], source: Source, namespace: str = "") -> Ma
     for file in files:
         shown = source.show(file)
         try:
-            collected.add_text(read_text(file, shown), shown)
+            collected.add_text(source.text(file), shown)
         except ReleaseError as error:
             collected.problems += error.problems
     return collected

@@ -5,25 +5,38 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from threading import Lock
 from urllib.parse import urlsplit
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import (
+    DEFAULT_LIMITS,
+    MEGABYTE,
+    Limits,
+    beyond,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
 
+from .contained_files import copy_inside, read_inside
 from .download import download
 from .layout import TELLING
 from .version import version_in_name, version_of_checkout
 
 _ARCHIVES = (".tar.gz", ".tgz")
+_LONGEST_READ, _LONGEST_NAMES = 1024 * 1024, 8192
+"""Bytes of a header that tarfile reads at once, and characters of a member's name and link."""
+_MEMBER = 4096
+"""Bytes of headers and padding of an ordinary member."""
 _CHECKSUM_FORM = "sha256:<64 hexadecimal digits>"
 
 
@@ -35,11 +48,17 @@ class Source:
         root: the directory that all paths are relative to.
         label: how the user named it.
         names: of the release's directory or archive, which may have its version.
+        limits: of what is read.
+        workdir: a folder of this process for copies; None if the release is in such a folder itself.
     """
 
     root: Path
     label: str
     names: tuple[str, ...]
+    limits: Limits = DEFAULT_LIMITS
+    workdir: Path | None = None
+    _copies: dict[Path, Path] = field(default_factory=dict, compare=False, repr=False)
+    _lock: Lock = field(default_factory=Lock, compare=False, repr=False)
 
     def show(self, path: Path) -> str:
         """A file of the release as the user would find it."""
@@ -48,6 +67,36 @@ class Source:
             return self.label if relative == "." else f"{self.label.rstrip('/')}/{relative}"
         return str(path)
 
+    def text(self, path: Path) -> str:
+        """The text of a file of the release; ReleaseError if it can't be read, or is outside of it."""
+        # The fingerprint needs no YAML.
+        from .yaml_files import decode_text
+
+        shown = self.show(path)
+        try:
+            return decode_text(read_inside(path, self.root, self.limits), shown)
+        except OSError as error:
+            raise release_error(f"can't be read: {error.strerror}", shown) from error
+
+    def private_copy(self, folder: Path) -> Path:
+        """A folder of the release for a program, which would follow links: others can't change the copy.
+
+        Raises:
+            ReleaseError: it can't be copied, or a link in it leads out of the release.
+        """
+        if self.workdir is None:
+            return folder
+        with self._lock:
+            if folder not in self._copies:
+                target = self.workdir / str(len(self._copies))
+                try:
+                    copy_inside(folder, self.root, target, self.limits)
+                except OSError as error:
+                    shown = self.show(Path(error.filename or folder))
+                    raise release_error(f"can't be read: {error.strerror}", shown) from error
+                self._copies[folder] = target
+            return self._copies[folder]
+
     def version(self) -> str:
         """The version in the names or of the git checkout, or empty."""
         return next(filter(None, map(version_in_name, self.names)), "") or version_of_checkout(self.root)
@@ -55,7 +104,7 @@ class Source:
 
 def is_url(source: str) -> bool:
     """Whether a source must be downloaded."""
-    return urlsplit(source).scheme in ("http", "https", "file")
+    return source.partition(":")[0].lower() in ("http", "https", "file") and ":" in source
 
 
 def wanted_digest(request: ReleaseRequest) -> str:
@@ -79,7 +128,7 @@ def parse_checksum(checksum: str) -> str:
     kind, colon, digest = checksum.strip().rpartition(":")
     digest = digest.lower()
     if (colon and kind != "sha256") or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
-        raise release_error(f"the checksum {checksum!r} is not of the form {_CHECKSUM_FORM}")
+        raise release_error(f"the checksum {without_login(checksum)!r} is not of the form {_CHECKSUM_FORM}")
     return digest
 
 
@@ -92,17 +141,17 @@ def local_path(request: ReleaseRequest) -> Path:
                 "a checksum is for an archive, and this is a directory: leave it out", str(path)
             )
     elif not path.is_file():
-        raise release_error("there is no such directory or archive", request.source)
+        raise release_error("there is no such directory or archive", without_login(request.source))
     elif not path.name.endswith(_ARCHIVES):
         raise release_error(
-            f"a release is a directory or an archive ({', '.join(_ARCHIVES)})", request.source
+            f"a release is a directory or an archive ({', '.join(_ARCHIVES)})", without_login(request.source)
         )
     return path
 
 
-def directory_source(path: Path, label: str) -> Source:
-    """The source of a directory, with ``label`` as its name in messages."""
-    return Source(path, label, (path.name, path.resolve().name))
+def directory_source(path: Path, request: ReleaseRequest, workdir: Path | None = None) -> Source:
+    """The source of a directory."""
+    return Source(path, request.source, (path.name, path.resolve().name), request.limits, workdir)
 
 
 @contextmanager
@@ -118,24 +167,24 @@ def open_source(request: ReleaseRequest, *, whole: bool = True) -> Iterator[Sour
     """
     digest = wanted_digest(request)
     path = None if is_url(request.source) else local_path(request)
-    if path and path.is_dir():
-        yield directory_source(path, request.source)
-        return
     with tempfile.TemporaryDirectory(prefix="kyma-release-") as folder:
+        if path and path.is_dir():
+            yield directory_source(path, request, Path(folder).resolve())
+            return
         label = without_login(request.source)
         if path is None:
             path = Path(folder, "archive")
-            download(request.source, path)
+            download(request.source, path, request.limits)
         if digest and (actual := file_digest(path)) != digest:
             raise release_error(f"its sha256 is {actual}, but {digest} is wanted", label)
-        root = _unpack(path, Path(folder, "unpacked"), label, whole)
-        yield Source(root, label, (root.name, archive_name(request)))
+        root = _unpack(path, Path(folder, "unpacked"), label, whole, request.limits)
+        yield Source(root, label, (root.name, archive_name(request)), request.limits)
 
 
 def archive_name(request: ReleaseRequest) -> str:
     """The file name of the archive that a request names."""
     return (
-        urlsplit(request.source).path.rpartition("/")[2]
+        urlsplit(without_login(request.source)).path.rpartition("/")[2]
         if is_url(request.source)
         else Path(request.source).name
     )
@@ -147,15 +196,17 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _unpack(archive: Path, folder: Path, label: str, whole: bool) -> Path:
+def _unpack(archive: Path, folder: Path, label: str, whole: bool, limits: Limits) -> Path:
     """Unpack an archive safely (PEP 706); return its one top folder, if it has one."""
     if not hasattr(tarfile, "data_filter"):
         raise release_error(
             "this Python can't unpack archives safely: take 3.11.4 or newer, or unpack it yourself", label
         )
     try:
-        with tarfile.open(archive, "r:gz") as tar:
-            tar.extractall(folder, None if whole else _telling(tar), filter="data")
+        with _LimitedFile(archive) as unzipped, tarfile.open(fileobj=unzipped, mode="r:") as tar:
+            unzipped.limits = limits
+            members = _limited(tar, limits)
+            tar.extractall(folder, members if whole else _telling(members), filter="data")
     except tarfile.FilterError as error:
         raise release_error(f"the archive is not safe to unpack: {error}", label) from error
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
@@ -164,9 +215,55 @@ def _unpack(archive: Path, folder: Path, label: str, whole: bool) -> Path:
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder
 
 
-def _telling(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+class _TooLarge(tarfile.TarError):
+    """An archive that exceeds a limit."""
+
+
+class _LimitedFile(gzip.GzipFile):
+    """The unzipped content of an archive, which ends with an error where it exceeds a limit.
+
+    The header of a member may claim any length, and tarfile reads all of it at once.
+    """
+
+    limits = DEFAULT_LIMITS
+
+    def read(self, size: int | None = -1) -> bytes:
+        """The next bytes."""
+        if size is None or not 0 <= size <= _LONGEST_READ:
+            raise _TooLarge("it has a header that is too long")
+        self._check(self.tell() + size)
+        return super().read(size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go to a position."""
+        self._check(offset)
+        return super().seek(offset, whence)
+
+    def _check(self, position: int) -> None:
+        # Each member has a header, and is padded.
+        if position > self.limits.archive_mb * MEGABYTE + self.limits.archive_files * _MEMBER:
+            raise _TooLarge(f"it has {beyond('archive_mb', self.limits.archive_mb)}")
+
+
+def _limited(tar: tarfile.TarFile, limits: Limits) -> Iterator[tarfile.TarInfo]:
+    """The members of an archive, up to the limits."""
+    size = 0
+    for count, member in enumerate(tar, 1):
+        size += member.size
+        if count > limits.archive_files:
+            raise _TooLarge(f"it has {beyond('archive_files', limits.archive_files, 'files')}")
+        if size > limits.archive_mb * MEGABYTE:
+            raise _TooLarge(f"it has {beyond('archive_mb', limits.archive_mb)}")
+        if len(member.name) + len(member.linkname) > _LONGEST_NAMES:
+            raise _TooLarge("it has a name that is too long")
+        # They would stay in memory for all members.
+        member.pax_headers = {}
+        yield member
+
+
+def _telling(members: Iterator[tarfile.TarInfo]) -> Iterator[tarfile.TarInfo]:
     """The names that identify the release's directory, and its files that belong to no component."""
-    for member in tar:
+    for member in members:
         path = PurePosixPath(member.name)
         if len(path.parts) <= 2 and (member.isdir() or path.name in TELLING):
             yield member

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 from .fingerprint import RENDERING, Digest, content_of, digest_of, files_of
@@ -34,13 +35,13 @@ class SourceHash:
     has_namespaces: bool
 
 
-def files_source_hash(files: Iterable[Path]) -> SourceHash:
-    """The source of plain manifests.
+def files_source_hash(files: Iterable[Path], root: Path, limits: Limits = DEFAULT_LIMITS) -> SourceHash:
+    """The source of plain manifests of the release in a folder.
 
     Raises:
         ReleaseError: one can't be read.
     """
-    parts = _Parts()
+    parts = _Parts(root, limits)
     for file in files:
         parts.add_file(file.name, file)
     return parts.source()
@@ -53,6 +54,8 @@ def component_source_hash(
     values: Mapping[str, Any],
     crds: str,
     helm_version: Callable[[], str],
+    root: Path,
+    limits: Limits,
 ) -> SourceHash:
     """The source of a component; unknown for a kustomization, whose bases may be anywhere.
 
@@ -62,15 +65,17 @@ def component_source_hash(
         values: the user's values for it.
         crds: the source of the release's CRDs, as charts may ask for the served kinds.
         helm_version: asks the helm binary for its version.
+        root: the folder of the release.
+        limits: of its files.
 
     Raises:
         ReleaseError: a file can't be read, or a tool is missing.
     """
     if isinstance(found, Manifests):
-        return files_source_hash(found.files)
+        return files_source_hash(found.files, root, limits)
     if not isinstance(found, Chart):
         return SourceHash("", has_namespaces=True)
-    parts = _Parts()
+    parts = _Parts(root, limits)
     for name, part in (
         ("component", entry.name),
         ("namespace", entry.namespace),
@@ -79,7 +84,7 @@ def component_source_hash(
         ("helm", helm_version()),
     ):
         parts.add(name, part.encode())
-    for file in files_of(found.folder):
+    for file in files_of(found.folder, root):
         parts.add_file(file.relative_to(found.folder).as_posix(), file)
     for file in found.values:
         parts.add_file("profile", file)
@@ -89,7 +94,9 @@ def component_source_hash(
 class _Parts:
     """Collects the source of content."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: Path, limits: Limits) -> None:
+        self._root = root
+        self._limits = limits
         self._digest = Digest()
         self._digest.add("rendering", RENDERING)
         self._has_namespaces = False
@@ -99,8 +106,8 @@ class _Parts:
         self._look_for_namespaces(part)
 
     def add_file(self, name: str, file: Path) -> None:
-        self._digest.add(name, digest_of(file))
-        self._look_for_namespaces(content_of(file))
+        self._digest.add(name, digest_of(file, self._root))
+        self._look_for_namespaces(content_of(file, self._root, self._limits))
 
     def _look_for_namespaces(self, part: bytes) -> None:
         self._has_namespaces = self._has_namespaces or bool(_NAMESPACE.search(part))

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import Limits
+
 from .programs import ProgramFailed, ProgramMissing, run_program
 
 _NAMED = re.compile(r"(?:kyma[-_])?(?:release[-_])?v?(\d+\.\d+(?:\.\d+)?(?:[-.]?(?:alpha|beta|rc)[-.]?\d+)?)")
-_GIT_SECONDS = 20
+_GIT_LIMITS = Limits(rendering_seconds=20)
 
 
 def is_version(version: str) -> bool:
@@ -51,10 +53,10 @@ def version_of_checkout(root: Path) -> str:
     """The version of a git checkout, or empty: by a tag of its commit, else by a branch ``release-2.9``."""
     if not (root / ".git").exists():
         return ""
-    command = ["git", "-C", str(root), "log", "-1", "--decorate=full", "--format=%D"]
+    command = ["git", "-C", str(root), "log", "-1", "--no-show-signature", "--decorate=full", "--format=%D"]
     try:
         # The user's settings decide which owners of a checkout git trusts.
-        decorations = run_program(command, seconds=_GIT_SECONDS, user_home=True).strip()
+        decorations = run_program(command, limits=_GIT_LIMITS, user_home=True).strip()
     except (ProgramFailed, ProgramMissing):
         head = root / ".git" / "HEAD"
         decorations = head.read_text().strip().removeprefix("ref: ") if head.is_file() else ""

@@ -172,7 +172,7 @@ def with_options(login: Login, options: Mapping[str, Any]) -> Login:
         changes["impersonate_groups"] = tuple(options["impersonate_groups"])
     login = dataclasses.replace(login, **changes)
     if not login.server.startswith(("https://", "http://")):
-        raise Unconfigured(f"{login.origin}: {login.server!r} is no URL of an API server")
+        raise Unconfigured(f"{login.origin}: {login.shown!r} is no URL of an API server")
     return with_proxy(login, options)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..._text import without_login
 from ..cluster import Authorization
 from ..errors import Unauthorized, Unconfigured
 
@@ -56,6 +57,11 @@ class Login:
     no_proxy: str = ""
     proxy_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
+    @property
+    def shown(self) -> str:
+        """The server for people: its URL may have a login."""
+        return without_login(self.server)
+
 
 def missing_client() -> Unconfigured:
     """The error if the ``kubernetes`` client is missing, or one of the libraries that it installs."""
@@ -74,7 +80,7 @@ def login_not_accepted(login: Login, action: str) -> Unauthorized:
     """
     place = f" ({login.origin})" if login.origin else ""
     told = (
-        f"{login.server} does not accept the login{place}. Its token, password or certificate is wrong or has"
+        f"{login.shown} does not accept the login{place}. Its token, password or certificate is wrong or has"
         " expired: log in again, or correct it there"
     )
     return Unauthorized(action, status=401, reason="Unauthorized", api_message=told)

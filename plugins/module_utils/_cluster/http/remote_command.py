@@ -107,7 +107,7 @@ def run_command(
         if is_open and (expired.is_set() or time.monotonic() >= end):
             raise ExecTimeout(action, seconds) from error
         raise Unreachable(
-            f"{action}: no answer from {transport.login.server}: {plain_reason(error)}"
+            f"{action}: no answer from {transport.login.shown}: {plain_reason(error)}"
         ) from error
     if expired.is_set():
         raise ExecTimeout(action, seconds)

@@ -432,12 +432,12 @@ class Transport:
 
     def _unreachable(self, error: Exception, *, sent: bool = True) -> Unreachable:
         place = f" ({self.login.origin})" if self.login.origin else ""
-        return Unreachable(f"no answer from {self.login.server}{place}: {plain_reason(error)}", sent=sent)
+        return Unreachable(f"no answer from {self.login.shown}{place}: {plain_reason(error)}", sent=sent)
 
     def _untrusted(self, error: Exception) -> Unconfigured:
         place = f" ({self.login.origin})" if self.login.origin else ""
         return Unconfigured(
-            f"no trusted connection to {self.login.server}{place}: {plain_reason(error)}. "
+            f"no trusted connection to {self.login.shown}{place}: {plain_reason(error)}. "
             "The option ca_cert, or the kubeconfig, must name the CA that signed the server's certificate"
         )
 

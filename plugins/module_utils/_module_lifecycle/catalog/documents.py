@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..._cluster.cluster import Object, group_of
+from ..._text import without_login, without_logins
 from .module_version import Manager, ModuleVersion
 from .restriction import (
     BETA_LABEL,
@@ -233,7 +234,8 @@ class _Reader:
             if self._text(entry, "name") == RAW_MANIFEST
         }
         if len(links) > 1:
-            self.refuse(f"its spec.resources has {RAW_MANIFEST} twice: {' and '.join(sorted(links))}")
+            shown = " and ".join(sorted(map(without_login, links)))
+            self.refuse(f"its spec.resources has {RAW_MANIFEST} twice: {shown}")
         return min(links, default="")
 
     def _mapping(self, parent: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -252,7 +254,7 @@ class _Reader:
     def _text(self, parent: Mapping[str, Any], key: str) -> str:
         value = parent.get(key)
         if value is not None and not isinstance(value, str):
-            self.refuse(f"its {key} is {value!r} to YAML, no text: put it in quotes")
+            self.refuse(f"its {key} is {without_logins(value)!r} to YAML, no text: put it in quotes")
         return value if isinstance(value, str) else ""
 
     def _flag(self, parent: Mapping[str, Any], key: str) -> bool:

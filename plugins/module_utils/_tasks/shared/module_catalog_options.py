@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ..._carrier.options import ArgumentSpec
+from ..._release.limits import LIMITS_SPEC
 
 CLUSTER_CATALOG = "cluster"
 """In a catalog: the ModuleTemplates and ModuleReleaseMetas of the cluster itself."""
@@ -15,5 +16,6 @@ CATALOG_SPEC: ArgumentSpec = {
     "catalog_cache": {"type": "str", "default": "~/.cache/kyma.lifecycle/manifests"},
     "checksums": {"type": "dict", "default": {}},
     "cluster_labels": {"type": "dict", "default": {}},
+    **LIMITS_SPEC,
 }
-"""Documented in the fragment ``kyma.lifecycle.module_catalog``."""
+"""Documented in the fragments ``kyma.lifecycle.module_catalog`` and ``kyma.lifecycle.limits``."""

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._modules.hidden_logins import (
+    options_without_logins,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._modules.module_sources import ModuleSources
 
 from tests.support.file_server import FileServer
@@ -75,3 +78,91 @@ def test_a_user_may_name_any_file(tmp_path: Path, manifest: Path, one: bool) -> 
     asked = {"name": "keda", "manifest": str(manifest)}
     params: dict[str, Any] = asked if one else {"manifest": None, "modules": [asked, {"name": "nats"}]}
     assert sources(tmp_path, "cluster", **params).manifest(str(manifest)) == "the manifest"
+
+
+def test_links_in_a_catalog_stay_inside_of_it_and_the_catalog_may_be_one(
+    tmp_path: Path, manifest: Path
+) -> None:
+    folder, inside = manifest.parents[1], manifest.with_name("inside.yaml")
+    manifest.rename(inside)
+    manifest.symlink_to("inside.yaml")
+    (folder / "keda.yaml").write_text(TEMPLATE.replace("LINK", "manifests/keda.yaml"))
+    (tmp_path / "current").symlink_to(folder)
+    found = sources(tmp_path, str(tmp_path / "current"))
+    assert found.manifest(link_of(found)) == "the manifest"
+    assert found.digest(link_of(found)) != ""
+
+
+@pytest.mark.parametrize("place", ["manifests/keda.yaml", "manifests", "keda.yaml"])
+def test_a_link_that_leads_out_of_a_catalog_is_refused(tmp_path: Path, manifest: Path, place: str) -> None:
+    folder, outside = manifest.parents[1], tmp_path / "outside"
+    (folder / "keda.yaml").write_text(TEMPLATE.replace("LINK", "manifests/keda.yaml"))
+    (folder / place).rename(outside)
+    (folder / place).symlink_to(outside)
+    found = sources(tmp_path, str(folder))
+    with pytest.raises(LifecycleError, match=r"keda.yaml: can't be read: a symbolic link leads"):
+        found.manifest(link_of(found))
+
+
+@pytest.mark.parametrize("path", ["../manifests/keda.yaml", "ABSOLUTE"])
+def test_a_manifest_elsewhere_may_be_named_by_its_path_but_not_by_a_link_there(
+    tmp_path: Path, path: str
+) -> None:
+    (tmp_path / "catalog").mkdir()
+    (tmp_path / "manifests").mkdir()
+    manifest = tmp_path / "manifests" / "keda.yaml"
+    manifest.write_text("the manifest")
+    link = path.replace("ABSOLUTE", str(manifest))
+    (tmp_path / "catalog" / "keda.yaml").write_text(TEMPLATE.replace("LINK", link))
+    found = sources(tmp_path, str(tmp_path / "catalog"))
+    assert found.manifest(link_of(found)) == "the manifest"
+    manifest.rename(tmp_path / "secret")
+    manifest.symlink_to(tmp_path / "secret")
+    found = sources(tmp_path, str(tmp_path / "catalog"))
+    with pytest.raises(LifecycleError, match="a symbolic link leads from it out of"):
+        found.manifest(link_of(found))
+
+
+def test_a_file_that_the_user_names_may_be_a_link(tmp_path: Path, manifest: Path) -> None:
+    link, template = tmp_path / "link.yaml", tmp_path / "template.yaml"
+    link.symlink_to(manifest)
+    (tmp_path / "real.yaml").write_text(TEMPLATE)
+    template.symlink_to(tmp_path / "real.yaml")
+    found = sources(tmp_path, str(template), modules=[{"name": "keda", "manifest": str(link)}])
+    assert found.manifest(str(link)) == "the manifest"
+    assert len(found.documents()) == 1
+
+
+@pytest.mark.parametrize("name", ["catalog", "manifest"])
+def test_texts_are_limited(tmp_path: Path, manifest: Path, server: FileServer, name: str) -> None:
+    url = server.put("m.yaml", "x" * 2_000_000)
+    manifest.write_text("x" * 2_000_000)
+    for place in (url, str(manifest)):
+        asked = {"modules": [{"manifest": place}]} if name == "manifest" else {}
+        found = sources(tmp_path, *([] if asked else [place]), limits={"rendered_mb": 1}, **asked)
+        with pytest.raises(LifecycleError, match=r"more than 1 MB.* raise the limit rendered_mb"):
+            found.manifest(place)
+
+
+def test_the_copies_are_named_without_a_login(tmp_path: Path, server: FileServer) -> None:
+    """A copy is found again after its login has changed, and no name can be tried out for a login."""
+    url = server.put("keda.yaml", TEMPLATE)
+    names = set()
+    for login in ("one:hunter2@", "two:hunter3@", ""):
+        assert sources(tmp_path, url.replace("//", f"//{login}")).documents()
+        names |= {path.name for path in (tmp_path / "cache").iterdir()}
+    assert len(names) == 2
+
+
+def test_manifests_whose_urls_differ_in_their_queries_are_told_apart(
+    tmp_path: Path, server: FileServer
+) -> None:
+    url = server.put("keda.yaml", "the manifest")
+    asked = [{"name": str(number), "manifest": f"{url}?token={number}"} for number in range(2)]
+    params = {"catalog": [], "catalog_cache": str(tmp_path), "checksums": {}, "modules": asked}
+    hidden = [one["manifest"] for one in options_without_logins(params)["modules"]]
+    assert len(set(hidden)) == 2
+    assert not any("token" in link or "?" in link for link in hidden)
+    found = ModuleSources(params)
+    assert [found.manifest(link) for link in hidden] == ["the manifest"] * 2
+    assert server.requested == ["/keda.yaml?token=0", "/keda.yaml?token=1"]

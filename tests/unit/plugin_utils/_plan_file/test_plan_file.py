@@ -59,7 +59,7 @@ def test_it_is_read_as_it_was_written_by_its_owner_only(tmp_path: Path) -> None:
 
 
 def test_every_option_is_either_kept_or_given_again_or_about_keeping() -> None:
-    about_keeping = {"plan", "plan_out", "plan_digest", "plan_hop"}
+    about_keeping = {"limits", "plan", "plan_out", "plan_digest", "plan_hop"}
     known = {*PLAN_OPTIONS, *SECRET_OPTIONS, *about_keeping, *RUN_SPEC}
     assert known == set(DEFINITION.argument_spec)
 

@@ -12,14 +12,15 @@ import os
 import tarfile
 import tempfile
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import Limits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import open_source
 
 Member = tuple[tarfile.TarInfo, bytes]
@@ -165,8 +166,12 @@ def test_urls_that_can_not_be_reached(server: str, temporary: Path) -> None:
 
 
 def test_no_login_is_shown() -> None:
-    assert without_login("https://u:p@h:1/a.tgz?x=y#z") == "https://h:1/a.tgz"
-    assert without_login("/some/where@2x") == "/some/where@2x"
+    source = "http://user:hunter2@127.0.0.1:9/a.tgz?token=hunter3"
+    for asked in (source, source.replace("http", "ftp"), source.replace("http://", "http:/")):
+        message = refused(ReleaseRequest(asked, checksum="0" * 64 if asked == source else ""))
+        assert "127.0.0.1:9/a.tgz" in message
+        assert "hunter" not in message
+    assert "hunter" not in refused(ReleaseRequest("a.tgz", checksum=source))
 
 
 def test_what_is_no_release(tmp_path: Path) -> None:
@@ -200,6 +205,45 @@ def test_nothing_evil_is_unpacked(archive: Callable[..., Path], temporary: Path,
     path = archive(member("components.yaml", "x"), evil)
     assert "is not safe to unpack" in refused(ReleaseRequest(str(path)))
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "members", "message"),
+    [
+        (Limits(archive_files=3), [member(f"a/{number}") for number in range(4)], "more than 3 files"),
+        (Limits(archive_mb=1), [member(f"a/{n}", "x" * 300_000) for n in range(4)], "more than 1 MB"),
+        (Limits(archive_mb=1, archive_files=9), [member("a/b", "\0" * 9_000_000)], "more than 1 MB"),
+        (Limits(), [member("a/" + "b/" * 5000)], "a name that is too long"),
+        (Limits(), [member("a", pax_headers={"comment": "x" * 2_000_000})], "a header that is too long"),
+    ],
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_archive_that_unpacks_to_too_much_is_refused_and_nothing_of_it_stays(
+    archive: Callable[..., Path],
+    temporary: Path,
+    limits: Limits,
+    members: list[Member],
+    message: str,
+    whole: bool,
+) -> None:
+    path = archive(member("components.yaml", "x"), *members)
+    tracemalloc.start()
+    with (
+        pytest.raises(
+            ReleaseError, match=f"kyma-2.9.tar.gz: the archive can't be unpacked: it has {message}"
+        ),
+        open_source(ReleaseRequest(str(path), limits=limits), whole=whole),
+    ):
+        pass
+    assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    tracemalloc.stop()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_sparse_file_counts_by_its_size(archive: Callable[..., Path]) -> None:
+    sparse = {"GNU.sparse.map": "0,1", "GNU.sparse.size": "1000000000000", "GNU.sparse.name": "a"}
+    path = archive(member("components.yaml", "x"), member("a", "y", pax_headers=sparse))
+    assert "more than 1024 MB" in refused(ReleaseRequest(str(path)))
 
 
 def test_an_absolute_path_stays_inside(archive: Callable[..., Path], tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def test_whether_there_may_be_a_namespace_is_seen_without_reading(
     write: Write, text: str, may_have: bool
 ) -> None:
     root = write({"a.yaml": f"apiVersion: v1\n{text}\n"})
-    assert files_source_hash([root / "a.yaml"]).has_namespaces is may_have
+    assert files_source_hash([root / "a.yaml"], root).has_namespaces is may_have
 
 
 class TestMaterials:

@@ -36,6 +36,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.trans
     Transport,
     bypasses_proxy,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from tests.support.apiserver import Reply, Seen, serve, status
 
@@ -560,3 +561,17 @@ def test_connecting_makes_no_request() -> None:
         cluster = connect({"host": server.url, "api_key": "x", "name": "other options are ignored"})
         assert server.seen == []
         assert cluster.requests == {}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"host": "https://user:hunter2@127.0.0.1:9?token=hunter2"},
+        {"host": "ftp://user:hunter2@127.0.0.1:9"},
+        {"host": "https://127.0.0.1:9", "proxy": "http://user:hunter2@127.0.0.1:9"},
+    ],
+)
+def test_no_login_of_a_url_is_shown(options: dict[str, str]) -> None:
+    with pytest.raises(LifecycleError, match=r"127\.0\.0\.1:9") as caught:
+        connect({**options, "api_key": "x"}).get("v1", "Namespace", "a")
+    assert "hunter2" not in str(caught.value)
