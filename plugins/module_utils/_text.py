@@ -13,7 +13,9 @@ cluster, in the code that reads health and records, and where the output of a pr
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
 
 LONGEST_LINE = 2000
@@ -52,3 +54,9 @@ def without_login(url: str) -> str:
     if not parts.scheme or not parts.netloc:
         return url
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def extra_variable(name: str, values: Sequence[str]) -> str:
+    """The option of ``ansible-playbook`` that sets a variable to a list, quoted for a shell."""
+    value = json.dumps({name: [*values]}).replace("'", "'\\''")
+    return f"-e '{value}'"

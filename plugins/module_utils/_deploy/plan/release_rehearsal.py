@@ -27,10 +27,10 @@ from ..._objects.access.review import known_resources
 from ..._objects.apply.apply_object import KnownObjects
 from ..._objects.apply.apply_set import WaitCallbacks
 from ..._objects.apply.crd_narrowing import narrow_definition
-from ..._objects.apply.own_webhooks import OwnWebhooks
 from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._objects.inventory.inventory import Inventory, entries_of
 from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
+from ..._objects.webhooks.own_webhooks import OwnWebhooks
 from ..._release.model import FOUNDATION, ComponentEntry, Release
 from ..._runs.records.runs import read_runs
 from ...migration import GLOBAL, Phase
@@ -46,6 +46,7 @@ from .preflight import PreflightResult, run_preflight
 from .prune_rehearsal import PruneRehearsal
 from .release_plan import Plan, PlanRequest, with_later_changes
 from .wave_rehearsal import ReleaseContext, WaveRehearsal
+from .webhook_check import WebhookCheck
 
 
 class ReleaseRehearsal:
@@ -124,6 +125,7 @@ class ReleaseRehearsal:
             alone=request.alone,
         )
         self._rehearsal = WaveRehearsal(context, self._migrations, self._changes)
+        self._webhook_warnings: list[str] = []
         self.remaining_inventories = observed.inventories
 
     @property
@@ -166,6 +168,7 @@ class ReleaseRehearsal:
             warnings=(
                 *release.warnings,
                 *self._webhooks.warnings,
+                *self._webhook_warnings,
                 *found.notes,
                 *migration_warnings(
                     self._migrating.migrations,
@@ -251,6 +254,9 @@ class ReleaseRehearsal:
         writes += [change for orphan in orphans for change in orphan.changes]
         if not (working or needed or moves or writes or self._is_unsettled or self._observed.refused):
             return PreflightResult(())
+        if self._check_webhooks(components):
+            # Reviews of rights would fail, too.
+            return PreflightResult(tuple(self._blockers))
         found = run_preflight(
             self._cluster,
             IntendedChanges(
@@ -269,6 +275,18 @@ class ReleaseRehearsal:
         )
         self._blockers = list(found.blockers)
         return found
+
+    def _check_webhooks(self, components: Sequence[ComponentPlan]) -> bool:
+        """Find the webhooks that would prevent runs from writing; whether one prevents it now."""
+        check = WebhookCheck(
+            self._cluster, self._webhooks, self._request.record_kinds, self._request.policy.allow_webhooks
+        )
+        changes = [(one.name, change) for one in components for change in one.changes]
+        changes += [(one.component, change) for one in self._migrations.needed for change in one.writes]
+        silent, warnings = check.check_existing()
+        self._blockers += [*check.new_blockers(changes), *silent]
+        self._webhook_warnings = warnings
+        return bool(silent)
 
     def _served(self, api_version: str, kind: str) -> Resource | None:
         brought = self._brought.get((group_of(api_version), kind))

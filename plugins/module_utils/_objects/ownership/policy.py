@@ -31,6 +31,8 @@ class Policy:
         takeover: write objects that other tools manage, and take over the fields of these tools.
         prune: delete components that the release lacks.
         prune_allow: what is pruned despite its kind; kinds, or single objects as ``Kind namespace/name``.
+        allow_webhooks: the names of admission webhooks that a release may bring although no run can write
+            while one of them does not answer.
     """
 
     replace_immutable: tuple[str, ...] = ("Job",)
@@ -40,6 +42,7 @@ class Policy:
     takeover: bool = False
     prune: bool = False
     prune_allow: tuple[str, ...] = ()
+    allow_webhooks: tuple[str, ...] = ()
 
     @property
     def takes_from_others(self) -> bool:

@@ -23,6 +23,7 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
         takeover=params["takeover"],
         prune=bool(params.get("prune")),
         prune_allow=tuple(params.get("prune_allow") or ()),
+        allow_webhooks=tuple(params.get("allow_webhooks") or ()),
     )
 
 
