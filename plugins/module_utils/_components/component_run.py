@@ -20,6 +20,7 @@ from .._errors import MOST_REASONS, LifecycleError
 from .._objects.apply.apply_object import AppliedObject, KnownObjects
 from .._objects.apply.apply_set import CRD, ApplyResult, WaitCallbacks, apply_objects
 from .._objects.apply.last_check import late_refusals
+from .._objects.apply.refusals import is_immutable, recreation_advice
 from .._objects.health.diagnosis import diagnose, diagnose_from
 from .._objects.health.served_kinds import wait_until_served
 from .._objects.health.status import FAILED as BROKEN
@@ -173,9 +174,11 @@ class ComponentWork:
         self._keep_begun()
         self._warnings += self._applied.warnings
         if self._applied.refused:
-            raise _Stopped(
-                FAILED, "; ".join(str(refusal.error) for refusal in self._applied.refused[:MOST_REASONS])
-            )
+            shown = self._applied.refused[:MOST_REASONS]
+            immutable = [refusal.ref for refusal in self._applied.refused if is_immutable(refusal.error)]
+            advice = recreation_advice(immutable, place.policy.replace_immutable) if immutable else ""
+            reasons = "; ".join(str(refusal.error) for refusal in shown)
+            raise _Stopped(FAILED, ". ".join(filter(None, (reasons, advice))))
         if self._applied.untried:
             raise _Stopped(
                 CANCELLED,

@@ -19,7 +19,12 @@ from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.errors import ClusterError
 from .._cluster.kinds import NAMESPACE_KIND
 from .._components.component_plan import ComponentPlan
-from .._components.component_rehearsal import ComponentRehearsal, RehearsalContext, refusal_blocker
+from .._components.component_rehearsal import (
+    ComponentRehearsal,
+    RehearsalContext,
+    refusal_blocker,
+    with_recreation_advice,
+)
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
 from .._components.migrations.migration_runner import MigrationRunner
 from .._components.migrations.rehearsal import MigrationRehearsal
@@ -224,17 +229,18 @@ class ModulePlanner:
         refs = {ref_of(obj): obj for obj in start.objects}
         replaced = [one.ref for one in applied.applied if one.replaced]
         found = rehearsal.end(start, applied, self.changes.take(refs, replaced))
-        problems = [
-            *(blocker.message for blocker in start.blockers),
-            *(refusal_blocker(component.name, refusal).message for refusal in applied.refused),
-            *(blocker.message for blocker in found.blockers),
+        blockers = [
+            *start.blockers,
+            *(refusal_blocker(component.name, refusal) for refusal in applied.refused),
+            *found.blockers,
         ]
+        blockers = with_recreation_advice(blockers, self._request.policy)
         planned = replace(
             planned,
             component=component,
             plan=found.plan,
             scaling=self._scaling(planned.outlook, component),
-            problem="; ".join(problems),
+            problem="; ".join(blocker.message for blocker in blockers),
         )
         return self._with_configuration(planned, component)
 

@@ -15,7 +15,7 @@ from ..._cluster.kinds import defined_kinds
 from ..._components.component_inventory import deployed_as
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._components.component_preflight import IntendedChanges
-from ..._components.component_rehearsal import RehearsalContext, RehearsedComponent
+from ..._components.component_rehearsal import RehearsalContext, RehearsedComponent, with_recreation_advice
 from ..._components.desired_component import DesiredComponent
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.migrations.plan_warnings import migration_warnings
@@ -160,7 +160,7 @@ class ReleaseRehearsal:
             migrations=self._migrations_with_history(),
             waves=tuple(waves),
             stages=tuple(stages_of(waves, self._roles())),
-            blockers=tuple(self._blockers),
+            blockers=tuple(with_recreation_advice(self._blockers, self._request.policy)),
             basis=self._observed.basis,
             versions=self._observed.versions,
             searched=self._found.searched,
