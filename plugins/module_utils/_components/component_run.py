@@ -170,6 +170,7 @@ class ComponentWork:
             known=KnownObjects(self._known, place.known.autoscaled, by_uid=True),
             cancelled=place.out_of_grace,
             answered=self._note_answer,
+            may_repeat=lambda: time.monotonic() < self._deadline and not place.out_of_grace(),
         )
         self._keep_begun()
         self._warnings += self._applied.warnings

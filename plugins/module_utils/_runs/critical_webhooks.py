@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Object, Ref, ref_of
-from .._objects.apply.change import ObjectChange
-from .._objects.webhooks.matching import (
+from .._cluster.admission.matching import (
     CONFIGURATION_KINDS,
     AdmissionRequest,
     fail_closed_webhooks,
     is_called,
 )
+from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Object, Ref, ref_of
+from .._objects.apply.change import ObjectChange
 from .._text import extra_variable
 from .lease.lease import LEASE_API_VERSION, LEASE_NAME, LEASE_OBJECT_KIND, LIFECYCLE_NAMESPACE
 from .records.definitions import RecordKinds

@@ -27,10 +27,10 @@ from ..._objects.access.review import known_resources
 from ..._objects.apply.apply_object import KnownObjects
 from ..._objects.apply.apply_set import WaitCallbacks
 from ..._objects.apply.crd_narrowing import narrow_definition
+from ..._objects.apply.own_webhooks import OwnWebhooks
 from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._objects.inventory.inventory import Inventory, entries_of
 from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
-from ..._objects.webhooks.own_webhooks import OwnWebhooks
 from ..._release.model import FOUNDATION, ComponentEntry, Release
 from ..._runs.records.runs import read_runs
 from ...migration import GLOBAL, Phase

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
+from ..._cluster.admission.matching import AdmissionRequest
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import ClusterError, silent_webhook
 from ..._components.component_plan import Blocker
 from ..._objects.access.rights import Right, access_review
 from ..._objects.apply.change import ObjectChange
-from ..._objects.webhooks.matching import AdmissionRequest
-from ..._objects.webhooks.own_webhooks import OwnWebhooks
+from ..._objects.apply.own_webhooks import OwnWebhooks
 from ..._runs.critical_webhooks import (
     ACCESS_REVIEWS,
     NEW_NAMESPACE_LABELS,

@@ -95,10 +95,7 @@ NOT_OURS["matchExpressions"][0]["values"] = ["kyma-lifecycle", "kube-system"]
         ({"namespaceSelector": {}}, ALL),
         ({"objectSelector": {"matchLabels": {"guarded": "yes"}}}, set()),
         ({"objectSelector": {"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}}, ALL),
-        (
-            {"objectSelector": {"matchExpressions": [{"key": f"{OURS}/owner", "operator": "Exists"}]}},
-            ({"objectSelector": {"matchExpressions": [OWNED]}}, {RECORDS}),
-        ),
+        ({"objectSelector": {"matchExpressions": [OWNED]}}, {RECORDS}),
         ({"matchConditions": [{"expression": f"request.resource.group != '{OURS}'"}]}, ALL - {RECORDS}),
         ({"matchConditions": [{"expression": "request.namespace != 'kyma-lifecycle'"}]}, ALL - {LEASES}),
         (

@@ -8,10 +8,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 
+from ..._cluster.admission.matching import CONFIGURATION_KINDS
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError
 from ..._threads import map_in_threads
-from .matching import CONFIGURATION_KINDS
 
 API_VERSION = "admissionregistration.k8s.io/v1"
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._cluster.cluster import Object
-from ..._cluster.object_selectors import is_met, selector_requirements
+from ..cluster import Object
+from ..object_selectors import is_met, selector_requirements
 from .match_conditions import is_excluded
 
 CONFIGURATION_KINDS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.webhooks.match_conditions import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.admission.match_conditions import (
     UNKNOWN,
     evaluate,
 )
