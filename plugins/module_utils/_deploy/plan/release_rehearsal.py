@@ -27,7 +27,6 @@ from ..._objects.access.review import known_resources
 from ..._objects.apply.apply_object import KnownObjects
 from ..._objects.apply.apply_set import WaitCallbacks
 from ..._objects.apply.crd_narrowing import narrow_definition
-from ..._objects.apply.own_webhooks import OwnWebhooks
 from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._objects.inventory.inventory import Inventory, entries_of
 from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
@@ -40,6 +39,7 @@ from ..desired.release_versions import is_open, is_same, server_problem, upgrade
 from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import irreversible_changes
 from .observed_state import ObservedState
+from .own_webhooks import OwnWebhooks
 from .partial_deployment import partial_deployment_problems, partial_deployment_warnings
 from .plan_progress import PlanProgress
 from .preflight import PreflightResult, run_preflight

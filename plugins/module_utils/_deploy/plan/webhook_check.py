@@ -16,7 +16,6 @@ from ..._cluster.errors import ClusterError, silent_webhook
 from ..._components.component_plan import Blocker
 from ..._objects.access.rights import Right, access_review
 from ..._objects.apply.change import ObjectChange
-from ..._objects.apply.own_webhooks import OwnWebhooks
 from ..._runs.critical_webhooks import (
     ACCESS_REVIEWS,
     NEW_NAMESPACE_LABELS,
@@ -30,6 +29,7 @@ from ..._runs.critical_webhooks import (
 from ..._runs.lease.lease import LIFECYCLE_NAMESPACE
 from ..._runs.records.definitions import RecordKinds
 from ..._threads import map_in_threads
+from .own_webhooks import OwnWebhooks
 
 _OPTION = "kyma_allow_webhooks"
 _TRIAL = "webhook-check"
