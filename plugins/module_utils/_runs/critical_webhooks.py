@@ -9,7 +9,7 @@ A run that can't write can't repair the server of such a webhook either.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .._cluster.admission.matching import (
     CONFIGURATION_KINDS,
@@ -85,19 +85,10 @@ def requests_of_runs(kinds: RecordKinds) -> tuple[AdmissionRequest, ...]:
         for operation in _WRITES
     ]
     group, _slash, version = LEASE_API_VERSION.partition("/")
-    leases = [
-        AdmissionRequest(
-            LEASES,
-            operation,
-            group,
-            "leases",
-            LEASE_OBJECT_KIND,
-            (version,),
-            LIFECYCLE_NAMESPACE,
-            LEASE_NAME,
-        )
-        for operation in _WRITES
-    ]
+    lease = AdmissionRequest(
+        LEASES, "CREATE", group, "leases", LEASE_OBJECT_KIND, (version,), LIFECYCLE_NAMESPACE, LEASE_NAME
+    )
+    leases = [replace(lease, operation=operation) for operation in _WRITES]
     return (*reviews, *records, *leases)
 
 
@@ -111,11 +102,11 @@ def critical_webhooks(
         requests: see :func:`requests_of_runs`.
         namespace_labels: of the namespace of the Leases.
     """
-    found = {
-        name: tuple(one for one in requests if is_called(webhook, one, namespace_labels))
+    return [
+        CriticalWebhook(ref_of(configuration), name, called)
         for name, webhook in fail_closed_webhooks(configuration).items()
-    }
-    return [CriticalWebhook(ref_of(configuration), name, called) for name, called in found.items() if called]
+        if (called := tuple(one for one in requests if is_called(webhook, one, namespace_labels)))
+    ]
 
 
 def new_critical_webhooks(
@@ -140,13 +131,7 @@ def new_critical_webhooks(
 
 
 def new_webhook_problem(webhook: CriticalWebhook, wanted: Sequence[str], option: str) -> str:
-    """Why a release must not bring a webhook, and what to do.
-
-    Args:
-        webhook: the webhook.
-        wanted: the names of all webhooks that the option has to allow.
-        option: the variable with the allowed names.
-    """
+    """Why a release must not bring a webhook, and the value of an option that allows all wanted ones."""
     return (
         f"{webhook}. While it does not answer, no run can write to the cluster, not even to repair it."
         f" Exclude these requests from its rules, set the failurePolicy Ignore, or allow it by name:"

@@ -38,9 +38,7 @@ _METHODS: dict[str, Callable[[str, str], bool]] = {
     "startsWith": str.startswith,
     "endsWith": str.endswith,
     "contains": lambda text, part: part in text,
-    "matches": lambda text, pattern: re.search(_quick(pattern), text) is not None,
 }
-_QUICK = re.compile(r"[\w.\\^$|()-]*")
 _LONGEST = 4096
 """Characters of an expression; longer ones are unknown."""
 
@@ -119,15 +117,8 @@ def _applied(function: Callable[[Any, Any], bool] | None, left: Any, right: Any)
         return UNKNOWN
     try:
         return function(left, right)
-    except (TypeError, AttributeError, re.error):
+    except (TypeError, AttributeError):
         return UNKNOWN
-
-
-def _quick(pattern: str) -> str:
-    """A pattern without repetitions: others may take Python very long, unlike the server."""
-    if not _QUICK.fullmatch(pattern):
-        raise re.error("not evaluated")
-    return pattern
 
 
 def _has(member: ast.Attribute, variables: Mapping[str, Any]) -> Any:

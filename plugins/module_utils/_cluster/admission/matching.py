@@ -106,28 +106,17 @@ def _selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> b
 
 def _variables(request: AdmissionRequest) -> dict[str, Any]:
     """The variables of match conditions that are known; not the user, nor the content of the object."""
-    meta = {
-        key: value
-        for key, value in (
-            ("name", request.name),
-            ("namespace", request.namespace),
-            ("labels", dict(request.labels)),
-        )
-        if value
-    }
+    named = {"name": request.name, "namespace": request.namespace, "labels": dict(request.labels)}
+    meta = {key: value for key, value in named.items() if value}
     obj = {"apiVersion": request.api_version, "kind": request.kind, "metadata": meta}
-    version = request.versions[0]
-    resource = {"group": request.group, "version": version, "resource": request.resource}
-    kind = {"group": request.group, "version": version, "kind": request.kind}
+    served = {"group": request.group, "version": request.versions[0]}
+    resource, kind = {**served, "resource": request.resource}, {**served, "kind": request.kind}
     known = {
         "operation": request.operation,
         "namespace": request.namespace,
-        "resource": resource,
-        "requestResource": resource,
-        "kind": kind,
-        "requestKind": kind,
-        "subResource": "",
-        "requestSubResource": "",
+        **dict.fromkeys(("resource", "requestResource"), resource),
+        **dict.fromkeys(("kind", "requestKind"), kind),
+        **dict.fromkeys(("subResource", "requestSubResource"), ""),
         **({"name": request.name} if request.name else {}),
     }
     # The server passes a null for the missing one.

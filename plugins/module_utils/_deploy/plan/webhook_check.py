@@ -108,12 +108,12 @@ class WebhookCheck:
         for found in self._examples(request):
             meta = {**place, "labels": found["metadata"].get("labels") or {}}
             trial = {**found, **kind, "metadata": {**meta, "name": _TRIAL}}
-            named = (*kind.values(), found["metadata"]["name"], request.namespace or None)
-            uid = found["metadata"].get("uid")
+            name, uid = found["metadata"]["name"], found["metadata"].get("uid")
+            named = (request.api_version, request.kind, name, request.namespace or None)
             if request.operation == "CREATE":
                 yield partial(self.cluster.create, trial, dry_run=True)
             elif uid and request.operation == "UPDATE":
-                yield partial(self.cluster.patch, *named, {}, dry_run=True)
+                yield partial(self.cluster.patch, *named, patch={}, dry_run=True)
             elif uid:
                 yield partial(self.cluster.delete, *named, uid=uid, dry_run=True)
 

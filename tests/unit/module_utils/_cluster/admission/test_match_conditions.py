@@ -36,7 +36,6 @@ LEASE: dict[str, Any] = {
         ("!(request.resource.resource in ['leases', 'events'])", False),
         ("has(object.metadata.labels)", False),
         ("oldObject == null", True),
-        ("request.namespace.matches('^kyma-(lifecycle|system)$')", True),
         ("request.resource.group.contains('k8s') ||\n  request.userInfo.username == 'me'", True),
         # One side decides, although the other one is unknown.
         ("request.userInfo.username == 'me' && request.namespace == 'default'", False),
