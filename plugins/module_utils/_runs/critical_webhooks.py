@@ -102,11 +102,15 @@ def critical_webhooks(
         requests: see :func:`requests_of_runs`.
         namespace_labels: of the namespace of the Leases.
     """
-    return [
-        CriticalWebhook(ref_of(configuration), name, called)
-        for name, webhook in fail_closed_webhooks(configuration).items()
-        if (called := tuple(one for one in requests if is_called(webhook, one, namespace_labels)))
-    ]
+    try:
+        return [
+            CriticalWebhook(ref_of(configuration), name, called)
+            for name, webhook in fail_closed_webhooks(configuration).items()
+            if (called := tuple(one for one in requests if is_called(webhook, one, namespace_labels)))
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        # The API server refuses a configuration of another form.
+        return []
 
 
 def new_critical_webhooks(
@@ -120,13 +124,11 @@ def new_critical_webhooks(
     for change in changes:
         if change.after is None or change.ref.kind not in CONFIGURATION_KINDS:
             continue
-        before, after = fail_closed_webhooks(change.before), fail_closed_webhooks(change.after)
-        changed = {name for name, webhook in after.items() if before.get(name) != webhook}
-        found += [
-            one
-            for one in critical_webhooks(change.after, requests, namespace_labels)
-            if one.name in changed and one.name not in allowed
-        ]
+        critical = critical_webhooks(change.after, requests, namespace_labels)
+        if critical:
+            before, after = fail_closed_webhooks(change.before), fail_closed_webhooks(change.after)
+            changed = {name for name, webhook in after.items() if before.get(name) != webhook}
+            found += [one for one in critical if one.name in changed and one.name not in allowed]
     return found
 
 
