@@ -13,8 +13,9 @@ cluster, in the code that reads health and records, and where the output of a pr
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
@@ -102,3 +103,9 @@ def secrets_of(url: str) -> list[str]:
     parts = [login, login.partition(":")[2], rest[1:], *values]
     found = {text for part in parts for text in (part, unquote(part), unquote_plus(part))}
     return sorted((text for text in found if len(text) >= _SHORTEST_SECRET), key=len, reverse=True)
+
+
+def extra_variable(name: str, values: Sequence[str]) -> str:
+    """The option of ``ansible-playbook`` that sets a variable to a list, quoted for a shell."""
+    value = json.dumps({name: [*values]}).replace("'", "'\\''")
+    return f"-e '{value}'"

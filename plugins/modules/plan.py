@@ -56,6 +56,16 @@ options:
     type: bool
     default: false
   # Expert options.
+  allow_webhooks:
+    description:
+      - Names of admission webhooks that the release may add or change although they can lock out every later
+        run.
+      - These are webhooks with the failure policy V(Fail) that the API server asks about access reviews, the
+        records of this collection, or Leases in the namespace C(kyma-lifecycle). While such a webhook does
+        not answer, no run can write. Otherwise the plan is refused.
+    type: list
+    elements: str
+    default: []
   component_roles:
     description:
       - Roles that deploy a component instead of C(kyma.lifecycle.kyma_component), by component name.

@@ -186,6 +186,16 @@ class Inconvertible(ApiError):
     """
 
 
+class ServerTimeout(ApiError):
+    """The server did not complete a request within its own time limit: it, or its etcd, is overloaded."""
+
+    def __str__(self) -> str:
+        return (
+            f"{super().__str__()}: the API server does not keep up, also with repeated requests; reduce the"
+            " load on it and its etcd (`kubectl get --raw '/readyz?verbose'`), and run this again"
+        )
+
+
 _BY_STATUS: dict[int, type[ApiError]] = {
     400: Invalid,
     401: Unauthorized,
@@ -197,6 +207,7 @@ _BY_STATUS: dict[int, type[ApiError]] = {
 }
 UNTYPEABLE_MARK = "failed to create typed patch object"
 INCONVERTIBLE_MARK = "request to convert CR"
+ETCD_TIMEOUT_MARK = "etcdserver: request timed out"
 
 
 def api_error(action: str, status: int, body: dict[str, Any]) -> ApiError:
@@ -221,6 +232,8 @@ def api_error(action: str, status: int, body: dict[str, Any]) -> ApiError:
         kind = AlreadyExists
     elif UNTYPEABLE_MARK in message:
         kind = Untypeable
+    elif (status == 504 and reason == "Timeout") or ETCD_TIMEOUT_MARK in message:
+        kind = ServerTimeout
     elif status == 500 and not reason and INCONVERTIBLE_MARK in message:
         kind = Inconvertible
     return kind(action, status=status, reason=reason, api_message=message, causes=causes)

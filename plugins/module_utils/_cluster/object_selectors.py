@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .cluster import Object
@@ -50,6 +50,31 @@ def field_matcher(selector: str) -> Matches:
             raise _unreadable(f"invalid selector: '{selector}'; can't understand '{part}'")
         checks.append((path.strip().split("."), operator != "!=", value.strip()))
     return lambda obj: all((_field(obj, path) == value) == wanted for path, wanted, value in checks)
+
+
+Requirement = tuple[str, str, list[str]]
+"""Key, operator and values."""
+
+
+def selector_requirements(selector: Mapping[str, Any]) -> Iterator[Requirement]:
+    """The requirements of a selector with ``matchLabels`` and ``matchExpressions``."""
+    for key, value in (selector.get("matchLabels") or {}).items():
+        yield key, "In", [value]
+    for one in selector.get("matchExpressions") or ():
+        yield one["key"], one["operator"], [label_text(value) for value in one.get("values") or ()]
+
+
+def is_met(requirement: Requirement, labels: Mapping[str, str]) -> bool:
+    """Decides like labels.Requirement of k8s.io/apimachinery."""
+    key, operator, values = requirement
+    if operator in ("Exists", "DoesNotExist"):
+        return (key in labels) == (operator == "Exists")
+    return (key in labels and labels[key] in values) == (operator == "In")
+
+
+def label_text(value: object) -> str:
+    """The value of a label as text; YAML reads some as booleans."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _split(selector: str) -> list[str]:

@@ -26,11 +26,13 @@ class Blocker:
         component: its component, or empty.
         message: the problem, its object, and what to do, in a sentence.
         is_hold: whether the reason is a hold on the cluster.
+        recreates: the object that would have to be recreated, if that is the reason.
     """
 
     component: str
     message: str
     is_hold: bool = False
+    recreates: Ref | None = None
 
     def __str__(self) -> str:
         return f"{self.component}: {self.message}" if self.component else self.message

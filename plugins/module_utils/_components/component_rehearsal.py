@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.errors import silent_webhook
@@ -14,7 +14,7 @@ from .._dry_run.dry_run_cluster import DryRunCluster
 from .._objects.apply.apply_object import KnownObjects
 from .._objects.apply.apply_set import ApplyResult, Refusal, WaitCallbacks, apply_objects
 from .._objects.apply.change import ObjectChange
-from .._objects.apply.refusals import is_immutable
+from .._objects.apply.refusals import is_immutable, recreation_advice
 from .._objects.inventory.inventory import Inventory, entries_of, remembered_by
 from .._objects.inventory.inventory_entry import ForeignFields, InventoryEntry, current_entry
 from .._objects.inventory.new_findings import new_findings
@@ -191,18 +191,25 @@ def refusal_blocker(component: str, refusal: Refusal) -> Blocker:
     message = str(refusal.error)
     if str(refusal.ref) not in message:
         message = f"{refusal.ref}: {message}"
-    if is_immutable(refusal.error):
-        message += (
-            f"; add {str(refusal.ref)!r} to replace_immutable (kyma_replace_immutable) to have it deleted "
-            f"and recreated, or {refusal.ref.kind!r} to allow that for all of its kind"
-        )
     webhook = silent_webhook(refusal.error)
     if webhook:
         message += (
             f"; the webhook {webhook} is not part of this deployment: repair its service, or delete its "
             f"configuration, and run the playbook again"
         )
-    return Blocker(component, message)
+    return Blocker(component, message, recreates=refusal.ref if is_immutable(refusal.error) else None)
+
+
+def with_recreation_advice(blockers: Iterable[Blocker], policy: Policy) -> list[Blocker]:
+    """Blockers of which the last one that an immutable field causes says how to allow all of these."""
+    found = list(blockers)
+    places = [place for place, one in enumerate(found) if one.recreates]
+    if places:
+        refs = [one.recreates for one in found if one.recreates]
+        last = found[places[-1]]
+        advice = recreation_advice(refs, policy.replace_immutable)
+        found[places[-1]] = replace(last, message=f"{last.message}. {advice}")
+    return found
 
 
 def _is_outdated(inventory: Inventory | None, component: DesiredComponent) -> bool:

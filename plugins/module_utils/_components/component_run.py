@@ -20,10 +20,11 @@ from .._errors import MOST_REASONS, LifecycleError
 from .._objects.apply.apply_object import AppliedObject, KnownObjects
 from .._objects.apply.apply_set import CRD, ApplyResult, WaitCallbacks, apply_objects
 from .._objects.apply.last_check import late_refusals
+from .._objects.apply.refusals import is_immutable, recreation_advice
 from .._objects.health.diagnosis import diagnose, diagnose_from
 from .._objects.health.served_kinds import wait_until_served
 from .._objects.health.status import FAILED as BROKEN
-from .._objects.health.status import is_always_current
+from .._objects.health.status import assess_health, is_always_current
 from .._objects.health.wait import (
     UnhealthyObject,
     WaitResult,
@@ -32,7 +33,13 @@ from .._objects.health.wait import (
     wait_until_healthy,
 )
 from .._objects.inventory.finished_job_entries import with_finished
-from .._objects.inventory.inventory import Inventory, refreshed_inventory, remembered_by, with_recreated
+from .._objects.inventory.inventory import (
+    COMPONENT,
+    Inventory,
+    refreshed_inventory,
+    remembered_by,
+    with_recreated,
+)
 from .._objects.inventory.inventory_entry import entry_of
 from .._objects.inventory.live_objects import read_live, scope_of
 from .._objects.inventory.namespace_creators import with_namespace_creators
@@ -169,13 +176,16 @@ class ComponentWork:
             known=KnownObjects(self._known, place.known.autoscaled, by_uid=True),
             cancelled=place.out_of_grace,
             answered=self._note_answer,
+            may_repeat=lambda: time.monotonic() < self._deadline and not place.out_of_grace(),
         )
         self._keep_begun()
         self._warnings += self._applied.warnings
         if self._applied.refused:
-            raise _Stopped(
-                FAILED, "; ".join(str(refusal.error) for refusal in self._applied.refused[:MOST_REASONS])
-            )
+            shown = self._applied.refused[:MOST_REASONS]
+            immutable = [refusal.ref for refusal in self._applied.refused if is_immutable(refusal.error)]
+            advice = recreation_advice(immutable, place.policy.replace_immutable) if immutable else ""
+            reasons = "; ".join(str(refusal.error) for refusal in shown)
+            raise _Stopped(FAILED, ". ".join(filter(None, (reasons, advice))))
         if self._applied.untried:
             raise _Stopped(
                 CANCELLED,
@@ -330,11 +340,13 @@ class ComponentWork:
             objects=[one.object for one in applied],
             pages=self._pages,
             watcher=place.watcher,
+            by_state=place.owner_kind == COMPONENT,
         )
         self._healthy = frozenset(one.ref for one in applied) - {one.ref for one in result.unhealthy}
         self._seen = result.seen
         self._watched = result.watched and len(applied) == len(self._applied.applied)
         if result.is_healthy:
+            self._warnings += self._health_warnings()
             return
         if result.ended == "cancelled":
             raise _Stopped(
@@ -345,6 +357,13 @@ class ComponentWork:
         reasons = [diagnose(place.cluster, one) for one in broken[:MOST_REASONS]]
         trouble = [result.trouble] if result.trouble else []
         raise _Stopped(FAILED, why + "; ".join(reasons + trouble))
+
+    def _health_warnings(self) -> list[str]:
+        """What is wrong with objects that are healthy all the same."""
+        if self._place.owner_kind != COMPONENT:
+            return []
+        found = ((ref, assess_health(obj).warning) for ref, obj in sorted(self._seen.items()))
+        return [f"{ref}: {warning}" for ref, warning in found if warning]
 
     def _patience(self) -> float:
         return self._component.timeout or self._place.timeout

@@ -60,7 +60,7 @@ def manifest_health(objects: Mapping[Ref, Object | None]) -> ManagerHealth:
 def _problem(ref: Ref, live: Object | None) -> str:
     if live is None:
         return f"{ref}: it does not exist"
-    health = assess_health(live)
+    health = assess_health(live, by_state=False)
     return "" if health.state == CURRENT else f"{ref}: {health.message}"
 
 

@@ -18,7 +18,12 @@ from .._cluster.errors import ClusterError
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from .._cluster.own_objects import own_object_problem
 from .._components.component_plan import ComponentPlan
-from .._components.component_rehearsal import ComponentRehearsal, RehearsalContext, refusal_blocker
+from .._components.component_rehearsal import (
+    ComponentRehearsal,
+    RehearsalContext,
+    refusal_blocker,
+    with_recreation_advice,
+)
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
 from .._components.migrations.migration_runner import MigrationRunner
 from .._components.migrations.rehearsal import MigrationRehearsal
@@ -230,18 +235,19 @@ class ModulePlanner:
         applied = rehearsal.apply(start, list(refs.values()))
         replaced = [one.ref for one in applied.applied if one.replaced]
         found = rehearsal.end(start, applied, changes.take(refs, replaced))
-        problems = [
-            *(blocker.message for blocker in start.blockers),
-            *(refusal_blocker(component.name, refusal).message for refusal in applied.refused),
-            *(blocker.message for blocker in found.blockers),
+        blockers = [
+            *start.blockers,
+            *(refusal_blocker(component.name, refusal) for refusal in applied.refused),
+            *found.blockers,
         ]
+        blockers = with_recreation_advice(blockers, self._request.policy)
         plan = self._without_own_deletions(planned, found.plan)
         planned = replace(
             planned,
             component=component,
             plan=plan,
             scaling=self._scaling(planned.outlook, component),
-            problem="; ".join(problems),
+            problem="; ".join(blocker.message for blocker in blockers),
         )
         going = self._going(planned, component.refs)
         notes = rehearse_removal(overlay, planned.name, going, planned.approved) if going else []

@@ -66,7 +66,7 @@ def _as_result(entry: InventoryEntry, live: Object | None) -> dict[str, Any]:
         "name": entry.ref.name,
         "dropped": entry.dropped,
         "health": state.state if state else "missing",
-        "message": state.message if state else "the object no longer exists",
+        "message": (state.warning or state.message) if state else "the object no longer exists",
         "untouched": is_as_recorded(entry, live),
         "ceded": list(entry.ceded),
         "added": list(entry.added),

@@ -25,7 +25,14 @@ from .._runs.cluster_result import HELD, state_of_error
 from .._runs.outcomes import FAILED, PLAN, SUCCEEDED, duration_of
 from .shared.option_values import migration_options, policy_of
 from .shared.record_kinds import RECORD_KINDS
-from .shared.shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
+from .shared.shared_options import (
+    ALLOW_WEBHOOKS,
+    DEPLOY_SPEC,
+    LEASE_SPEC,
+    PRUNE_ALLOW,
+    STOPPING_SPEC,
+    WORK_SPEC,
+)
 
 
 def plan(task: Task) -> Result:
@@ -137,6 +144,7 @@ DEFINITION = TaskDefinition(
     argument_spec={
         **DEPLOY_SPEC,
         **PRUNE_ALLOW,
+        **ALLOW_WEBHOOKS,
         "component_roles": {"type": "dict", "default": {}},
         "migration_roles": {"type": "dict", "default": {}},
         "components": {"type": "list", "elements": "str", "default": []},

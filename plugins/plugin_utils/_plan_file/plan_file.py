@@ -43,6 +43,7 @@ PLAN_OPTIONS = (
     "abandon",
     "prune",
     "strict",
+    "allow_webhooks",
     "component_roles",
     "migration_roles",
     *RUN_OPTIONS,

@@ -18,9 +18,9 @@ pytestmark = pytest.mark.control_plane
 Object = dict[str, Any]
 
 
-def guard(name: str, *resources: str) -> Object:
+def guard(name: str, *resources: str, groups: str = "") -> Object:
     """A configuration whose webhook has to allow every write of some resources, and can't."""
-    rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": list(resources)}]
+    rules = [{"apiGroups": [groups], "apiVersions": ["*"], "operations": ["*"], "resources": list(resources)}]
     webhook = {
         "name": f"{name}.example.com",
         "failurePolicy": "Fail",
@@ -60,4 +60,25 @@ def test_a_webhook_of_ours_blocks_no_plan_and_one_of_others_does(
     message = playbook.deploy(small.folder).refused()
     assert "the webhook theirs.example.com is not part of this deployment" in message
     own_cluster.api.delete("admissionregistration.k8s.io/v1", kind, "theirs")
+    playbook.deploy(small.folder).succeeded()
+
+
+def test_one_for_everything_is_refused_and_one_that_locks_us_out_is_named_with_the_command_that_helps(
+    small: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
+) -> None:
+    kind = "ValidatingWebhookConfiguration"
+    command = "kubectl delete validatingwebhookconfiguration guard"
+    for rule in ("selfsubjectaccessreviews", "installations", "*"):
+        small.write("shop", config_map("shop", rule=rule), guard("guard", rule, groups="*"))
+        message = playbook.deploy(small.folder).refused()
+        assert "its webhook guard.example.com has the failurePolicy Fail" in message
+        assert """-e '{"kyma_allow_webhooks": ["guard.example.com"]}'""" in message
+
+    # With it the run can't even record its own result, and the next one can't write at all.
+    playbook.deploy(small.folder, allow_webhooks=["guard.example.com"]).failed()
+    small.write("shop", config_map("shop", tag="four"))
+    message = playbook.deploy(small.folder).refused()
+    assert "It does not answer, so this run could not write." in message
+    assert message.rstrip().endswith(command)
+    own_cluster.api.delete("admissionregistration.k8s.io/v1", kind, "guard")
     playbook.deploy(small.folder).succeeded()

@@ -22,7 +22,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from ..cluster import WriteTerms
-from ..errors import ApiError, ClusterError, Unconfigured, Unreachable, api_error, is_answer, may_have_acted
+from ..errors import (
+    ApiError,
+    ClusterError,
+    ServerTimeout,
+    Unconfigured,
+    Unreachable,
+    api_error,
+    is_answer,
+    may_have_acted,
+)
 from ..substitute import original_warning
 from .login import Login, login_not_accepted, missing_client
 from .retry import INTERNAL, Loss, RetryPolicy
@@ -363,7 +372,7 @@ class Transport:
                 outcome = response.status
                 retry_after = retry_after_seconds(response.headers.get("Retry-After"))
                 failure = api_error(action, response.status, decoded_status(response.data))
-                if outcome >= INTERNAL and (is_answer(failure) or is_refused_rehearsal(outcome, query)):
+                if outcome >= INTERNAL and (is_answer(failure) or is_refused_rehearsal(failure, query)):
                     raise failure
                 if outcome == 401:
                     failure = login_not_accepted(self.login, action)
@@ -432,7 +441,12 @@ class Transport:
 
     def _unreachable(self, error: Exception, *, sent: bool = True) -> Unreachable:
         place = f" ({self.login.origin})" if self.login.origin else ""
-        return Unreachable(f"no answer from {self.login.shown}{place}: {plain_reason(error)}", sent=sent)
+        return Unreachable(
+            f"no answer from {self.login.shown}{place}: {plain_reason(error)}. Check that the API server"
+            " runs, and that network, VPN and proxy let you reach it (`kubectl get --raw /readyz` with the"
+            " same kubeconfig); then run this again",
+            sent=sent,
+        )
 
     def _untrusted(self, error: Exception) -> Unconfigured:
         place = f" ({self.login.origin})" if self.login.origin else ""
@@ -534,9 +548,11 @@ def bypasses_proxy(server: str, no_proxy: str) -> bool:
     return False
 
 
-def is_refused_rehearsal(status: int, query: Iterable[tuple[str, str]]) -> bool:
+def is_refused_rehearsal(failure: ApiError, query: Iterable[tuple[str, str]]) -> bool:
     """Whether a dry run failed inside the server: mostly due to a webhook, which many objects may need."""
-    return status == INTERNAL and ("dryRun", "All") in query
+    return (
+        failure.status == INTERNAL and not isinstance(failure, ServerTimeout) and ("dryRun", "All") in query
+    )
 
 
 def is_own_404(path: str, data: bytes) -> bool:

@@ -15,7 +15,7 @@ from ..._cluster.kinds import defined_kinds
 from ..._components.component_inventory import deployed_as
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._components.component_preflight import IntendedChanges
-from ..._components.component_rehearsal import RehearsalContext, RehearsedComponent
+from ..._components.component_rehearsal import RehearsalContext, RehearsedComponent, with_recreation_advice
 from ..._components.desired_component import DesiredComponent
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.migrations.plan_warnings import migration_warnings
@@ -27,7 +27,6 @@ from ..._objects.access.review import known_resources
 from ..._objects.apply.apply_object import KnownObjects
 from ..._objects.apply.apply_set import WaitCallbacks
 from ..._objects.apply.crd_narrowing import narrow_definition
-from ..._objects.apply.own_webhooks import OwnWebhooks
 from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._objects.inventory.inventory import Inventory, entries_of
 from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
@@ -42,12 +41,14 @@ from ..desired.release_versions import is_open, is_same, server_problem, upgrade
 from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import irreversible_changes
 from .observed_state import ObservedState
+from .own_webhooks import OwnWebhooks
 from .partial_deployment import partial_deployment_problems, partial_deployment_warnings
 from .plan_progress import PlanProgress
 from .preflight import PreflightResult, run_preflight
 from .prune_rehearsal import PruneRehearsal
 from .release_plan import Plan, PlanRequest, with_later_changes
 from .wave_rehearsal import ReleaseContext, WaveRehearsal
+from .webhook_check import WebhookCheck
 
 
 class ReleaseRehearsal:
@@ -126,6 +127,7 @@ class ReleaseRehearsal:
             alone=request.alone,
         )
         self._rehearsal = WaveRehearsal(context, self._migrations, self._changes)
+        self._webhook_warnings: list[str] = []
         self.remaining_inventories = observed.inventories
 
     @property
@@ -161,7 +163,7 @@ class ReleaseRehearsal:
             migrations=self._migrations_with_history(),
             waves=tuple(waves),
             stages=tuple(stages_of(waves, self._roles())),
-            blockers=tuple(self._blockers),
+            blockers=tuple(with_recreation_advice(self._blockers, self._request.policy)),
             basis=self._observed.basis,
             versions=self._observed.versions,
             searched=self._found.searched,
@@ -169,6 +171,7 @@ class ReleaseRehearsal:
             warnings=(
                 *release.warnings,
                 *self._webhooks.warnings,
+                *self._webhook_warnings,
                 *found.notes,
                 *migration_warnings(
                     self._migrating.migrations,
@@ -263,6 +266,9 @@ class ReleaseRehearsal:
         writes += [change for orphan in orphans for change in orphan.changes]
         if not (working or needed or moves or writes or self._is_unsettled or self._observed.refused):
             return PreflightResult(())
+        if self._check_webhooks(components):
+            # Reviews of rights would fail, too.
+            return PreflightResult(tuple(self._blockers))
         found = run_preflight(
             self._cluster,
             IntendedChanges(
@@ -281,6 +287,18 @@ class ReleaseRehearsal:
         )
         self._blockers = list(found.blockers)
         return found
+
+    def _check_webhooks(self, components: Sequence[ComponentPlan]) -> bool:
+        """Find the webhooks that would prevent runs from writing; whether one prevents it now."""
+        check = WebhookCheck(
+            self._cluster, self._webhooks, self._request.record_kinds, self._request.policy.allow_webhooks
+        )
+        changes = [(one.name, change) for one in components for change in one.changes]
+        changes += [(one.component, change) for one in self._migrations.needed for change in one.writes]
+        silent, warnings = check.check_existing()
+        self._blockers += [*check.new_blockers(changes), *silent]
+        self._webhook_warnings = warnings
+        return bool(silent)
 
     def _served(self, api_version: str, kind: str) -> Resource | None:
         brought = self._brought.get((group_of(api_version), kind))

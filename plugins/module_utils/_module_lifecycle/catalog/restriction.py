@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..._cluster.object_selectors import Requirement, is_met, label_text, selector_requirements
+
 BETA_LABEL = "operator.kyma-project.io/beta"
 INTERNAL_LABEL = "operator.kyma-project.io/internal"
 
@@ -44,7 +46,7 @@ def explain_restriction(restriction: Restriction, labels: Mapping[str, Any]) -> 
     """
     if restriction.is_unreadable:
         return "has a ModuleReleaseMeta that can't be used, so nothing tells which clusters may have it"
-    texts = {key: _label_text(value) for key, value in labels.items()}
+    texts = {key: label_text(value) for key, value in labels.items()}
     for is_restricted, what, label in (
         (restriction.beta, "a beta module", BETA_LABEL),
         (restriction.internal, "an internal module", INTERNAL_LABEL),
@@ -53,16 +55,16 @@ def explain_restriction(restriction: Restriction, labels: Mapping[str, Any]) -> 
             return f'is {what}, and the cluster has no label {label}: "true"'
     if restriction.selector is None:
         return ""
-    requirements = list(_requirements(restriction.selector))
+    requirements = list(selector_requirements(restriction.selector))
     if not requirements:
         return "has an empty kymaSelector, which matches no cluster"
-    unmet = [_in_words(one) for one in requirements if not _is_met(one, texts)]
+    unmet = [_in_words(one) for one in requirements if not is_met(one, texts)]
     return f"is for clusters with other labels: {' and '.join(unmet)}" if unmet else ""
 
 
 def is_enabled(value: object) -> bool:
     """Whether the value of a label enables something, in upper or lower case."""
-    return _label_text(value).lower() == "true"
+    return label_text(value).lower() == "true"
 
 
 def selector_faults(selector: Any) -> Iterator[str]:
@@ -90,29 +92,6 @@ def selector_faults(selector: Any) -> Iterator[str]:
             yield f"{operator} for {key} takes {'a list of values' if takes_values else 'no values'}"
 
 
-Requirement = tuple[str, str, list[str]]
-"""Key, operator and values."""
-
-
-def _requirements(selector: Mapping[str, Any]) -> Iterator[Requirement]:
-    for key, value in (selector.get("matchLabels") or {}).items():
-        yield key, "In", [value]
-    for one in selector.get("matchExpressions") or ():
-        yield one["key"], one["operator"], [_label_text(value) for value in one.get("values") or ()]
-
-
-def _is_met(requirement: Requirement, labels: Mapping[str, str]) -> bool:
-    """Decides like labels.Requirement of k8s.io/apimachinery."""
-    key, operator, values = requirement
-    if operator in ("Exists", "DoesNotExist"):
-        return (key in labels) == (operator == "Exists")
-    return (key in labels and labels[key] in values) == (operator == "In")
-
-
 def _in_words(requirement: Requirement) -> str:
     key, operator, values = requirement
     return f"{key} {operator}" + (f" ({', '.join(values)})" if values else "")
-
-
-def _label_text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

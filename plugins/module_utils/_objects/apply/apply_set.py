@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
-from ..._cluster.errors import ClusterError, Forbidden, Unreachable
+from ..._cluster.errors import ClusterError, Forbidden, ServerTimeout, Unreachable
 from ..._threads import map_in_threads
 from ..inventory.finished_job_entries import is_done
 from ..inventory.inventory_entry import ForeignFields
@@ -20,6 +21,8 @@ from .crd_versions import widen_versions
 from .order import CRD_RANK, by_rank, rank_of
 
 CRD = "CustomResourceDefinition"
+REPEAT_SECONDS = 1.0
+"""Seconds until an object is applied again that an overloaded server did not complete."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ def apply_objects(
     keep_going: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
     answered: Callable[[AppliedObject], None] = lambda _applied: None,
+    may_repeat: Callable[[], bool] = lambda: False,
 ) -> ApplyResult:
     """Apply objects in their order, those of one rank in parallel.
 
@@ -108,25 +112,35 @@ def apply_objects(
         keep_going: whether to continue after a refusal, to find all of them.
         cancelled: called before every rank.
         answered: gets each object that the server accepted, also if a later wait raises an error.
+        may_repeat: whether there is time to apply an object again that an overloaded server did not complete.
 
     Raises:
-        Unreachable: the server is unreachable, so no more refusals can be found; only with ``keep_going``.
+        Unreachable, ServerTimeout: the server is unreachable or overloaded, so no more refusals can be found;
+            only with ``keep_going``.
     """
 
     def attempt(obj: Object) -> AppliedObject | Refusal | None:
+        while True:
+            answer = attempt_once(obj)
+            is_slow = isinstance(answer, Refusal) and isinstance(answer.error, ServerTimeout)
+            if not (is_slow and may_repeat()):
+                break
+            time.sleep(REPEAT_SECONDS)
+        if isinstance(answer, Refusal) and isinstance(answer.error, (ServerTimeout, Unreachable)):
+            if keep_going:
+                raise answer.error
+            lost.append(answer.ref)
+        return answer
+
+    def attempt_once(obj: Object) -> AppliedObject | Refusal | None:
         if lost:
             # Each of them would wait as long as the one before for a server that is unreachable.
             return None
         try:
             intent = _widened(cluster, obj) if ref_of(obj) in there else obj
-            if intent is not obj:
+            if intent is not obj and ref_of(obj) not in wide:
                 wide.append(ref_of(obj))
             accepted = apply_object(cluster, intent, policy, waits.until_gone, known)
-        except Unreachable as error:
-            if keep_going:
-                raise
-            lost.append(ref_of(obj))
-            return Refusal(ref_of(obj), error)
         except ClusterError as error:
             return Refusal(ref_of(obj), error)
         answered(accepted)

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
-from ..._cluster.cluster import Object
+from collections.abc import Iterable
+
+from ..._cluster.cluster import Object, Ref
 from ..._cluster.errors import Conflict, Invalid
+from ..._text import extra_variable
 
 
 def with_uid(intent: Object, uid: str) -> Object:
@@ -41,4 +44,18 @@ def is_immutable(refusal: Exception) -> bool:
         and refusal.status == 422
         and not is_other_object(refusal)
         and any(mark in refusal.api_message for mark in _MARKS)
+    )
+
+
+def recreation_advice(refs: Iterable[Ref], allowed: Iterable[str]) -> str:
+    """How to allow that objects are deleted and recreated: the whole new value of the variable.
+
+    Args:
+        refs: the objects.
+        allowed: the present value.
+    """
+    wanted = list(dict.fromkeys([*allowed, *map(str, refs)]))
+    return (
+        "To have what can't be changed deleted and recreated, run the playbook with this, or with a kind"
+        f" instead of its objects:\n    {extra_variable('kyma_replace_immutable', wanted)}"
     )

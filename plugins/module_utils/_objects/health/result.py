@@ -30,17 +30,21 @@ class Health:
         message: a clause that follows the object's name: ``1 of 3 replicas are ready``.
         fails_after: seconds after which this same progressing state counts as failed, or None if it may
             last. The waiting code measures them with its own clock: a cluster's clock may be wrong.
+        settles_after: seconds after which this same progressing state counts as current, or None.
+        warning: what is wrong with an object that is current all the same; a clause like the message.
     """
 
     state: str
     reason: str = ""
     message: str = ""
     fails_after: float | None = None
+    settles_after: float | None = None
+    warning: str = ""
 
 
-def current(message: str = "") -> Health:
+def current(message: str = "", *, warning: str = "") -> Health:
     """The object has reached its wanted state."""
-    return Health(CURRENT, "", one_line(message))
+    return Health(CURRENT, "", one_line(message), warning=one_line(warning))
 
 
 def progressing(reason: str, message: str, *, fails_after: float | None = None) -> Health:

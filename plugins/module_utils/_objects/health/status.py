@@ -34,7 +34,12 @@ from .result import (
     status,
 )
 
-__all__ = ["CURRENT", "FAILED", "PROGRESSING", "Health", "assess_health", "is_always_current"]
+__all__ = ["CURRENT", "FAILED", "PROGRESSING", "Health", "assess_health", "has_state", "is_always_current"]
+
+_OPERATORS_GROUPS = ".kyma-project.io"
+"""The end of the API groups whose operators report ``status.state``, besides conditions."""
+_WORKING = ("Error", "Processing")
+"""The states in which an operator has not reached the wanted state; it tries again by itself."""
 
 _VERDICTS = ("Ready", "Available")
 """Conditions that report whether a custom resource has reached its wanted state."""
@@ -69,12 +74,13 @@ def is_always_current(api_version: str, kind: str) -> bool:
     return is_built_in(group) and (group, kind) not in _RULES
 
 
-def assess_health(obj: Mapping[str, Any]) -> Health:
+def assess_health(obj: Mapping[str, Any], *, by_state: bool = True) -> Health:
     """The health of an object.
 
     Args:
         obj: the object in an answer of the cluster. The answer of an apply is enough, as a status for an
             older generation counts as progressing.
+        by_state: whether ``status.state`` counts, see :func:`has_state`; not for modules' configurations.
     """
     # kstatus generic.go, checkGenericProperties: Terminating.
     if obj["metadata"].get("deletionTimestamp"):
@@ -86,11 +92,24 @@ def assess_health(obj: Mapping[str, Any]) -> Health:
         return rule(obj)
     if is_always_current(obj["apiVersion"], obj["kind"]):
         return current()
-    return _custom_resource(obj)
+    return _custom_resource(obj, str(status(obj).get("state") or "-") if by_state and has_state(obj) else "")
 
 
-def _custom_resource(obj: Mapping[str, Any]) -> Health:
+def has_state(obj: Mapping[str, Any]) -> bool:
+    """Whether an operator of Kyma reports the object's health in ``status.state``."""
+    return group_of(obj["apiVersion"]).endswith(_OPERATORS_GROUPS)
+
+
+def lacks_state(obj: Mapping[str, Any]) -> bool:
+    """Whether an operator of Kyma has not reported a state for the object."""
+    return has_state(obj) and not status(obj).get("state")
+
+
+def _custom_resource(obj: Mapping[str, Any], operators_state: str) -> Health:
     """kstatus generic.go and status.go (checkReadyCondition); stricter: Available counts like Ready.
+
+    Not in kstatus: the states of Kyma's operators. Error may end by itself. Warning asks for an act of the
+    user, and the object works.
 
     Without a status it is current: perhaps no controller handles the definition. A condition for an older
     generation does not count. If there is no other, or if Ready or Available is one, its controller has
@@ -102,6 +121,8 @@ def _custom_resource(obj: Mapping[str, Any]) -> Health:
     said, outdated = conditions(obj), outdated_conditions(obj)
     if outdated and (not said or any(kind in outdated for kind in _VERDICTS)):
         return behind(min(outdated.values()), obj["metadata"]["generation"])
+    if operators_state in _WORKING:
+        return progressing(operators_state, _state_message(obj, said, operators_state))
     reconciling, stalled = said.get("Reconciling", {}), said.get("Stalled", {})
     if is_true(reconciling):
         return progressing(
@@ -116,6 +137,8 @@ def _custom_resource(obj: Mapping[str, Any]) -> Health:
         if _is_of_this_generation(obj, stalled):
             return failed(reason, message)
         return progressing(reason, message, fails_after=STALE_STALL_FAILS_AFTER)
+    if operators_state == "Warning":
+        return current(warning=_state_message(obj, said, operators_state))
     for kind in _VERDICTS:
         condition = said.get(kind)
         if condition is not None and not is_true(condition):
@@ -124,7 +147,16 @@ def _custom_resource(obj: Mapping[str, Any]) -> Health:
                 str(condition.get("reason") or f"Not{kind}"),
                 condition_message(condition, f"it is not {word}"),
             )
+    degraded = said.get("Degraded", {})
+    if operators_state and is_true(degraded) and is_true(said.get("Ready")):
+        return current(warning=f"it is degraded: {condition_message(degraded, 'no reason is given')}")
     return current()
+
+
+def _state_message(obj: Mapping[str, Any], said: Mapping[str, Mapping[str, Any]], state: str) -> str:
+    unmet = (condition_message(one, "") for one in said.values() if not is_true(one))
+    reason = status(obj).get("description") or next(filter(None, unmet), "")
+    return f"its status.state is {state}" + (f": {reason}" if reason else "")
 
 
 def _is_of_this_generation(obj: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:

@@ -19,8 +19,8 @@ from ..._cluster.cluster import Cluster, Object, Pages, Ref, ref_of
 from ..._progress import REASON_SECONDS
 from .finished_jobs import end_of
 from .platform_rules import waits_for_consumer
-from .result import current, failed, progressing
-from .status import CURRENT, FAILED, Health, assess_health, is_always_current
+from .result import NOT_OBSERVED, PROGRESSING, current, failed, progressing
+from .status import CURRENT, FAILED, Health, assess_health, has_state, is_always_current, lacks_state
 from .watcher import (
     Inbox,
     ObjectState,
@@ -44,6 +44,12 @@ SERVED_POLL_SECONDS = 0.1
 """Seconds between reads of discovery for a new kind, less at first: no event announces that it is served."""
 NOT_SERVED_LOOK_SECONDS = 2.0
 """Seconds after which the CRD of a kind that is not served is read for the reason."""
+
+UNREPORTED_SECONDS = 10.0
+"""Seconds until an object whose operator does not report a state counts as current: it may not run yet."""
+UNREPORTED = Health(
+    PROGRESSING, NOT_OBSERVED, "its operator has not reported a state", settles_after=UNREPORTED_SECONDS
+)
 
 NOT_READ_YET = progressing("NotReadYet", "it was not read yet")
 
@@ -99,6 +105,7 @@ def wait_until_healthy(
     objects: Sequence[Object] | None = None,
     pages: Pages | None = None,
     watcher: Watcher | None = None,
+    by_state: bool = True,
 ) -> WaitResult:
     """Wait until all objects are current at the same time, or until one of them has failed.
 
@@ -115,6 +122,7 @@ def wait_until_healthy(
         pages: whole lists from before the applies: they are not read again, but watched from there on for
             as long as the wait lasts.
         watcher: the one to share with other waits on this cluster.
+        by_state: see :func:`~.status.assess_health`.
 
     Raises:
         ClusterError: the objects may not be read or watched.
@@ -129,7 +137,10 @@ def wait_until_healthy(
     def judge(obj: Object | None) -> Health:
         if obj is None:
             return progressing(MISSING, "it is not there (any more)", fails_after=MISSING_FAILS_AFTER)
-        found = assess_health(obj)
+        found = assess_health(obj, by_state=by_state)
+        is_new = by_state and ref_of(obj) in answers and found.state == CURRENT
+        if is_new and lacks_state(obj) and watcher.declares_state(obj):
+            return UNREPORTED
         if found.state == CURRENT or obj["kind"] != "PersistentVolumeClaim":
             return found
         name = (obj.get("spec") or {}).get("storageClassName")
@@ -284,15 +295,17 @@ class _Ward:
         return self._become((self._end() or found) if sighting.object is None else found)
 
     def run_out(self, now: float) -> bool:
-        """Turn a state that has lasted too long into a failure; whether this changed the health."""
+        """Turn a state that has lasted too long into its result; whether this changed the health."""
         if now < self.patience_ends():
             return False
+        if self.health.settles_after is not None:
+            return self._become(current())
         ended = self._end() if self.health.reason == MISSING else None
         return self._become(ended or failed(self.health.reason, self.health.message))
 
     def patience_ends(self) -> float:
-        """The time when its present state counts as failed."""
-        limit = self.health.fails_after
+        """The time when its present state counts as failed, or as current."""
+        limit = self.health.fails_after if self.health.fails_after is not None else self.health.settles_after
         return float("inf") if limit is None else self.since + limit
 
     def _end(self) -> Health | None:
@@ -368,10 +381,15 @@ def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox, pages: Page
     for ward in wards.values():
         places.setdefault(watch_scope(ward.api_version, ward.ref), []).append(ward)
     for place, there in places.items():
-        if any(w.health.state != CURRENT or not w.written for w in there):
+        # An operator reports the state of what was just written later.
+        if any(w.health.state != CURRENT or not w.written or _has_state(w) for w in there):
             watcher.follow(place, [w.ref for w in there], inbox, pages.get(place))
             followed.add(place)
     return followed
+
+
+def _has_state(ward: _Ward) -> bool:
+    return ward.object is not None and has_state(ward.object)
 
 
 def _news(inbox: Inbox, seconds: float) -> list[WatchUpdate]:

@@ -74,7 +74,7 @@ class Watcher:
         self._watch_seconds = watch_seconds
         self._lock = threading.Lock()
         self._feeds: dict[WatchScope, _Feed] = {}
-        self._storage_classes: dict[str, Object | None] = {}
+        self._read: dict[tuple[str, str], Object | None] = {}
         self.recent_lists = RecentLists(cluster)
 
     def follow(self, place: WatchScope, refs: Iterable[Ref], inbox: Inbox, page: Page | None = None) -> None:
@@ -110,12 +110,29 @@ class Watcher:
 
     def storage_class(self, name: str) -> Object | None:
         """A StorageClass, read once; None if it does not exist or may not be read."""
-        if name not in self._storage_classes:
+        return self._read_once("storage.k8s.io/v1", "StorageClass", name)
+
+    def declares_state(self, obj: Object) -> bool:
+        """Whether the definition of an object's kind has ``status.state``, which its operator sets."""
+        resource = self.cluster.resource(obj["apiVersion"], obj["kind"])
+        group, _slash, version = obj["apiVersion"].rpartition("/")
+        name = f"{resource.plural}.{group}" if resource else ""
+        crd = self._read_once("apiextensions.k8s.io/v1", "CustomResourceDefinition", name) if name else None
+        schemas = (
+            one["schema"]["openAPIV3Schema"]
+            for one in (crd or {"spec": {"versions": ()}})["spec"]["versions"]
+            if one["name"] == version and one.get("schema")
+        )
+        statuses = ((one.get("properties") or {}).get("status") or {} for one in schemas)
+        return any("state" in (one.get("properties") or {}) for one in statuses)
+
+    def _read_once(self, api_version: str, kind: str, name: str) -> Object | None:
+        if (kind, name) not in self._read:
             try:
-                self._storage_classes[name] = self.cluster.get("storage.k8s.io/v1", "StorageClass", name)
+                self._read[kind, name] = self.cluster.get(api_version, kind, name)
             except ClusterError:
                 return None
-        return self._storage_classes[name]
+        return self._read[kind, name]
 
     def _run(self, feed: _Feed) -> None:
         pause = FIRST_PAUSE

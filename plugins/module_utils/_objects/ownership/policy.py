@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from ..._cluster.cluster import Ref
+from ..._cluster.kinds import built_in_kinds
 
 LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
 """Stores content written without server-side apply, so that fields dropped later can be removed."""
@@ -31,6 +33,8 @@ class Policy:
         takeover: write objects that other tools manage, and take over the fields of these tools.
         prune: delete components that the release lacks.
         prune_allow: what is pruned despite its kind; kinds, or single objects as ``Kind namespace/name``.
+        allow_webhooks: the names of admission webhooks that a release may bring although no run can write
+            while one of them does not answer.
     """
 
     replace_immutable: tuple[str, ...] = ("Job",)
@@ -40,6 +44,7 @@ class Policy:
     takeover: bool = False
     prune: bool = False
     prune_allow: tuple[str, ...] = ()
+    allow_webhooks: tuple[str, ...] = ()
 
     @property
     def takes_from_others(self) -> bool:
@@ -55,6 +60,32 @@ def is_allowed(ref: Ref, allowed: Collection[str]) -> bool:
         allowed: kinds (``Namespace``), or single objects (``PersistentVolumeClaim ns/a``).
     """
     return ref.kind in allowed or str(ref) in allowed
+
+
+_ALLOWED = re.compile(r"(?P<kind>[A-Z]\w*)(?: (?P<name>[^\s/][^/]*(?P<is_namespaced>/[^\s/][^/]*)?))?")
+
+
+def allowed_problem(entry: str) -> str:
+    """Why an entry allows nothing, and its right form; empty if it is a kind or ``Kind namespace/name``."""
+    found = _ALLOWED.fullmatch(entry)
+    words = [word for word in re.split(r"[\s/]+", entry) if word] or [""]
+    plain = words[0].partition(".")[0].lower()
+    for kind in built_in_kinds().values():
+        resource = kind.resource
+        if plain not in (resource.kind.lower(), resource.plural):
+            continue
+        fits = found and (not found["name"] or bool(found["is_namespaced"]) == resource.namespaced)
+        if found and found["kind"] == resource.kind and fits:
+            return ""
+        names = ["namespace", *words[1:]][-2:] if resource.namespaced else words[-1:]
+        form = f"{resource.kind} {'/'.join(names)}" if len(words) > 1 else resource.kind
+        return f"{entry!r} is neither a kind nor an object of a kind: write {form!r}"
+    if found:
+        return ""
+    return (
+        f"{entry!r} is neither a kind nor an object of a kind: write a kind, such as 'StatefulSet', or an"
+        " object, such as 'StatefulSet kyma-system/eventing-nats'"
+    )
 
 
 def is_interactive(manager: str, interactive: Iterable[str] = INTERACTIVE_MANAGERS) -> bool:

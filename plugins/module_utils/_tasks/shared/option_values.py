@@ -9,12 +9,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._components.migrations.migration_runner import MigrationOptions
-from ..._objects.ownership.policy import Policy
+from ..._errors import LifecycleError
+from ..._objects.ownership.policy import Policy, allowed_problem
 from ..._progress import GRACE
 
 
 def policy_of(params: Mapping[str, Any]) -> Policy:
-    """The policy in the options."""
+    """The policy in the options.
+
+    Raises:
+        LifecycleError: an entry of a list can't allow anything.
+    """
+    problems = [
+        f"{option} (kyma_{option}): {problem}"
+        for option in ("replace_immutable", "prune_allow")
+        for entry in params.get(option) or ()
+        if entry != "Job" and (problem := allowed_problem(entry))
+    ]
+    if problems:
+        raise LifecycleError("; ".join(problems))
     return Policy(
         replace_immutable=tuple(params["replace_immutable"]),
         force_conflicts=params["force_conflicts"],
@@ -23,6 +36,7 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
         takeover=params["takeover"],
         prune=bool(params.get("prune")),
         prune_allow=tuple(params.get("prune_allow") or ()),
+        allow_webhooks=tuple(params.get("allow_webhooks") or ()),
     )
 
 

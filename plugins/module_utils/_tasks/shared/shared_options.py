@@ -18,6 +18,7 @@ POLICY_SPEC: ArgumentSpec = {
     "takeover": {"type": "bool", "default": False},
 }
 PRUNE_ALLOW: ArgumentSpec = {"prune_allow": {"type": "list", "elements": "str", "default": []}}
+ALLOW_WEBHOOKS: ArgumentSpec = {"allow_webhooks": {"type": "list", "elements": "str", "default": []}}
 MIGRATING_SPEC: ArgumentSpec = {
     **MIGRATION_SPEC,
     "migration_variables": {"type": "dict", "default": {}},

@@ -27,6 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Invalid,
     KindNotServed,
     NotFound,
+    ServerTimeout,
     Unauthorized,
     Unreachable,
     Untypeable,
@@ -301,6 +302,29 @@ def test_answers_that_say_no(answer: Reply, error: type[Exception]) -> None:
         assert len(asked(server)) == 1
 
 
+SLOW = "Timeout: request did not complete within requested timeout - context deadline exceeded"
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize(
+    "slow", [status(504, "Timeout", SLOW), status(500, "", "etcdserver: request timed out")]
+)
+def test_a_server_that_does_not_keep_up_is_asked_again_and_named_in_one_sentence(
+    slow: Reply, dry_run: bool
+) -> None:
+    with talking_to(in_turn(slow, Reply(CONFIG_MAP))) as (cluster, server):
+        assert cluster.apply(CONFIG_MAP, dry_run=dry_run) == CONFIG_MAP
+        assert len(asked(server)) == 2
+    policy = RetryPolicy(first_delay=0.001, limit=0.05, internal_limit=0.05)
+    with serve(discovery_or(lambda _request: slow)) as server:
+        cluster = LiveCluster(Transport(Login(server.url), retry=policy))
+        with pytest.raises(ServerTimeout, match="apply ConfigMap n/a: ") as told:
+            cluster.apply(CONFIG_MAP, dry_run=dry_run)
+    assert "the API server does not keep up" in str(told.value)
+    assert "and run this again" in str(told.value)
+    assert "\n" not in str(told.value)
+
+
 def test_writes_of_unserved_kinds_say_so() -> None:
     with talking_to(lambda _request: Reply({})) as (cluster, server):
         with pytest.raises(KindNotServed, match=r"Thing in example\.org/v1"):
@@ -426,7 +450,10 @@ def test_nobody_there() -> None:
     tries = []
     for patient in (False, True):
         connection = Transport(login, retry=policy, patient=patient)
-        with pytest.raises(Unreachable, match=rf"{url} \(context x of y\): Connection refused"):
+        refused = (
+            rf"{url} \(context x of y\): Connection refused\. Check .*`kubectl get --raw /readyz`.*again"
+        )
+        with pytest.raises(Unreachable, match=refused):
             LiveCluster(connection).server_version()
         tries.append(connection.requests["GET"])
     # Who knows that a server is there waits longer for it.

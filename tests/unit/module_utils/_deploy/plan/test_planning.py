@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from dataclasses import replace
 from typing import Any
 
@@ -959,6 +961,16 @@ def test_a_later_migration_sees_what_an_earlier_one_would_write(first: Any, then
     assert someone.cluster.get("v1", "ConfigMap", "second", "default")
 
 
+def allowing(*entries: str) -> str:
+    return f"    -e '{json.dumps({'kyma_replace_immutable': entries})}'"
+
+
+def shlex_value(line: str) -> list[str]:
+    value = json.loads(shlex.split(line)[1])["kyma_replace_immutable"]
+    assert isinstance(value, list)
+    return value
+
+
 @pytest.mark.parametrize("stuck", [False, True])
 def test_what_a_blocked_migration_would_have_made_way_for_is_no_reason_of_its_own(stuck: bool) -> None:
     class Refuses(Looks):
@@ -976,8 +988,9 @@ def test_what_a_blocked_migration_would_have_made_way_for_is_no_reason_of_its_ow
 
     someone = deployed(kyma(logging=[other("old")]))
     someone.materials.given, someone.materials.classes = kyma("2.10", logging=[other("new")]), (Refuses,)
-    [told] = blockers(someone.plan()).splitlines()
-    assert ("the volume can't grow" if stuck else "kyma_replace_immutable") in told
+    told, *advice = blockers(someone.plan()).splitlines()
+    assert ("the volume can't grow" if stuck else "field is immutable") in told
+    assert advice == ([] if stuck else [allowing("Job", "Deployment kyma-system/other")])
 
 
 @pytest.mark.parametrize("allowed", ["Deployment", "Deployment kyma-system/other"])
@@ -993,22 +1006,35 @@ def test_what_can_not_be_changed_is_replaced_where_the_kind_or_the_object_is_all
 
     someone = deployed(kyma(logging=both("old")))
     someone.materials.given = kyma("2.10", logging=both("new"))
-    told = blockers(someone.plan()).splitlines()
+    *told, advice = blockers(someone.plan()).splitlines()
     assert [line.partition(": apply ")[2].partition(":")[0] for line in told] == [
         "Deployment kyma-system/one",
         "Deployment kyma-system/other",
     ]
-    assert (
-        "; add 'Deployment kyma-system/other' to replace_immutable (kyma_replace_immutable) to have it "
-        "deleted and recreated, or 'Deployment' to allow that for all of its kind"
-    ) in told[1]
+    # Pasted, it leads to no further refusal: it has what was allowed before, and all that is refused.
+    assert advice == allowing("Job", "Deployment kyma-system/one", "Deployment kyma-system/other")
+    someone.options["replace_immutable"] = shlex_value(advice)
+    assert not someone.plan().get("failed")
     someone.options["replace_immutable"] = [allowed]
     planned = someone.plan()
     if allowed == "Deployment":
         assert {one[0] for one in changes(planned, "logging").values()} == {"replace"}
     else:
-        [left] = blockers(planned).splitlines()
+        left, advice = blockers(planned).splitlines()
         assert "Deployment kyma-system/one" in left
+        assert advice == allowing("Deployment kyma-system/other", "Deployment kyma-system/one")
+
+
+@pytest.mark.parametrize("option", ["replace_immutable", "prune_allow"])
+def test_an_entry_that_allows_nothing_is_refused_with_the_right_form(option: str) -> None:
+    entries = ["Job", "StatefulSet.apps/kyma-system/nats", "deployments"]
+    planned = deployer(kyma(), **{option: entries}).plan()
+    assert planned["failed"]
+    for entry, form in ((entries[1], "StatefulSet kyma-system/nats"), (entries[2], "Deployment")):
+        told = (
+            f"{option} (kyma_{option}): {entry!r} is neither a kind nor an object of a kind: write {form!r}"
+        )
+        assert told in planned["msg"]
 
 
 def test_a_migration_that_fails_when_rehearsed_blocks() -> None:

@@ -23,7 +23,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Invalid,
     Unreachable,
     Untypeable,
+    api_error,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply import apply_set
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import wait
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import recorder
@@ -714,6 +716,44 @@ def test_a_connection_that_breaks_fails_the_component_and_a_rerun_repairs() -> N
     )
     someone.deploy()
     assert someone.states()["logging"] == "failed"
+    assert someone.deploy()["state"] == "succeeded"
+
+
+SLOW = api_error(
+    "apply CustomResourceDefinition a",
+    504,
+    {"reason": "Timeout", "message": "Timeout: request did not complete within requested timeout"},
+)
+
+
+def test_a_server_that_does_not_keep_up_is_one_reason_in_the_plan() -> None:
+    crds = [crd(kind) for kind in ("One", "Two", "Three", "Four", "Five")]
+    someone = deployer(release("2.9", {"app": [config_map("settings")]}, crds=crds))
+    memory(someone).fail_when(lambda request: request.ref.kind == "CustomResourceDefinition", SLOW)
+    planned = someone.plan()
+    assert planned["failed"]
+    assert planned["msg"] == str(SLOW)
+    assert "the API server does not keep up" in planned["msg"]
+
+
+def test_what_the_server_did_not_complete_is_applied_again_within_the_timeout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(apply_set, "REPEAT_SECONDS", 0.01)
+    someone = deployer(kyma())
+    is_slow = [True]
+
+    def slow(request: Request) -> bool:
+        return is_slow[0] and request.writes and request.ref.kind == "Deployment"
+
+    memory(someone).fail_when(slow, SLOW, times=5)
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.given = kyma("2.10")
+    memory(someone).fail_when(slow, SLOW)
+    someone.options["timeout"] = 0.1
+    someone.deploy()
+    assert "failed" in someone.states().values()
+    is_slow[0], someone.options["timeout"] = False, 60
     assert someone.deploy()["state"] == "succeeded"
 
 

@@ -35,6 +35,7 @@ API_VERSIONS = {
     "APIService": "apiregistration.k8s.io/v1",
     "Widget": "example.com/v1",
     "Gateway": "gateway.networking.k8s.io/v1",
+    "Serverless": "operator.kyma-project.io/v1alpha1",
 }
 
 
@@ -555,3 +556,77 @@ CUSTOM = {
 def test_custom_resource(kind: str, status: Any, state: str, reason: str, fails_after: Any) -> None:
     found = assess_health(an(kind, status))
     assert (found.state, found.reason, found.fails_after) == (state, reason, fails_after)
+
+
+UNREADY = condition("Ready", "False", "Failed", "no registry")
+STATES = {
+    "ready": ({"state": "Ready"}, CURRENT, "", ""),
+    "no state": ({"conditions": [condition("Ready")]}, CURRENT, "", ""),
+    "a state that is none": ({"state": {"a": "b"}}, CURRENT, "", ""),
+    "at work": ({"state": "Processing"}, PROGRESSING, "Processing", ""),
+    "an error": ({"state": "Error"}, PROGRESSING, "Error", ""),
+    "an error, whatever it is ready for": (
+        {"state": "Error", "conditions": [condition("Ready")]},
+        PROGRESSING,
+        "Error",
+        "",
+    ),
+    "a warning": (
+        {"state": "Warning", "conditions": [UNREADY]},
+        CURRENT,
+        "",
+        "its status.state is Warning: no registry",
+    ),
+    "a warning of an older generation": (
+        {"state": "Warning", "conditions": [condition("Ready", observedGeneration=1)]},
+        PROGRESSING,
+        "LatestGenerationNotObserved",
+        "",
+    ),
+    "a warning while it is reconciled": (
+        {"state": "Warning", "conditions": [condition("Reconciling", "True", "Busy")]},
+        PROGRESSING,
+        "Busy",
+        "",
+    ),
+    "degraded": (
+        {"conditions": [condition("Ready"), condition("Degraded", "True", "Slow", "one of two is down")]},
+        CURRENT,
+        "",
+        "it is degraded: one of two is down",
+    ),
+    "not degraded": ({"conditions": [condition("Ready"), condition("Degraded", "False")]}, CURRENT, "", ""),
+    "degraded and not ready": (
+        {"conditions": [UNREADY, condition("Degraded")]},
+        PROGRESSING,
+        "Failed",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("status", "state", "reason", "warning"), STATES.values(), ids=STATES.keys())
+def test_states_of_kyma_s_operators(status: Any, state: str, reason: str, warning: str) -> None:
+    found = assess_health(an("Serverless", status))
+    assert (found.state, found.reason, found.warning, found.fails_after) == (state, reason, warning, None)
+
+
+def test_the_reason_of_an_error_is_quoted() -> None:
+    for status in (
+        {"state": "Error", "description": "no registry"},
+        {"state": "Error", "conditions": [condition("Installed"), UNREADY]},
+    ):
+        assert assess_health(an("Serverless", status)).message == "its status.state is Error: no registry"
+
+
+@pytest.mark.parametrize("kind", ["Widget", "Gateway"])
+def test_the_state_of_other_operators_says_nothing(kind: str) -> None:
+    degraded = [condition("Ready"), condition("Degraded")]
+    for status in ({"state": "Error"}, {"state": "Warning"}, {"conditions": degraded}):
+        found = assess_health(an(kind, status))
+        assert (found.state, found.warning) == (CURRENT, "")
+    unready = {"state": "Warning", "conditions": [UNREADY]}
+    assert assess_health(an(kind, unready)).state == PROGRESSING
+    # Nor that of a module's configuration.
+    assert assess_health(an("Serverless", {"state": "Error"}), by_state=False).state == CURRENT
+    assert assess_health(an("Serverless", unready), by_state=False).state == PROGRESSING

@@ -8,11 +8,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 
+from ..._cluster.admission.matching import CONFIGURATION_KINDS
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError
 from ..._threads import map_in_threads
 
-_CONFIGURATIONS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+API_VERSION = "admissionregistration.k8s.io/v1"
 
 
 class OwnWebhooks:
@@ -40,7 +41,7 @@ class OwnWebhooks:
         """
         with self._lock:
             if name not in self._silent:
-                refs = [ref_of(one) for one in self._read() if _has(one, name)]
+                refs = [ref_of(one) for one in self.configurations() if _has(one, name)]
                 self._silent.update((name, ref) for ref in refs if ref in self._ours)
             return name in self._silent
 
@@ -54,15 +55,16 @@ class OwnWebhooks:
             for name, ref in sorted(self._silent.items())
         ]
 
-    def _read(self) -> list[Object]:
+    def configurations(self) -> list[Object]:
+        """All configurations of webhooks; none of a kind that can't be read."""
         if self._configurations is None:
-            found = map_in_threads(self._list, _CONFIGURATIONS)
+            found = map_in_threads(self._list, CONFIGURATION_KINDS)
             self._configurations = [one for some in found for one in some]
         return self._configurations
 
     def _list(self, kind: str) -> list[Object]:
         try:
-            return self._cluster.list("admissionregistration.k8s.io/v1", kind).items
+            return self._cluster.list(API_VERSION, kind).items
         except ClusterError:
             # Then its owner is unknown, and it blocks like any other webhook.
             return []

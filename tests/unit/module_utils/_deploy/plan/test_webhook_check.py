@@ -1,0 +1,114 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans of releases with webhooks that could prevent every later run from writing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
+    MemoryCluster,
+)
+
+from tests.support.driver import Deployer, config_map, deployer, release
+
+EVERYTHING = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
+PODS = {**EVERYTHING, "apiGroups": [""], "resources": ["pods"]}
+MESSAGE = 'Internal error occurred: failed calling webhook "{}": failed to call webhook: connection refused'
+
+
+def guard(rule: dict[str, Any], *names: str, kind: str = "Validating") -> Object:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": f"{kind}WebhookConfiguration",
+        "metadata": {"name": "guard"},
+        "webhooks": [
+            {"name": name, "rules": [rule], "failurePolicy": "Fail"} for name in names or ("guard.x.io",)
+        ],
+    }
+
+
+def kyma(version: str, *objects: Object) -> Release:
+    return release(version, {"app": [config_map("settings", version=version), *objects]})
+
+
+def silence(someone: Deployer, webhook: str, *kinds: str) -> None:
+    assert isinstance(someone.cluster, MemoryCluster)
+    error = ApiError("ask", status=500, reason="InternalError", api_message=MESSAGE.format(webhook))
+    writes = ("create", "apply", "patch", "delete")
+    someone.cluster.fail_when(lambda request: request.verb in writes and request.ref.kind in kinds, error)
+
+
+def webhook_warnings(planned: Result) -> list[str]:
+    return [one for one in planned["warnings"] if "webhook" in one]
+
+
+@pytest.mark.parametrize("kind", ["Validating", "Mutating"])
+def test_a_release_may_not_bring_one_unless_it_is_allowed_by_name(kind: str) -> None:
+    both = guard(EVERYTHING, "one.x.io", "two.x.io", kind=kind)
+    someone = deployer(kyma("2.9", both), allow_webhooks=["one.x.io"])
+    [told] = someone.plan()["blockers"]
+    assert told.startswith(
+        f"app: {kind}WebhookConfiguration guard: its webhook two.x.io has the failurePolicy"
+    )
+    assert "access reviews and the records of this collection and Leases in kyma-lifecycle" in told
+    assert told.splitlines()[-1] == """    -e '{"kyma_allow_webhooks": ["one.x.io", "two.x.io"]}'"""
+    someone.options["allow_webhooks"] = ["one.x.io", "two.x.io"]
+    assert someone.deploy()["state"] == "succeeded"
+    assert not someone.plan()["plan"]["needed"]
+
+
+def test_an_existing_one_may_not_be_widened() -> None:
+    someone = deployer(kyma("2.9", guard(PODS)))
+    assert someone.deploy()["state"] == "succeeded"
+    someone.materials.given = kyma("2.10", guard(EVERYTHING))
+    [told] = someone.plan()["blockers"]
+    assert "its webhook guard.x.io has" in told
+
+
+def test_one_that_exists_and_answers_is_a_warning() -> None:
+    someone = deployer(kyma("2.9"))
+    someone.deploy()
+    someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
+    someone.materials.given = kyma("2.10")
+    planned = someone.plan()
+    [told] = webhook_warnings(planned)
+    assert told.endswith("kubectl delete validatingwebhookconfiguration guard")
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    someone.materials.given = kyma("2.11")
+    someone.options["allow_webhooks"] = ["guard.x.io"]
+    assert webhook_warnings(someone.plan()) == []
+
+
+@pytest.mark.parametrize("kinds", [("Lease",), ("Run",), ("Installation", "Lease", "Run")])
+def test_one_that_does_not_answer_blocks_with_the_command_to_run(
+    kinds: tuple[str, ...],
+) -> None:
+    someone = deployer(kyma("2.9"))
+    someone.deploy()
+    someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
+    silence(someone, "guard.x.io", *kinds)
+    someone.materials.given = kyma("2.10")
+    planned = someone.plan()
+    [told] = planned["blockers"]
+    assert "It does not answer, so this run could not write." in told
+    assert told.splitlines()[-1] == "    kubectl delete validatingwebhookconfiguration guard"
+    assert webhook_warnings(planned) == []
+
+
+def test_they_are_read_only_if_there_is_something_to_write() -> None:
+    someone = deployer(kyma("2.9"))
+    someone.deploy()
+    someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
+    silence(someone, "guard.x.io", "Installation", "Lease")
+    memory = someone.cluster
+    assert isinstance(memory, MemoryCluster)
+    before = len(memory.requests)
+    assert not someone.plan()["plan"]["needed"]
+    assert not [one for one in memory.requests[before:] if "Webhook" in one.ref.kind]
