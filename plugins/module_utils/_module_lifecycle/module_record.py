@@ -10,7 +10,7 @@ from dataclasses import replace
 from .._cluster.cluster import Cluster, ref_of
 from .._runs.records.modules import MANAGED, KnownObject, ModuleRecord
 from .decision import LOOKED_AFTER
-from .module_plan import PlannedModule
+from .planned_module import PlannedModule
 from .running_version import main_workload, manager_image
 
 
