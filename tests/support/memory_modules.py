@@ -95,7 +95,7 @@ class User(Deployer):
         return self.task(module.DEFINITION, check_mode=check_mode, name="nats", catalog=[], **params)
 
     @property
-    def record(self) -> Any:
+    def module_record(self) -> Any:
         return read_module_records(self.cluster)["nats"]
 
 

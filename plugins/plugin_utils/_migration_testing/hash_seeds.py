@@ -67,7 +67,7 @@ def verdicts_by_seed(
         for seed in SEEDS
     ]
     outputs = [child.communicate(buffer.getvalue(), SECONDS)[0] for child in children]
-    return {(state, evidence) for state, evidence in map(json.loads, filter(None, outputs))}
+    return {tuple(json.loads(output)) for output in outputs if output}
 
 
 def answer() -> None:

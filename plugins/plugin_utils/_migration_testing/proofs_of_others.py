@@ -42,11 +42,11 @@ def loses_no_update(case: Case) -> Problems:
     for edit in edits_of(case.before, case.after):
         results = _Results(case, edit)
         for number in numbers:
-            if _call_that_lost(case, edit, number, results):
+            if whole := _call_that_lost(case, edit, number, results):
                 parts = (
                     (one, _call_that_lost(case, one, number, _Results(case, one))) for one in edit.parts()
                 )
-                lost, call = next((part, call) for part, call in parts if call)
+                lost, call = next(((part, call) for part, call in parts if call), (edit, whole))
                 yield (
                     f"another client {lost} before {call}, and that is lost. Give metadata.resourceVersion "
                     f"of what was read with the write, or let a JSON patch test the old value: then the "

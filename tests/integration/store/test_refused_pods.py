@@ -18,7 +18,7 @@ from .test_stored_jobs import BACKUP, ONCE, WEB
 
 pytestmark = pytest.mark.cluster
 
-Cause: TypeAlias = "Callable[[User, bool], None]"
+Cause: TypeAlias = Callable[["User", bool], None]
 """Makes the API server refuse the pods of a namespace, or allow them again."""
 HOOK = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}

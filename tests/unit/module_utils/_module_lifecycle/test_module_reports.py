@@ -234,9 +234,9 @@ def test_a_deletion_that_is_not_to_wait_does_not(held: str) -> None:
     started = time.monotonic()
     result = someone.manage(state="absent", wait=False, timeout=60)
     assert time.monotonic() - started < 5
-    assert (result.get("failed", False), someone.record.status.state) == (False, "Deleting")
-    assert "The next run continues" in someone.record.status.message
-    assert any(held in line for line in someone.record.status.blockers)
+    assert (result.get("failed", False), someone.module_record.status.state) == (False, "Deleting")
+    assert "The next run continues" in someone.module_record.status.message
+    assert any(held in line for line in someone.module_record.status.blockers)
     assert someone.cluster.get(*MANAGER)
     release_held(someone, held)
     assert not someone.manage(state="absent", wait=False)["modules"][0]["blockers"]
@@ -252,8 +252,8 @@ def test_nor_does_it_wait_for_the_operator_and_the_rest(monkeypatch: pytest.Monk
     started = time.monotonic()
     result = someone.manage(state="absent", wait=False, timeout=60)
     assert time.monotonic() - started < 5
-    assert (result.get("failed", False), someone.record.status.state) == (False, "Deleting")
-    assert "still being deleted" in someone.record.status.message
+    assert (result.get("failed", False), someone.module_record.status.state) == (False, "Deleting")
+    assert "still being deleted" in someone.module_record.status.message
     assert "does not run" not in str(result)
     other.patch(*MANAGER, {"metadata": {"finalizers": None}})
     assert not someone.manage(state="absent", wait=False).get("failed")
@@ -268,7 +268,7 @@ def test_a_refusal_is_an_error_without_waiting_too() -> None:
         api_error("delete ConfigMap", 403, {"reason": "Forbidden", "message": "no"}),
     )
     result = someone.manage(state="absent", wait=False)
-    assert (result["failed"], someone.record.status.state) == (True, "Error")
+    assert (result["failed"], someone.module_record.status.state) == (True, "Error")
 
 
 # Managed again
@@ -284,13 +284,13 @@ def test_managed_again_while_the_old_configuration_is_held_is_a_warning(options:
         started = time.monotonic()
         result = someone.manage(**options)
         assert time.monotonic() - started < 10
-        assert (result.get("failed", False), someone.record.status.state) == (False, "Warning")
+        assert (result.get("failed", False), someone.module_record.status.state) == (False, "Warning")
         for words in ("Nats kyma-system/default", "still being deleted", "nats/hold"):
-            assert words in someone.record.status.message
+            assert words in someone.module_record.status.message
         assert "still being deleted" in str(result["warnings"])
     release_held(someone)
     result = someone.manage()
-    assert (result.get("failed", False), someone.record.status.state) == (False, "Ready")
+    assert (result.get("failed", False), someone.module_record.status.state) == (False, "Ready")
     assert someone.cluster.get(*NATS, "default", NAMESPACE)
     assert not someone.manage()["changed"]
 
@@ -320,7 +320,7 @@ def test_a_dead_conversion_webhook_is_named_and_the_deletion_is_recorded(
         "then run the playbook again",
     ):
         assert words in result["msg"]
-    record = someone.record
+    record = someone.module_record
     assert (record.state, record.status.state, bool(record.deletion_since)) == ("absent", "Error", True)
     assert someone.cluster.get(*MANAGER)
     assert someone.cluster.get(*NATS, "default", NAMESPACE)

@@ -122,7 +122,7 @@ def test_a_migration_that_fails_before_keeps_the_version_that_runs() -> None:
     manager = someone.cluster.get("apps/v1", "Deployment", "nats", NAMESPACE)
     assert manager
     assert manager["metadata"]["labels"]["app.kubernetes.io/version"] == "1.0.0"
-    assert (someone.record.status.state, someone.record.installed_version) == ("Error", "1.0.0")
+    assert (someone.module_record.status.state, someone.module_record.installed_version) == ("Error", "1.0.0")
 
 
 def test_an_old_manager_stays_if_a_migration_before_fails() -> None:
@@ -210,7 +210,7 @@ def test_after_a_failure_at_any_write_the_next_run_installs_it() -> None:
         someone.manage()
         result = _again(someone)
         assert not result.get("failed"), (number, result.get("msg"))
-        assert someone.record.status.state == "Ready", number
+        assert someone.module_record.status.state == "Ready", number
         assert someone.cluster.get("example.com/v1", "Nats", "default", NAMESPACE), number
         with only_reads(memory(someone)):
             assert not someone.manage()["changed"], number
@@ -251,7 +251,7 @@ def test_nothing_is_deleted_if_the_right_to_list_resources_is_withdrawn_during_t
     memory(someone).requests.clear()
     refused = someone.manage(state="absent")
     assert "natss.example.com is forbidden" in refused["msg"]
-    assert someone.record.status.state == "Error"
+    assert someone.module_record.status.state == "Error"
     assert [one.ref for one in memory(someone).requests if one.verb == "delete"] == []
 
 
@@ -395,7 +395,7 @@ def test_a_mandatory_module_stays_if_a_catalog_lacks_it() -> None:
         return someone.task(module.DEFINITION, modules=[], exclusive=True, allow_empty=True, catalog=[])
 
     assert not manage().get("failed")
-    assert someone.record.is_mandatory
+    assert someone.module_record.is_mandatory
     someone.materials.catalog = {}
     assert not manage()["changed"]
     assert someone.cluster.get("apps/v1", "Deployment", "nats", NAMESPACE)

@@ -101,7 +101,7 @@ def test_nothing_of_an_adopted_module_goes_where_no_manifest_says_what_belongs_t
     assert "Deployment kyma-system/nats" in result["msg"]
     assert "the catalog has no version 1.0.0 of it" in result["msg"]
     assert someone.cluster.get(*DEPLOYMENT, "nats", NAMESPACE)
-    assert someone.record.is_managed
+    assert someone.module_record.is_managed
 
 
 def test_a_module_that_was_installed_here_needs_no_manifest_to_go() -> None:

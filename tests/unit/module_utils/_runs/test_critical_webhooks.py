@@ -48,8 +48,12 @@ def configuration(*rules: dict[str, Any], name: str = "guard.x.io", **webhook: A
     }
 
 
-def concerned(found: Object, labels: dict[str, str] = NEW_NAMESPACE_LABELS) -> set[str]:
-    return {request.what for one in critical_webhooks(found, REQUESTS, labels) for request in one.requests}
+def concerned(found: Object, labels: dict[str, str] | None = None) -> set[str]:
+    return {
+        request.what
+        for one in critical_webhooks(found, REQUESTS, labels or NEW_NAMESPACE_LABELS)
+        for request in one.requests
+    }
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def runs(
 
 def checks(flawed: Check, repaired: Check, *says: str, before: Any = None, **options: Any) -> Pair:
     """A pair of which only the check differs; it paints the settings green."""
-    twins = (migration(check, lambda ctx: paint(ctx)) for check in (flawed, repaired))
+    twins = (migration(check, paint) for check in (flawed, repaired))
     more = before or []
     return Pair(*twins, [RED, *more], [GREEN, *more], says, options)
 
