@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase, owner_reference
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_secrets import (
     versioned_secret_object,
 )
@@ -19,10 +19,13 @@ from tests.support.stories import Story, story
 pytestmark = pytest.mark.containers
 
 
-def create_version(site: ErrandSite, base: str, version: int, value: str) -> None:
+def create_version(
+    site: ErrandSite, base: str, version: int, value: str, owner: Object | None = None
+) -> None:
     """Create a version of a Secret, with one key."""
+    data = {"key": value}
     site.create(
-        versioned_secret_object(namespace=site.namespace, base=base, version=version, data={"key": value})
+        versioned_secret_object(namespace=site.namespace, base=base, version=version, data=data, owner=owner)
     )
 
 
@@ -55,18 +58,23 @@ def test_new_data_make_the_next_version_and_the_same_data_none(site: ErrandSite)
 
 @story
 def test_versions_that_nothing_uses_go(site: ErrandSite) -> Story:
-    """Secrets: `keep` bounds how many stay; one that an errand or a workload refers to stays."""
+    """Secrets: `keep` bounds how many stay; one that an errand or a workload refers to, or of others, stays."""
+    output = output_map(name="pruned", versioned=True, keep=1)
+    site.create(errand("pruning", writing("new"), strategy="manual", output=output))
+    owner = owner_reference(site.errand("pruning"))
     for version in (1, 2, 3):
-        create_version(site, "pruned", version, f"old {version}")
+        create_version(site, "pruned", version, f"old {version}", owner)
+    create_version(site, "pruned", 4, "of others")
     # Of what refers to a version, the reference as it is written counts.
     user = errand("pruned-user", container("main", "true"), strategy="manual")
     pods = user["spec"]["template"]["spec"]["template"]["spec"]
     pods["volumes"] = [{"name": "used", "secret": {"secretName": "pruned-v1"}}]
     site.create(user)
-    output = output_map(name="pruned", versioned=True, keep=1)
-    site.create(errand("pruning", writing("new"), output=output))
+    site.set_strategy("pruning", "now")
     yield site.is_settled("pruning", runs=1)
-    assert site.secret("pruned-v4") == {"key": "new"}
+    assert site.secret("pruned-v5") == {"key": "new"}
+    assert site.secret("pruned-v4") == {"key": "of others"}
+    assert "delete secret pruned-v4" in site.errand("pruning").status.message
     assert site.secret_object("pruned-v1") is not None
     assert site.secret_object("pruned-v2") is None
     assert site.secret_object("pruned-v3") is None
