@@ -58,7 +58,7 @@ def test_new_data_make_the_next_version_and_the_same_data_none(site: ErrandSite)
 
 @story
 def test_versions_that_nothing_uses_go(site: ErrandSite) -> Story:
-    """Secrets: `keep` bounds how many stay; one that an errand or a workload refers to, or of others, stays."""
+    """Secrets: `keep` bounds how many stay; one that something refers to stays, and one of others too."""
     output = output_map(name="pruned", versioned=True, keep=1)
     site.create(errand("pruning", writing("new"), strategy="manual", output=output))
     owner = owner_reference(site.errand("pruning"))
