@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from .._cluster.cluster import Object
@@ -26,7 +26,7 @@ from .._jobs.job_outcome import (
 from .._jobs.job_outcome import has_ended as has_job_ended
 from .._jobs.run_history import history_entry, with_run
 from .._text import one_line
-from .errand import KIND, OutputNote, OutputSource, Phase, Run
+from .errand import KIND, OutputNote, OutputSource, Phase, Run, moment_of
 from .errand_view import ErrandView
 from .holding_container import NotedOutput, noted_output
 from .new_run import AUTOMATIC_REASONS, start_steps
@@ -52,6 +52,8 @@ LONGEST_CAUSE = 600
 """Characters of what the kubelet says."""
 START_SECONDS = 10.0
 """After how long without a pod to look for the reason."""
+REASON_SECONDS = 60.0
+"""How often to look for another reason than a quota, of which no watch tells."""
 FATAL_WAITS = frozenset(
     {
         "CreateContainerConfigError",
@@ -251,7 +253,7 @@ class _OpenRun:
         """The deadline of the own containers. That of the Job is later, so that the output can be read."""
         if not self._output.deadline or not self._output.holders or self._view.job is None:
             return None
-        started = _moment((self._view.job.get("status") or {}).get("startTime"))
+        started = moment_of((self._view.job.get("status") or {}).get("startTime"))
         if started is None:
             return None
         left = (started + timedelta(seconds=self._output.deadline) - self._view.now).total_seconds()
@@ -296,7 +298,7 @@ class _OpenRun:
         if job is None or grown is None or not is_waiting or self._view.refused_since:
             return ()
         meta = job["metadata"]
-        created, mark = _moment(meta.get("creationTimestamp")), precise_timestamp(grown)
+        created, mark = moment_of(meta.get("creationTimestamp")), precise_timestamp(grown)
         is_known = (meta.get("annotations") or {}).get(QUOTA_ANNOTATION) == mark
         if is_known or created is None or created > grown:
             return ()
@@ -315,8 +317,9 @@ class _OpenRun:
             phase=shown,
             message=message,
         )
-        no_pod_yet = START_SECONDS if not self._pod and not message else None
-        return Decision(() if noted is None else (noted,), no_pod_yet)
+        has_reason = bool(self._pod or view.refused_since or shown is Phase.QUEUED)
+        no_pod_yet = REASON_SECONDS if message else START_SECONDS
+        return Decision(() if noted is None else (noted,), None if has_reason else no_pod_yet)
 
     def _disruption(self) -> str:
         return disruption_of(self._pod, ignored_containers=self._ignored) if self._pod else ""
@@ -343,7 +346,7 @@ class _OpenRun:
         if not running or set(self._output.spec.containers) <= self._ended.keys():
             return Decision()
         every = self._output.spec.hold_seconds / 2
-        last = self._view.renewed or _moment((self._pod.get("status") or {}).get("startTime"))
+        last = self._view.renewed or moment_of((self._pod.get("status") or {}).get("startTime"))
         left = every if last is None else every - (self._view.now - last).total_seconds()
         if left > 0:
             return Decision(recheck_seconds=left)
@@ -351,7 +354,7 @@ class _OpenRun:
 
     def _seconds_to_deadline(self) -> float | None:
         job = self._view.job
-        started = _moment((job.get("status") or {}).get("startTime")) if job else None
+        started = moment_of((job.get("status") or {}).get("startTime")) if job else None
         if started is None or not self._output.deadline or not self._output.holders:
             return None
         left = (started + timedelta(seconds=self._output.deadline) - self._view.now).total_seconds()
@@ -397,7 +400,3 @@ def _container_names(pod: Mapping[str, Any]) -> list[str]:
 def has_ended(job: Mapping[str, Any] | None) -> bool:
     """Whether a Job has ended, or is gone."""
     return job is None or has_job_ended(job)
-
-
-def _moment(text: object) -> datetime | None:
-    return datetime.fromisoformat(str(text)).astimezone(UTC) if text else None

@@ -676,6 +676,56 @@ def test_a_quota_that_is_used_up_holds_a_run_up_for_any_time_and_then_it_runs(pl
     assert reason(played) == "Completed"
 
 
+def test_a_job_that_is_suspended_is_not_refused_and_its_time_begins_again_when_it_is_resumed(
+    played: PlayedErrands,
+) -> None:
+    def suspend(suspended: bool) -> None:
+        played.cluster.patch(*JOB, "app-1", NAMESPACE, {"spec": {"suspend": suspended}})
+
+    played.jobs.refusal = POD_SECURITY
+    played.create(errand_object())
+    played.settle()
+    played.jobs.time.advance(500)
+    suspend(True)
+    played.settle()
+    played.jobs.time.advance(500)
+    played.settle()
+    assert (played.errand().status.phase, played.reconcile().recheck_seconds) == (Phase.QUEUED, None)
+    suspend(False)
+    played.jobs.time.advance(500)
+    played.settle()
+    assert played.errand().status.phase is Phase.RUNNING
+    played.jobs.time.advance(101)
+    played.settle()
+    assert reason(played) == "PodRefused"
+
+
+def test_the_time_of_a_refusal_begins_after_a_quota_that_is_used_up_and_is_noticed(
+    played: PlayedErrands,
+) -> None:
+    def retry(refusal: str) -> None:
+        played.jobs.refusal = refusal
+        played.cluster.patch(*JOB, "app-1", NAMESPACE, {"metadata": {"labels": {"x": str(refusal == QUOTA)}}})
+
+    played.jobs.refusal = POD_SECURITY
+    played.create(errand_object())
+    played.settle()
+    played.jobs.time.advance(100)
+    retry(QUOTA)
+    played.settle()
+    played.jobs.time.advance(1000)
+    # No watch tells of another reason.
+    assert played.reconcile().recheck_seconds == 60
+    retry(POD_SECURITY)
+    played.jobs.time.advance(100)
+    played.settle()
+    assert played.errand().status.phase is Phase.RUNNING
+    assert POD_SECURITY in played.errand().status.message
+    played.jobs.time.advance(501)
+    played.settle()
+    assert reason(played) == "PodRefused"
+
+
 def test_nothing_is_asked_twice_for_the_same_quota_and_nothing_of_a_job_that_other_causes_hold_up(
     played: PlayedErrands,
 ) -> None:
