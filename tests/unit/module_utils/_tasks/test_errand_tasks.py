@@ -233,6 +233,15 @@ def test_the_engine_may_all_that_running_an_errand_takes() -> None:
     assert needed <= granted
 
 
+@pytest.mark.parametrize("reruns", [True, False])
+def test_who_notices_changes_of_a_secret_creates_the_key_of_digests(reruns: bool) -> None:
+    template = deep_copy(TEMPLATE)
+    template["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [{"secretRef": {"name": "a"}}]
+    wanted = wanted_errand(ErrandRequest("a", "ns", template=template, reruns_on_change=reruns))
+    created = {right.resource for right in run_rights(wanted.errand) if right.verb == "create"}
+    assert created == {"jobs", *(["secrets"] if reruns else [])}
+
+
 def refuse_jobs(cluster: MemoryCluster) -> None:
     def is_real_job(request: Request) -> bool:
         return request.verb == "create" and request.ref.kind == "Job" and not request.dry_run
