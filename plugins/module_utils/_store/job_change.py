@@ -71,7 +71,6 @@ class _Change:
         created: the uids of the runtime objects that it has created.
         notes: the completed actions, in clauses.
         is_changed: whether anything but a status was written.
-        is_replaced: whether its Deployment was deleted and created again.
         is_started: whether what creates pods was written.
     """
 
@@ -82,7 +81,6 @@ class _Change:
     created: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     is_changed: bool = False
-    is_replaced: bool = False
     is_started: bool = False
 
 
@@ -282,7 +280,6 @@ class JobChanger:
                 uid = change.view.written[step.meant["kind"]].uid
                 # One that can't be changed in place was deleted and created again.
                 is_replaced = step.live is not None and step.live["metadata"]["uid"] != uid
-                change.is_replaced |= is_replaced and step.meant["kind"] == DEPLOYMENT
                 change.is_started |= step.meant["kind"] in (DEPLOYMENT, JOB)
                 change.created |= {uid} if is_replaced or step.live is None else set()
             if not is_repeated and not isinstance(step, WriteStatus):
@@ -386,7 +383,8 @@ class JobChanger:
             return action
         if not change.first.definition and not change.first.adoptable:
             return Action.CREATED
-        return Action.REPLACED if change.is_replaced else action
+        found = (one.runtime.get(JobType.CONTINUOUS) for one in (change.first, change.view))
+        return Action.REPLACED if len({one.uid for one in found if one}) > 1 else action
 
 
 def _is_same(one: StoredDefinition | None, other: StoredDefinition | None) -> bool:

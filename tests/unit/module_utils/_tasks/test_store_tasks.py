@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -544,6 +545,19 @@ def test_a_deployment_that_is_deleted_and_created_again_is_replaced(cluster: Mem
     assert actions(rehearsed) == {"web": "replaced"}
     assert call(cluster, **job) == rehearsed
     assert actions(call(cluster, **job)) == {"web": "unchanged"}
+
+
+def test_a_deployment_whose_deletion_others_have_begun_is_replaced(cluster: MemoryCluster) -> None:
+    job = {**WEB, "namespace": "shop"}
+    call(cluster, **job)
+    patch_runtime(cluster, job_of("web"), {"metadata": {"finalizers": ["example.org/hold"]}})
+    cluster.delete("apps/v1", "Deployment", "web", "shop")
+    assert actions(call(cluster, check=True, **job)) == {"web": "replaced"}
+    let_go = {"metadata": {"finalizers": None}}
+    timer = threading.Timer(0.3, patch_runtime, [cluster, job_of("web"), let_go])
+    timer.start()
+    assert actions(call(cluster, **job)) == {"web": "replaced"}
+    timer.join()
 
 
 def test_metrics_that_can_not_be_written_are_a_warning(cluster: MemoryCluster, tmp_path: Path) -> None:
