@@ -89,11 +89,18 @@ class OutputCollector:
             return termination_messages(output.spec, pod)
         end = time.monotonic() + READ_SECONDS
         contents: dict[tuple[str, str], bytes] = {}
-        for container, holder in output.holders.items():
-            files = [one for one in output.spec.files if one.container == container]
-            left = LARGEST_OUTPUT - sum(map(len, contents.values()))
-            found = self._read(pod, holder, files, end - time.monotonic(), left)
-            contents |= {(container, one.file): content for one, content in zip(files, found, strict=True)}
+        try:
+            for container, holder in output.holders.items():
+                files = [one for one in output.spec.files if one.container == container]
+                left = LARGEST_OUTPUT - sum(map(len, contents.values()))
+                found = self._read(pod, holder, files, end - time.monotonic(), left)
+                contents |= {
+                    (container, one.file): content for one, content in zip(files, found, strict=True)
+                }
+        finally:
+            # Also where a node does not answer at all.
+            if time.monotonic() >= end:
+                self._slow.add(pod["metadata"]["namespace"])
         return contents
 
     def _read(

@@ -34,6 +34,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler
     Reconciler,
     read_index,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.slow_namespaces import (
+    SlowNamespaces,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import NOT_REPEATED_TEXT
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import STOP_DEADLINE, RequestPod
 
@@ -837,6 +840,23 @@ def test_a_read_at_a_limit_fails_the_run_and_is_not_tried_again(
     assert (reason(played), played.jobs.reads, played.secrets()) == (expected, 0, {})
     # Its holding container was released, so nothing of it goes on.
     assert played.pod()["status"]["phase"] == "Succeeded"
+
+
+@pytest.mark.parametrize("seconds", [0.0, 5.0])
+def test_a_namespace_whose_node_does_not_answer_in_time_is_slow(
+    played: PlayedErrands, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    monkeypatch.setattr(output_collector, "READ_SECONDS", seconds)
+    slow = SlowNamespaces()
+    played.writes_output(CONTENT)
+    played.create(errand_object(output=one_file()))
+    played.cluster.fail_when(lambda call: call.verb == "exec", Unreachable("no answer"))
+    with pytest.raises(Unreachable):
+        played.settle()
+    reconciler = Reconciler(played.cluster, read_index(played.cluster), slow=slow)
+    with pytest.raises(Unreachable):
+        reconciler.reconcile(played.errand().key)
+    assert (NAMESPACE in slow) is (seconds == 0)
 
 
 def test_all_files_of_a_run_have_a_limit_together(
