@@ -175,10 +175,11 @@ class JobChanger:
             ClusterError: the cluster does not answer.
         """
         change = self._done[report.key]
+        ours = change.view
         change.view = view_of(self._fresh_snapshot(report.key), report.key)
         message = f"{refusal.message}. Kubernetes creates them when the cause is gone."
         if change.base is not None:
-            message = self._handle_refusal(change, change.view, refusal.reason, refusal.message)
+            message = self._handle_refusal(change, ours, refusal.reason, refusal.message)
         return replace(
             report,
             action=Action.REFUSED,
@@ -213,6 +214,7 @@ class JobChanger:
         except RuntimeRefused as refused:
             error = refused.error
             reason = OUT_OF_QUOTA if QUOTA_MARK in error.api_message else error.reason or type(error).__name__
+            change.view = refused.view
             message = self._handle_refusal(change, refused.view, reason, one_line(error))
         except Refusal as refusal:
             reason, message = "Refused", str(refusal)
@@ -332,11 +334,10 @@ class JobChanger:
         """Roll a change back, or mark it; return a message.
 
         Args:
-            change: that was refused.
-            ours: the state of the job when it was.
+            change: that was refused, with the current state of the job.
+            ours: the state of the job as the change left it.
             reason, message: of the refusal.
         """
-        change.view = ours
         if self._on_failure is OnFailure.ROLLBACK:
             try:
                 self._repeat(change, partial(self._roll_back, ours=ours))

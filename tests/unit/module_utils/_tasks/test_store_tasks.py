@@ -560,6 +560,26 @@ def test_a_deployment_whose_deletion_others_have_begun_is_replaced(cluster: Memo
     timer.join()
 
 
+def test_no_change_of_others_is_rolled_back_with_one_whose_pods_are_refused(cluster: MemoryCluster) -> None:
+    job, changed = {**WEB, "namespace": "shop"}, {**WEB, "namespace": "shop", "image": "nginx:2"}
+    call(cluster, **job)
+    failed = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "denied"}
+
+    def scale_and_refuse(_cluster: Cluster, event: Event) -> None:
+        obj = event.object
+        if obj["kind"] == "Deployment" and "nginx:2" in str(obj) and obj["spec"].get("replicas") == 1:
+            patch_runtime(cluster, job_of("web"), {"spec": {"replicas": 7}})
+            status = {"observedGeneration": 9, "conditions": [failed]}
+            patch_runtime(cluster, job_of("web"), {"status": status})
+
+    cluster.on_write(scale_and_refuse)
+    refused = call(cluster, **changed)
+    assert "others have changed Deployment shop/web meanwhile" in refused["msg"]
+    live = cluster.get("apps/v1", "Deployment", "web", "shop")
+    assert live
+    assert live["spec"]["replicas"] == 7
+
+
 def test_metrics_that_can_not_be_written_are_a_warning(cluster: MemoryCluster, tmp_path: Path) -> None:
     path = tmp_path / "none" / "jobs.prom"
     rehearsed = call(cluster, check=True, namespace="shop", metrics_file=str(path), **WEB)
