@@ -390,7 +390,7 @@ def _with_output(outcome: JobOutcome, output: OutputNote | None) -> JobOutcome:
         return outcome
     if outcome.is_success and output.reason:
         return replace(outcome, is_success=False, reason=output.reason, message=output.message)
-    return replace(outcome, message=f"{outcome.message} Its output: {output.message}")
+    return replace(outcome, message=one_line(f"{outcome.message} Its output: {output.message}"))
 
 
 def _container_names(pod: Mapping[str, Any]) -> list[str]:

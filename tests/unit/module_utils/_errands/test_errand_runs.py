@@ -631,6 +631,7 @@ def test_a_container_that_cannot_start_is_named_with_what_to_do(played: PlayedEr
     assert "delete Job app-1" in message
 
 
+VERSION_1 = {"kind": "versionedSecret", "version": "1"}
 POD_SECURITY = 'pods "app-1-x" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot'
 QUOTA = 'pods "app-1-x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1'
 
@@ -869,6 +870,19 @@ def test_all_files_of_a_run_have_a_limit_together(
     played.create(errand_object(output={"outputMap": {"main": files}}))
     played.settle()
     assert (reason(played), played.secrets()) == ("OutputTooLarge", {})
+
+
+def test_versions_of_others_are_named_on_one_line(played: PlayedErrands) -> None:
+    labels = {f"quarks.cloudfoundry.org/secret-{name}": value for name, value in VERSION_1.items()}
+    meta = {"name": "result-v1", "namespace": NAMESPACE, "labels": labels}
+    played.create({"apiVersion": "v1", "kind": "Secret", "metadata": meta})
+    played.writes_output(CONTENT)
+    played.create(errand_object(output=one_file(versioned=True, keep=1)))
+    played.settle()
+    assert played.errand().status.message == (
+        "Its output: versions in namespace shop that others have created stay: result-v1. If nothing needs"
+        " them, delete them: kubectl -n shop delete secret result-v1"
+    )
 
 
 def test_another_number_in_the_same_cause_is_no_news(played: PlayedErrands) -> None:
