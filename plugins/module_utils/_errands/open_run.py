@@ -251,17 +251,11 @@ class _OpenRun:
 
     def _overdue(self) -> Decision | None:
         """The deadline of the own containers. That of the Job is later, so that the output can be read."""
-        if not self._output.deadline or not self._output.holders or self._view.job is None:
-            return None
-        started = moment_of((self._view.job.get("status") or {}).get("startTime"))
-        if started is None:
-            return None
-        left = (started + timedelta(seconds=self._output.deadline) - self._view.now).total_seconds()
-        if left > 0:
+        left = self._seconds_to_deadline()
+        if left is None or left > 0:
             return None
         message = f"its containers ran for longer than activeDeadlineSeconds, {self._output.deadline} s"
-        outcome = self._failure(DEADLINE_EXCEEDED, message)
-        return Decision(self._end(outcome))
+        return Decision(self._end(self._failure(DEADLINE_EXCEEDED, message)))
 
     def _refused_pod(self) -> Decision | None:
         """A pod that is refused for so long that the cause does not end by itself."""
@@ -282,10 +276,11 @@ class _OpenRun:
         """Wait, and renew the holding containers if necessary."""
         noted = self._noted()
         hold = self._renewal()
+        deadline = self._seconds_to_deadline()
         seconds = (
             noted.recheck_seconds,
             hold.recheck_seconds,
-            self._seconds_to_deadline(),
+            None if deadline is None else max(0.1, deadline),
             self._seconds_to_refusal(),
         )
         steps = (*noted.steps, *hold.steps, *self._requested_pod())
@@ -293,9 +288,8 @@ class _OpenRun:
 
     def _requested_pod(self) -> tuple[Step, ...]:
         """Have the Job controller create a pod that a quota refused: it would wait for up to a minute."""
-        job, grown = self._view.job, self._view.quota_grown
-        is_waiting = job is not None and not self._pod and not job["spec"].get("suspend")
-        if job is None or grown is None or not is_waiting or self._view.refused_since:
+        view, job, grown = self._view, self._view.job, self._view.quota_grown
+        if self._pod or view.refused_since or job is None or grown is None or job["spec"].get("suspend"):
             return ()
         meta = job["metadata"]
         created, mark = moment_of(meta.get("creationTimestamp")), precise_timestamp(grown)
@@ -357,8 +351,7 @@ class _OpenRun:
         started = moment_of((job.get("status") or {}).get("startTime")) if job else None
         if started is None or not self._output.deadline or not self._output.holders:
             return None
-        left = (started + timedelta(seconds=self._output.deadline) - self._view.now).total_seconds()
-        return max(0.1, left)
+        return (started + timedelta(seconds=self._output.deadline) - self._view.now).total_seconds()
 
     def _failure(self, reason: str, message: str) -> JobOutcome:
         started = str((self._pod.get("status") or {}).get("startTime") or "")
