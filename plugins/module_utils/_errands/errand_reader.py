@@ -42,6 +42,8 @@ EXEC_SECONDS = 60.0
 """How long the answer holds whether exec is allowed."""
 REFUSAL_SECONDS = 10.0
 """How old a Job has to be before its lack of a pod is looked into."""
+FULL_QUOTA = "exceeded quota"
+"""What the API server says if a quota refuses an object."""
 DIGEST_KEY = "key"
 DIGEST_KEY_TYPE = f"{GROUP}/digest-key"
 
@@ -303,7 +305,7 @@ class ErrandReader:
 
 
 def _is_full_quota(event: Mapping[str, Any]) -> bool:
-    return "exceeded quota" in str(event.get("message"))
+    return FULL_QUOTA in str(event.get("message"))
 
 
 def _changes(

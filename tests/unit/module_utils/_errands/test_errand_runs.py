@@ -19,7 +19,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import output_collector
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_reader, output_collector
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.requested_run import (
+    RunWait,
+    WaitOptions,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
     LAST_APPLIED,
     RUN_LABEL,
@@ -678,6 +682,27 @@ def test_a_quota_that_is_used_up_holds_a_run_up_for_any_time_and_then_it_runs(pl
     assert len(played.names(POD)) == 1
     played.settle()
     assert reason(played) == "Completed"
+
+
+def test_who_waits_for_a_run_without_an_engine_requests_the_pod_that_a_quota_refuses(
+    played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(errand_reader, "REFUSAL_SECONDS", 0.0)
+    played.jobs.refusal = QUOTA
+    played.create(errand_object())
+    wait = RunWait(
+        played.cluster,
+        played.errand().key,
+        WaitOptions(60),
+        progress=lambda _subject, _state, _detail="", _step=None: None,
+        cancelled=lambda: False,
+    )
+    wait.step()
+    assert QUOTA in played.errand().status.message
+    played.jobs.refusal = ""
+    assert played.names(POD) == []
+    wait.step()
+    assert len(played.names(POD)) == 1
 
 
 def test_a_job_that_is_suspended_is_not_refused_and_its_time_begins_again_when_it_is_resumed(
