@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -883,6 +884,23 @@ def test_a_namespace_whose_node_does_not_answer_in_time_is_slow(
     with pytest.raises(Unreachable):
         reconciler.reconcile(played.errand().key)
     assert (NAMESPACE in slow) is (seconds == 0)
+
+
+def test_a_namespace_whose_output_takes_long_to_be_written_is_slow(
+    played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_collector, "READ_SECONDS", 0.3)
+    slow = SlowNamespaces()
+    played.writes_output(b'{"a": "{}", "b": "{}", "c": "{}", "d": "{}"}')
+    played.create(errand_object(output=one_file(persistenceMethod="fan-out")))
+    delayed = HookedCluster(
+        played.cluster, before=lambda _number, call: time.sleep(0.1) if call.kind == "Secret" else None
+    )
+    for _round in range(4):
+        Reconciler(delayed, read_index(played.cluster), slow=slow).reconcile(played.errand().key)
+        played.jobs.tick()
+    assert len(played.secrets()) == 4
+    assert NAMESPACE in slow
 
 
 def test_all_files_of_a_run_have_a_limit_together(
