@@ -355,8 +355,8 @@ class JobChanger:
             status = failed_status(definition, reason, message)
             try:
                 change.view = self._writer.write(change.view, WriteStatus(definition, status))
-            except StaleView:
-                message += ". Its status could not be written, as others have changed the definition"
+            except (ApiError, StaleView) as error:
+                message += f". Its status could not be written: {one_line(error)}"
         return f"{message}. The definition stays; run this again when the cause is gone."
 
     def _roll_back(self, change: _Change, ours: JobView) -> None:

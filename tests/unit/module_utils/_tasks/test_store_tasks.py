@@ -560,6 +560,24 @@ def test_a_deployment_whose_deletion_others_have_begun_is_replaced(cluster: Memo
     timer.join()
 
 
+def test_a_refusal_that_can_not_be_marked_stops_no_other_job(cluster: MemoryCluster) -> None:
+    failed = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "denied"}
+    status = {"observedGeneration": 1, "conditions": [failed]}
+
+    def refuse_pods(_cluster: Cluster, event: Event) -> None:
+        if event.object["kind"] == "Deployment" and event.type == "ADDED":
+            patch_runtime(cluster, job_of("web"), {"status": status})
+        if event.object["kind"] == "ContinuousJob" and "status" in event.object:
+            cluster.fail_when(
+                lambda request: request.ref.kind == "ContinuousJob" and request.writes, FORBIDDEN
+            )
+
+    cluster.on_write(refuse_pods)
+    done = call(cluster, namespace="shop", jobs=[WEB, BACKUP], on_failure="keep")
+    assert (actions(done), done["changed"]) == ({"web": "refused", "backup": "created"}, True)
+    assert "denied. Its status could not be written: " in done["msg"]
+
+
 def test_no_change_of_others_is_rolled_back_with_one_whose_pods_are_refused(cluster: MemoryCluster) -> None:
     job, changed = {**WEB, "namespace": "shop"}, {**WEB, "namespace": "shop", "image": "nginx:2"}
     call(cluster, **job)
