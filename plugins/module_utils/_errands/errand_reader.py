@@ -24,7 +24,16 @@ from .._objects.access.review import missing_rights
 from .._objects.access.rights import Right
 from .._text import one_line
 from .due_run import needs_configuration, triggered_run
-from .errand import ERRAND_LABEL, RUN_LABEL, Errand, ErrandKey, Run, label_value, owner_reference
+from .errand import (
+    ERRAND_LABEL,
+    RUN_LABEL,
+    Errand,
+    ErrandKey,
+    Run,
+    label_value,
+    moment_of,
+    owner_reference,
+)
 from .errand_index import JOB, POD, ErrandIndex
 from .errand_view import REFUSED_POD_SECONDS, CurrentConfiguration, ErrandView
 from .holding_container import DEFAULT_IMAGE, noted_output
@@ -33,6 +42,8 @@ EXEC_SECONDS = 60.0
 """How long the answer holds whether exec is allowed."""
 REFUSAL_SECONDS = 10.0
 """How old a Job has to be before its lack of a pod is looked into."""
+FULL_QUOTA = "exceeded quota"
+"""What the API server says if a quota refuses an object."""
 DIGEST_KEY = "key"
 DIGEST_KEY_TYPE = f"{GROUP}/digest-key"
 
@@ -167,8 +178,8 @@ class ErrandReader:
     def _refusal_of(self, job: Mapping[str, Any]) -> tuple[str, datetime | None]:
         """Why a Job has no pod, by the last Event that says so, and since when if that is no full quota."""
         meta = job["metadata"]
-        created = datetime.fromisoformat(str(meta.get("creationTimestamp") or self._now().isoformat()))
-        if (self._now() - created).total_seconds() < REFUSAL_SECONDS:
+        created = moment_of(meta.get("creationTimestamp")) or self._now()
+        if job["spec"].get("suspend") or (self._now() - created).total_seconds() < REFUSAL_SECONDS:
             return "", None
         try:
             events = self._cluster.list(
@@ -181,13 +192,14 @@ class ErrandReader:
         if last is None:
             return "", None
         text = one_line(f"no pod can be created: {last.get('message')}")
-        lasting = [str(one.get("firstTimestamp") or "") for one in refusals if not _is_full_quota(one)]
-        since = (
-            None
-            if _is_full_quota(last)
-            else datetime.fromisoformat(min(filter(None, lasting), default=str(created)))
-        )
-        return text, since
+        if _is_full_quota(last):
+            return text, None
+        # What a quota refuses, all else has admitted; and a Job that is resumed starts again.
+        full = [moment_of(one.get("lastTimestamp")) for one in refusals if _is_full_quota(one)]
+        starts = (created, moment_of((job.get("status") or {}).get("startTime")), *full)
+        start = max(filter(None, starts))
+        lasting = [moment_of(one.get("firstTimestamp")) for one in refusals if not _is_full_quota(one)]
+        return text, min((one for one in lasting if one and one > start), default=start)
 
     # The configuration of a run.
 
@@ -293,7 +305,7 @@ class ErrandReader:
 
 
 def _is_full_quota(event: Mapping[str, Any]) -> bool:
-    return "exceeded quota" in str(event.get("message"))
+    return FULL_QUOTA in str(event.get("message"))
 
 
 def _changes(

@@ -87,7 +87,7 @@ for name in "$@"; do
   size=$(stat -c %s "$copy") && sum=$(sha256sum < "$copy") || exit
   case $code in
     0) [ "$size" -le {LARGEST_FILE} ] || code={TOO_LARGE} ;;
-    137) code={TIMED_OUT} ;;
+    124 | 137) code={TIMED_OUT} ;;
     126 | 127) ;;
     *) code={UNREADABLE} ;;
   esac

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from .._cluster.cluster import Object
@@ -26,7 +26,7 @@ from .._jobs.job_outcome import (
 from .._jobs.job_outcome import has_ended as has_job_ended
 from .._jobs.run_history import history_entry, with_run
 from .._text import one_line
-from .errand import KIND, OutputNote, OutputSource, Phase, Run
+from .errand import KIND, OutputNote, OutputSource, Phase, Run, moment_of
 from .errand_view import ErrandView
 from .holding_container import NotedOutput, noted_output
 from .new_run import AUTOMATIC_REASONS, start_steps
@@ -52,6 +52,8 @@ LONGEST_CAUSE = 600
 """Characters of what the kubelet says."""
 START_SECONDS = 10.0
 """After how long without a pod to look for the reason."""
+REASON_SECONDS = 60.0
+"""How often to look for another reason than a quota, of which no watch tells."""
 FATAL_WAITS = frozenset(
     {
         "CreateContainerConfigError",
@@ -249,17 +251,11 @@ class _OpenRun:
 
     def _overdue(self) -> Decision | None:
         """The deadline of the own containers. That of the Job is later, so that the output can be read."""
-        if not self._output.deadline or not self._output.holders or self._view.job is None:
-            return None
-        started = _moment((self._view.job.get("status") or {}).get("startTime"))
-        if started is None:
-            return None
-        left = (started + timedelta(seconds=self._output.deadline) - self._view.now).total_seconds()
-        if left > 0:
+        left = self._seconds_to_deadline()
+        if left is None or left > 0:
             return None
         message = f"its containers ran for longer than activeDeadlineSeconds, {self._output.deadline} s"
-        outcome = self._failure(DEADLINE_EXCEEDED, message)
-        return Decision(self._end(outcome))
+        return Decision(self._end(self._failure(DEADLINE_EXCEEDED, message)))
 
     def _refused_pod(self) -> Decision | None:
         """A pod that is refused for so long that the cause does not end by itself."""
@@ -280,10 +276,11 @@ class _OpenRun:
         """Wait, and renew the holding containers if necessary."""
         noted = self._noted()
         hold = self._renewal()
+        deadline = self._seconds_to_deadline()
         seconds = (
             noted.recheck_seconds,
             hold.recheck_seconds,
-            self._seconds_to_deadline(),
+            None if deadline is None else max(0.1, deadline),
             self._seconds_to_refusal(),
         )
         steps = (*noted.steps, *hold.steps, *self._requested_pod())
@@ -291,12 +288,11 @@ class _OpenRun:
 
     def _requested_pod(self) -> tuple[Step, ...]:
         """Have the Job controller create a pod that a quota refused: it would wait for up to a minute."""
-        job, grown = self._view.job, self._view.quota_grown
-        is_waiting = job is not None and not self._pod and not job["spec"].get("suspend")
-        if job is None or grown is None or not is_waiting or self._view.refused_since:
+        view, job, grown = self._view, self._view.job, self._view.quota_grown
+        if self._pod or view.refused_since or job is None or grown is None or job["spec"].get("suspend"):
             return ()
         meta = job["metadata"]
-        created, mark = _moment(meta.get("creationTimestamp")), precise_timestamp(grown)
+        created, mark = moment_of(meta.get("creationTimestamp")), precise_timestamp(grown)
         is_known = (meta.get("annotations") or {}).get(QUOTA_ANNOTATION) == mark
         if is_known or created is None or created > grown:
             return ()
@@ -315,8 +311,9 @@ class _OpenRun:
             phase=shown,
             message=message,
         )
-        no_pod_yet = START_SECONDS if not self._pod and not message else None
-        return Decision(() if noted is None else (noted,), no_pod_yet)
+        has_reason = bool(self._pod or view.refused_since or shown is Phase.QUEUED)
+        no_pod_yet = REASON_SECONDS if message else START_SECONDS
+        return Decision(() if noted is None else (noted,), None if has_reason else no_pod_yet)
 
     def _disruption(self) -> str:
         return disruption_of(self._pod, ignored_containers=self._ignored) if self._pod else ""
@@ -343,7 +340,7 @@ class _OpenRun:
         if not running or set(self._output.spec.containers) <= self._ended.keys():
             return Decision()
         every = self._output.spec.hold_seconds / 2
-        last = self._view.renewed or _moment((self._pod.get("status") or {}).get("startTime"))
+        last = self._view.renewed or moment_of((self._pod.get("status") or {}).get("startTime"))
         left = every if last is None else every - (self._view.now - last).total_seconds()
         if left > 0:
             return Decision(recheck_seconds=left)
@@ -351,11 +348,10 @@ class _OpenRun:
 
     def _seconds_to_deadline(self) -> float | None:
         job = self._view.job
-        started = _moment((job.get("status") or {}).get("startTime")) if job else None
+        started = moment_of((job.get("status") or {}).get("startTime")) if job else None
         if started is None or not self._output.deadline or not self._output.holders:
             return None
-        left = (started + timedelta(seconds=self._output.deadline) - self._view.now).total_seconds()
-        return max(0.1, left)
+        return (started + timedelta(seconds=self._output.deadline) - self._view.now).total_seconds()
 
     def _failure(self, reason: str, message: str) -> JobOutcome:
         started = str((self._pod.get("status") or {}).get("startTime") or "")
@@ -387,7 +383,7 @@ def _with_output(outcome: JobOutcome, output: OutputNote | None) -> JobOutcome:
         return outcome
     if outcome.is_success and output.reason:
         return replace(outcome, is_success=False, reason=output.reason, message=output.message)
-    return replace(outcome, message=f"{outcome.message} Its output: {output.message}")
+    return replace(outcome, message=one_line(f"{outcome.message} Its output: {output.message}"))
 
 
 def _container_names(pod: Mapping[str, Any]) -> list[str]:
@@ -397,7 +393,3 @@ def _container_names(pod: Mapping[str, Any]) -> list[str]:
 def has_ended(job: Mapping[str, Any] | None) -> bool:
     """Whether a Job has ended, or is gone."""
     return job is None or has_job_ended(job)
-
-
-def _moment(text: object) -> datetime | None:
-    return datetime.fromisoformat(str(text)).astimezone(UTC) if text else None

@@ -155,7 +155,9 @@ def _secrets_of(one: OutputFile, spec: OutputSpec, content: bytes, errand: str) 
 
 def _texts(content: bytes, place: str) -> dict[str, str]:
     """A JSON object of strings, with keys that a Secret may have."""
-    if content.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    # Those of UTF-32 begin like one of UTF-16, or with zeros.
+    marks = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+    if content.startswith(marks):
         raise OutputRefused(
             INVALID, f"{place} begins with a byte order mark (BOM). Write it as UTF-8 without that mark"
         )

@@ -53,7 +53,7 @@ class OutputCollector:
     Args:
         cluster: the live one.
         index: of its errands, which may refer to versions.
-        slow: gets the namespaces whose output could not be read in time.
+        slow: gets the namespaces whose output could not be read in time, or took as long to be written.
     """
 
     def __init__(self, cluster: Cluster, index: ErrandIndex, slow: SlowNamespaces) -> None:
@@ -67,6 +67,7 @@ class OutputCollector:
         Raises:
             ClusterError: the server or the pod does not answer; a retry is possible.
         """
+        end = time.monotonic() + READ_SECONDS
         try:
             contents = self._contents(pod, output)
             secrets = output_secrets(output.spec, contents, errand.key.name)
@@ -81,6 +82,10 @@ class OutputCollector:
             if refusal.reason == TIMED_OUT:
                 self._slow.add(errand.key.namespace)
             return OutputNote(reason=refusal.reason, message=str(refusal))
+        finally:
+            # Also where a node does not answer at all, or where there are very many Secrets.
+            if time.monotonic() >= end:
+                self._slow.add(errand.key.namespace)
         names, warnings = zip(*written, strict=True) if written else ((), ())
         return OutputNote(names, message=" ".join(filter(None, warnings)))
 

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The namespaces whose containers do not answer in time: they share a worker, so that others get on."""
+"""The namespaces whose outputs take long: they share a worker, so that others get on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SLOW_SECONDS = 600.0
 
 
 class SlowNamespaces:
-    """Namespaces in which a command ran out of time lately. Usable from several threads.
+    """Namespaces in which a command or an output took too long lately. Usable from several threads.
 
     Args:
         clock: seconds that only grow; for tests.
@@ -26,7 +26,7 @@ class SlowNamespaces:
         self._until: dict[str, float] = {}
 
     def add(self, namespace: str) -> None:
-        """Record that a command ran out of time in a namespace."""
+        """Record that something took too long in a namespace."""
         now = self._clock()
         with self._lock:
             self._until = {name: until for name, until in self._until.items() if until > now}

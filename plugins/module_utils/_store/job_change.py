@@ -71,7 +71,6 @@ class _Change:
         created: the uids of the runtime objects that it has created.
         notes: the completed actions, in clauses.
         is_changed: whether anything but a status was written.
-        is_replaced: whether its Deployment was deleted and created again.
         is_started: whether what creates pods was written.
     """
 
@@ -82,7 +81,6 @@ class _Change:
     created: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     is_changed: bool = False
-    is_replaced: bool = False
     is_started: bool = False
 
 
@@ -177,10 +175,11 @@ class JobChanger:
             ClusterError: the cluster does not answer.
         """
         change = self._done[report.key]
+        ours = change.view
         change.view = view_of(self._fresh_snapshot(report.key), report.key)
         message = f"{refusal.message}. Kubernetes creates them when the cause is gone."
         if change.base is not None:
-            message = self._handle_refusal(change, change.view, refusal.reason, refusal.message)
+            message = self._handle_refusal(change, ours, refusal.reason, refusal.message)
         return replace(
             report,
             action=Action.REFUSED,
@@ -215,6 +214,7 @@ class JobChanger:
         except RuntimeRefused as refused:
             error = refused.error
             reason = OUT_OF_QUOTA if QUOTA_MARK in error.api_message else error.reason or type(error).__name__
+            change.view = refused.view
             message = self._handle_refusal(change, refused.view, reason, one_line(error))
         except Refusal as refusal:
             reason, message = "Refused", str(refusal)
@@ -282,7 +282,6 @@ class JobChanger:
                 uid = change.view.written[step.meant["kind"]].uid
                 # One that can't be changed in place was deleted and created again.
                 is_replaced = step.live is not None and step.live["metadata"]["uid"] != uid
-                change.is_replaced |= is_replaced and step.meant["kind"] == DEPLOYMENT
                 change.is_started |= step.meant["kind"] in (DEPLOYMENT, JOB)
                 change.created |= {uid} if is_replaced or step.live is None else set()
             if not is_repeated and not isinstance(step, WriteStatus):
@@ -335,11 +334,10 @@ class JobChanger:
         """Roll a change back, or mark it; return a message.
 
         Args:
-            change: that was refused.
-            ours: the state of the job when it was.
+            change: that was refused, with the current state of the job.
+            ours: the state of the job as the change left it.
             reason, message: of the refusal.
         """
-        change.view = ours
         if self._on_failure is OnFailure.ROLLBACK:
             try:
                 self._repeat(change, partial(self._roll_back, ours=ours))
@@ -357,8 +355,8 @@ class JobChanger:
             status = failed_status(definition, reason, message)
             try:
                 change.view = self._writer.write(change.view, WriteStatus(definition, status))
-            except StaleView:
-                message += ". Its status could not be written, as others have changed the definition"
+            except (ApiError, StaleView) as error:
+                message += f". Its status could not be written: {one_line(error)}"
         return f"{message}. The definition stays; run this again when the cause is gone."
 
     def _roll_back(self, change: _Change, ours: JobView) -> None:
@@ -386,7 +384,8 @@ class JobChanger:
             return action
         if not change.first.definition and not change.first.adoptable:
             return Action.CREATED
-        return Action.REPLACED if change.is_replaced else action
+        found = (one.runtime.get(JobType.CONTINUOUS) for one in (change.first, change.view))
+        return Action.REPLACED if len({one.uid for one in found if one}) > 1 else action
 
 
 def _is_same(one: StoredDefinition | None, other: StoredDefinition | None) -> bool:

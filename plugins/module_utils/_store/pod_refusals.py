@@ -125,9 +125,12 @@ def _event_time(event: Object) -> str:
 
 
 def _changed_at(job: Object) -> str:
-    """When the spec of a Job was last written, before which a refusal does not count."""
+    """When the spec of a Job was last written, or a pod of it has ended; no refusal before that counts."""
+    status = mapping_of(job.get("status"))
+    has_run = number_of(status.get("failed")) or number_of(status.get("succeeded"))
+    parts = {"f:spec", "f:status"} if has_run else {"f:spec"}
     entries = mappings_in(mapping_of(job.get("metadata")).get("managedFields"))
-    written = [one for one in entries if "f:spec" in mapping_of(one.get("fieldsV1"))]
+    written = [one for one in entries if parts & mapping_of(one.get("fieldsV1")).keys()]
     return max((text_of(one.get("time"))[:_SECONDS_DIGITS] for one in written), default="")
 
 

@@ -60,10 +60,10 @@ def _reconciled_once(task: Task) -> Result:
         refused_pod_seconds=task.params["refused_pod_seconds"],
     )
     work = rehearse_all if task.check_mode else reconcile_all
-    open_runs = _open_runs(index)
+    ended_runs = _ended_runs(index)
     done, failures = work(reconciler, index.keys())
     result = _result(index, done, failures)
-    result["durations"] = _durations(index, open_runs)
+    result["durations"] = _durations(index, ended_runs)
     result["changed"] = result["changed"] or is_installed
     result |= {"definition_installed": is_installed, "warnings": list(warnings)}
     problems = [f"{one.key}: {one.message.removeprefix(f'{one.key}: ')}" for one in failures]
@@ -101,19 +101,20 @@ def _result(index: ErrandIndex, done: Sequence[Reconciled], failures: Sequence[F
     }
 
 
-def _open_runs(index: ErrandIndex) -> dict[ErrandKey, int]:
-    """The numbers of the runs that have not ended, by errand."""
-    errands = filter(None, map(index.errand, index.keys()))
-    return {one.key: one.status.run.number for one in errands if one.status.run and one.status.run.is_open}
+def _ended_runs(index: ErrandIndex) -> dict[ErrandKey, int]:
+    """The number of the last run that has ended, by errand; 0 if none has."""
+    runs = {one.key: one.status.run for one in filter(None, map(index.errand, index.keys()))}
+    return {key: run.number - int(run.is_open) if run else 0 for key, run in runs.items()}
 
 
-def _durations(index: ErrandIndex, open_runs: Mapping[ErrandKey, int]) -> list[dict[str, Any]]:
-    """Rows of durations for those of these runs that have ended since."""
-    found = ((index.errand(key), number) for key, number in open_runs.items())
+def _durations(index: ErrandIndex, ended_runs: Mapping[ErrandKey, int]) -> list[dict[str, Any]]:
+    """Rows of durations for the runs that have ended after these; a run may start and end in one call."""
+    found = ((index.errand(key), number) for key, number in ended_runs.items())
     return [
         row
-        for errand, number in found
-        if errand
+        for errand, ended in found
+        if errand and errand.status.run
+        for number in range(ended + 1, errand.status.run.number + 1)
         for row in errand_durations(errand.key, errand_run_report(errand, number))
     ]
 

@@ -153,6 +153,9 @@ def run_rights(errand: Errand) -> set[Right]:
         needed["", "configmaps"] = ("get", "list")
     if "Secret" in references:
         needed["", "secrets"] = ("get", "list")
+    if "Secret" in references and errand.spec.reruns_on_change:
+        # Create: the key of the digests by which it notices a change.
+        needed["", "secrets"] = ("create", "get", "list")
     if errand.spec.output.files:
         needed["", "secrets"] = ("create", "get", "list", "patch")
     if errand.spec.output.files and errand.spec.output.source is OutputSource.EXEC:

@@ -25,6 +25,7 @@ from ..._progress import DUE_SECONDS, REASON_SECONDS, Progress, Step
 from ..due_run import triggered_run
 from ..errand import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, Phase, errand_from
 from ..errand_index import JOB
+from ..errand_reader import FULL_QUOTA
 from ..errand_view import REFUSED_POD_SECONDS
 from ..holding_container import DEFAULT_IMAGE
 from ..reconciler import Reconciled, Reconciler
@@ -142,6 +143,9 @@ class RunWait:
             return self.errand
         self.errand = self._reader.refresh()
         if self.errand is not None:
+            if FULL_QUOTA in self.errand.status.message:
+                # Only an engine watches quotas; here it may have grown at any time.
+                self._reader.index.note_grown_quota(self._key.namespace, datetime.now(UTC))
             reconciled: Reconciled = self._reconciler.reconcile(self._key)
             self._recheck = reconciled.recheck_seconds
             self.errand = self._reader.index.errand(self._key)

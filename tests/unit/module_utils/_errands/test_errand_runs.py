@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +20,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import output_collector
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_reader, output_collector
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.requested_run import (
+    RunWait,
+    WaitOptions,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
     LAST_APPLIED,
     RUN_LABEL,
@@ -33,6 +38,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_ind
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import (
     Reconciler,
     read_index,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.slow_namespaces import (
+    SlowNamespaces,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import NOT_REPEATED_TEXT
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import STOP_DEADLINE, RequestPod
@@ -628,6 +636,7 @@ def test_a_container_that_cannot_start_is_named_with_what_to_do(played: PlayedEr
     assert "delete Job app-1" in message
 
 
+VERSION_1 = {"kind": "versionedSecret", "version": "1"}
 POD_SECURITY = 'pods "app-1-x" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot'
 QUOTA = 'pods "app-1-x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=1, limited: pods=1'
 
@@ -674,6 +683,77 @@ def test_a_quota_that_is_used_up_holds_a_run_up_for_any_time_and_then_it_runs(pl
     assert len(played.names(POD)) == 1
     played.settle()
     assert reason(played) == "Completed"
+
+
+def test_who_waits_for_a_run_without_an_engine_requests_the_pod_that_a_quota_refuses(
+    played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(errand_reader, "REFUSAL_SECONDS", 0.0)
+    played.jobs.refusal = QUOTA
+    played.create(errand_object())
+    wait = RunWait(
+        played.cluster,
+        played.errand().key,
+        WaitOptions(60),
+        progress=lambda _subject, _state, _detail="", _step=None: None,
+        cancelled=lambda: False,
+    )
+    wait.step()
+    assert QUOTA in played.errand().status.message
+    played.jobs.refusal = ""
+    assert played.names(POD) == []
+    wait.step()
+    assert len(played.names(POD)) == 1
+
+
+def test_a_job_that_is_suspended_is_not_refused_and_its_time_begins_again_when_it_is_resumed(
+    played: PlayedErrands,
+) -> None:
+    def suspend(suspended: bool) -> None:
+        played.cluster.patch(*JOB, "app-1", NAMESPACE, {"spec": {"suspend": suspended}})
+
+    played.jobs.refusal = POD_SECURITY
+    played.create(errand_object())
+    played.settle()
+    played.jobs.time.advance(500)
+    suspend(True)
+    played.settle()
+    played.jobs.time.advance(500)
+    played.settle()
+    assert (played.errand().status.phase, played.reconcile().recheck_seconds) == (Phase.QUEUED, None)
+    suspend(False)
+    played.jobs.time.advance(500)
+    played.settle()
+    assert played.errand().status.phase is Phase.RUNNING
+    played.jobs.time.advance(101)
+    played.settle()
+    assert reason(played) == "PodRefused"
+
+
+def test_the_time_of_a_refusal_begins_after_a_quota_that_is_used_up_and_is_noticed(
+    played: PlayedErrands,
+) -> None:
+    def retry(refusal: str) -> None:
+        played.jobs.refusal = refusal
+        played.cluster.patch(*JOB, "app-1", NAMESPACE, {"metadata": {"labels": {"x": str(refusal == QUOTA)}}})
+
+    played.jobs.refusal = POD_SECURITY
+    played.create(errand_object())
+    played.settle()
+    played.jobs.time.advance(100)
+    retry(QUOTA)
+    played.settle()
+    played.jobs.time.advance(1000)
+    # No watch tells of another reason.
+    assert played.reconcile().recheck_seconds == 60
+    retry(POD_SECURITY)
+    played.jobs.time.advance(100)
+    played.settle()
+    assert played.errand().status.phase is Phase.RUNNING
+    assert POD_SECURITY in played.errand().status.message
+    played.jobs.time.advance(501)
+    played.settle()
+    assert reason(played) == "PodRefused"
 
 
 def test_nothing_is_asked_twice_for_the_same_quota_and_nothing_of_a_job_that_other_causes_hold_up(
@@ -789,6 +869,40 @@ def test_a_read_at_a_limit_fails_the_run_and_is_not_tried_again(
     assert played.pod()["status"]["phase"] == "Succeeded"
 
 
+@pytest.mark.parametrize("seconds", [0.0, 5.0])
+def test_a_namespace_whose_node_does_not_answer_in_time_is_slow(
+    played: PlayedErrands, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    monkeypatch.setattr(output_collector, "READ_SECONDS", seconds)
+    slow = SlowNamespaces()
+    played.writes_output(CONTENT)
+    played.create(errand_object(output=one_file()))
+    played.cluster.fail_when(lambda call: call.verb == "exec", Unreachable("no answer"))
+    with pytest.raises(Unreachable):
+        played.settle()
+    reconciler = Reconciler(played.cluster, read_index(played.cluster), slow=slow)
+    with pytest.raises(Unreachable):
+        reconciler.reconcile(played.errand().key)
+    assert (NAMESPACE in slow) is (seconds == 0)
+
+
+def test_a_namespace_whose_output_takes_long_to_be_written_is_slow(
+    played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_collector, "READ_SECONDS", 0.3)
+    slow = SlowNamespaces()
+    played.writes_output(b'{"a": "{}", "b": "{}", "c": "{}", "d": "{}"}')
+    played.create(errand_object(output=one_file(persistenceMethod="fan-out")))
+    delayed = HookedCluster(
+        played.cluster, before=lambda _number, call: time.sleep(0.1) if call.kind == "Secret" else None
+    )
+    for _round in range(4):
+        Reconciler(delayed, read_index(played.cluster), slow=slow).reconcile(played.errand().key)
+        played.jobs.tick()
+    assert len(played.secrets()) == 4
+    assert NAMESPACE in slow
+
+
 def test_all_files_of_a_run_have_a_limit_together(
     played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -799,6 +913,19 @@ def test_all_files_of_a_run_have_a_limit_together(
     played.create(errand_object(output={"outputMap": {"main": files}}))
     played.settle()
     assert (reason(played), played.secrets()) == ("OutputTooLarge", {})
+
+
+def test_versions_of_others_are_named_on_one_line(played: PlayedErrands) -> None:
+    labels = {f"quarks.cloudfoundry.org/secret-{name}": value for name, value in VERSION_1.items()}
+    meta = {"name": "result-v1", "namespace": NAMESPACE, "labels": labels}
+    played.create({"apiVersion": "v1", "kind": "Secret", "metadata": meta})
+    played.writes_output(CONTENT)
+    played.create(errand_object(output=one_file(versioned=True, keep=1)))
+    played.settle()
+    assert played.errand().status.message == (
+        "Its output: versions in namespace shop that others have created stay: result-v1. If nothing needs"
+        " them, delete them: kubectl -n shop delete secret result-v1"
+    )
 
 
 def test_another_number_in_the_same_cause_is_no_news(played: PlayedErrands) -> None:

@@ -213,6 +213,7 @@ def test_a_missing_termination_message_is_refused() -> None:
         ),
         (b'\xef\xbb\xbf{"a": "1"}', {}, "container main begins with a byte order mark"),
         ('{"a": "1"}'.encode("utf-16"), {}, "container main begins with a byte order mark"),
+        ('\ufeff{"a": "1"}'.encode("utf-32-be"), {}, "container main begins with a byte order mark"),
     ],
 )
 def test_a_repeated_key_and_a_byte_order_mark_are_named(

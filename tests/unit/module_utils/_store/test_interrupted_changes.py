@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from threading import Thread
 from typing import Any
 
@@ -425,6 +426,34 @@ def test_pods_that_a_quota_refuses_are_reported(cluster: MemoryCluster) -> None:
     assert problems(cluster).get(JobKey("shop", "once"), "") == message
     cluster.patch("batch/v1", "Job", "once", "shop", {"status": {"active": 1}}, subresource="status")
     assert problems(cluster).get(JobKey("shop", "once"), "") == ""
+
+
+@pytest.mark.parametrize("failed", [0, 1])
+def test_a_refusal_before_the_end_of_an_earlier_pod_does_not_count(
+    cluster: MemoryCluster, failed: int
+) -> None:
+    """A Job without a pod may wait before its next attempt."""
+    changer(cluster).present(job_of("once", ONE_OFF, retry=3))
+    snapshot = read_snapshot(cluster)
+    [(place, runtime)] = snapshot.runtime.items()
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "once.1", "namespace": "shop"},
+        "involvedObject": {"kind": "Job", "name": "once", "uid": runtime.uid},
+        "reason": "FailedCreate",
+        "message": "denied",
+        "lastTimestamp": "2026-11-26T10:00:10Z",
+    }
+    cluster.create(event)
+    written = [
+        {"time": "2026-11-26T10:00:00Z", "fieldsV1": {"f:spec": {}}},
+        {"time": "2026-11-26T10:00:20Z", "fieldsV1": {"f:status": {}}, "subresource": "status"},
+    ]
+    main = {**runtime.main, "status": {"failed": failed}}
+    main["metadata"] = {**main["metadata"], "managedFields": written}
+    snapshot = replace(snapshot, runtime={place: replace(runtime, main=main)})
+    assert bool(pod_refusals(cluster, snapshot)) is not bool(failed)
 
 
 def changed_before_the_way_back(cluster: MemoryCluster, kind: tuple[str, str], change: Object) -> Cluster:

@@ -233,12 +233,35 @@ def test_the_engine_may_all_that_running_an_errand_takes() -> None:
     assert needed <= granted
 
 
-def test_errands_that_are_refused_by_the_engine_end_the_wait(cluster: MemoryCluster) -> None:
+@pytest.mark.parametrize("reruns", [True, False])
+def test_who_notices_changes_of_a_secret_creates_the_key_of_digests(reruns: bool) -> None:
+    template = deep_copy(TEMPLATE)
+    template["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [{"secretRef": {"name": "a"}}]
+    wanted = wanted_errand(ErrandRequest("a", "ns", template=template, reruns_on_change=reruns))
+    created = {right.resource for right in run_rights(wanted.errand) if right.verb == "create"}
+    assert created == {"jobs", *(["secrets"] if reruns else [])}
+
+
+def refuse_jobs(cluster: MemoryCluster) -> None:
     def is_real_job(request: Request) -> bool:
         return request.verb == "create" and request.ref.kind == "Job" and not request.dry_run
 
     cluster.fail_when(
         is_real_job, api_error("create Job", 422, {"reason": "Invalid", "message": "no such field"})
     )
+
+
+def test_errands_that_are_refused_by_the_engine_end_the_wait(cluster: MemoryCluster) -> None:
+    refuse_jobs(cluster)
     failed = call(cluster, **ONE, trigger="now", timeout=5)
     assert "run 1 failed: JobRefused: the API server refuses its Job: no such field. " in failed["msg"]
+
+
+def test_a_run_that_starts_and_ends_in_one_call_has_a_duration_once(cluster: MemoryCluster) -> None:
+    call(cluster, **ONE, trigger="once", reconcile=False, wait=False)
+    refuse_jobs(cluster)
+    rows = [call(cluster, reconcile_errands.DEFINITION)["durations"] for _time in range(2)]
+    assert [[(one["name"], one["state"]) for one in row] for row in rows] == [
+        [("default/backup", "failed")],
+        [],
+    ]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -544,6 +545,57 @@ def test_a_deployment_that_is_deleted_and_created_again_is_replaced(cluster: Mem
     assert actions(rehearsed) == {"web": "replaced"}
     assert call(cluster, **job) == rehearsed
     assert actions(call(cluster, **job)) == {"web": "unchanged"}
+
+
+def test_a_deployment_whose_deletion_others_have_begun_is_replaced(cluster: MemoryCluster) -> None:
+    job = {**WEB, "namespace": "shop"}
+    call(cluster, **job)
+    patch_runtime(cluster, job_of("web"), {"metadata": {"finalizers": ["example.org/hold"]}})
+    cluster.delete("apps/v1", "Deployment", "web", "shop")
+    assert actions(call(cluster, check=True, **job)) == {"web": "replaced"}
+    let_go = {"metadata": {"finalizers": None}}
+    timer = threading.Timer(0.3, patch_runtime, [cluster, job_of("web"), let_go])
+    timer.start()
+    assert actions(call(cluster, **job)) == {"web": "replaced"}
+    timer.join()
+
+
+def test_a_refusal_that_can_not_be_marked_stops_no_other_job(cluster: MemoryCluster) -> None:
+    failed = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "denied"}
+    status = {"observedGeneration": 1, "conditions": [failed]}
+
+    def refuse_pods(_cluster: Cluster, event: Event) -> None:
+        if event.object["kind"] == "Deployment" and event.type == "ADDED":
+            patch_runtime(cluster, job_of("web"), {"status": status})
+        if event.object["kind"] == "ContinuousJob" and "status" in event.object:
+            cluster.fail_when(
+                lambda request: request.ref.kind == "ContinuousJob" and request.writes, FORBIDDEN
+            )
+
+    cluster.on_write(refuse_pods)
+    done = call(cluster, namespace="shop", jobs=[WEB, BACKUP], on_failure="keep")
+    assert (actions(done), done["changed"]) == ({"web": "refused", "backup": "created"}, True)
+    assert "denied. Its status could not be written: " in done["msg"]
+
+
+def test_no_change_of_others_is_rolled_back_with_one_whose_pods_are_refused(cluster: MemoryCluster) -> None:
+    job, changed = {**WEB, "namespace": "shop"}, {**WEB, "namespace": "shop", "image": "nginx:2"}
+    call(cluster, **job)
+    failed = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "denied"}
+
+    def scale_and_refuse(_cluster: Cluster, event: Event) -> None:
+        obj = event.object
+        if obj["kind"] == "Deployment" and "nginx:2" in str(obj) and obj["spec"].get("replicas") == 1:
+            patch_runtime(cluster, job_of("web"), {"spec": {"replicas": 7}})
+            status = {"observedGeneration": 9, "conditions": [failed]}
+            patch_runtime(cluster, job_of("web"), {"status": status})
+
+    cluster.on_write(scale_and_refuse)
+    refused = call(cluster, **changed)
+    assert "others have changed Deployment shop/web meanwhile" in refused["msg"]
+    live = cluster.get("apps/v1", "Deployment", "web", "shop")
+    assert live
+    assert live["spec"]["replicas"] == 7
 
 
 def test_metrics_that_can_not_be_written_are_a_warning(cluster: MemoryCluster, tmp_path: Path) -> None:
