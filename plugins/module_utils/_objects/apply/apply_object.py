@@ -194,8 +194,8 @@ def _delete(cluster: Cluster, intent: Object) -> Object | None:
         if not is_written_by_us(meta):
             raise ClusterError(
                 f"{ref}: it can't be changed in place, and it is not deleted and recreated, because"
-                f" kyma.lifecycle has written nothing of it{written_by(meta)}. Delete it yourself, and run the"
-                " playbook again"
+                f" kyma.lifecycle has written nothing of it{written_by(meta)}. Delete it yourself, and run"
+                " the playbook again"
             )
         try:
             deleted = cluster.delete(

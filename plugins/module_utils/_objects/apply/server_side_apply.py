@@ -132,7 +132,7 @@ class ServerSideApply:
             raise
 
     def _give_back(self, before: Object) -> None:
-        """Restore the field managers of an object that the server refused, so that it never counts as ours."""
+        """Restore the managers of an object that the server refused, so that it does not count as ours."""
         live = self._live()
         if live and live["metadata"]["uid"] == before["metadata"]["uid"]:
             self._patch_managers(live, _managers_of(before))
