@@ -74,9 +74,12 @@ def desired_release(
 def _own_objects(components: Iterable[DesiredComponent]) -> Iterator[str]:
     """Objects of the collection itself. Of a release in files, its reader has named the files."""
     for component in components:
-        for ref in sorted(component.refs):
-            if problem := own_object_problem(ref):
-                yield f"{problem}. Remove it from {component.name}"
+        own = [ref for ref in sorted(component.refs) if own_object_problem(ref)]
+        # The references of an unchanged component are recorded, and others may write records.
+        contained = frozenset(map(ref_of, component.objects)) if own else frozenset()
+        yield from (
+            f"{own_object_problem(ref)}. Remove it from {component.name}" for ref in own if ref in contained
+        )
 
 
 def _foundation_entry(release: Release) -> ComponentEntry:

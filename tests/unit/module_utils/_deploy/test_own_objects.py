@@ -155,3 +155,11 @@ def test_with_everything_it_goes_last_and_by_ourselves(older: Deployer) -> None:
     result = older.delete()
     assert not result.get("failed"), result["msg"]
     assert lives(older) == [False] * 3
+
+
+def test_such_an_entry_of_an_unchanged_component_stops_no_run(older: Deployer) -> None:
+    older.materials.given = release("2.10", {"a": [config_map("a")], "b": [config_map("b2")]})
+    result = older.deploy()
+    assert not result.get("failed"), result["msg"]
+    assert lives(older) == [True] * 3
+    assert older.cluster.get("v1", "ConfigMap", "b2", "kyma-system")

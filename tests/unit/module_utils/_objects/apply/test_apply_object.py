@@ -168,9 +168,7 @@ def test_what_others_have_written_is_not_replaced() -> None:
     before = read(cluster, "Job", "j")["metadata"]["managedFields"]
     # A failed attempt must not make the object count as ours in the next one.
     for _attempt in range(2):
-        with pytest.raises(
-            ClusterError, match=r"Job default/j: .*written nothing of it \(written by helm\)"
-        ):
+        with pytest.raises(ClusterError, match=r"Job default/j: .*written nothing of it \(written by helm\)"):
             apply(cluster, job("two"))
         assert read(cluster, "Job", "j")["spec"] == job("one")["spec"]
         assert read(cluster, "Job", "j")["metadata"]["managedFields"] == before
