@@ -122,9 +122,10 @@ def _applied(function: Callable[[Any, Any], bool] | None, left: Any, right: Any)
 
 
 def _has(member: ast.Attribute, variables: Mapping[str, Any]) -> Any:
-    """Whether a field is set. Of an object only the metadata is known as a whole."""
+    """Whether a field is set. Of an object only the labels and annotations are known as a whole."""
     holder = _value(member.value, variables)
-    if _member(holder, member.attr) is not UNKNOWN:
-        return True
-    is_whole = isinstance(member.value, ast.Attribute) and member.value.attr in ("metadata", "labels")
-    return False if is_whole and isinstance(holder, Mapping) else UNKNOWN
+    if not isinstance(holder, Mapping):
+        return UNKNOWN
+    path = ast.unparse(member).split(".")
+    is_whole = path[2:3] == ["labels"] or path[2:] == ["annotations"]
+    return True if member.attr in holder else False if is_whole else UNKNOWN
