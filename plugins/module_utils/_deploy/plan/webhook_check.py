@@ -122,7 +122,10 @@ class WebhookCheck:
     def _examples(self, request: AdmissionRequest) -> list[Object]:
         try:
             if not request.namespace:
-                return self.cluster.list(request.api_version, request.kind).items[:1]
+                labels = {key: value or _TRIAL for key, value in request.labels.items()}
+                # No field of a record is required.
+                empty: Object = {"metadata": {"name": _TRIAL, "labels": labels}}
+                return self.cluster.list(request.api_version, request.kind).items[:1] or [empty]
             found = self.cluster.get(request.api_version, request.kind, request.name, request.namespace)
         except ClusterError:
             return []
