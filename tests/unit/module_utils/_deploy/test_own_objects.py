@@ -51,6 +51,12 @@ DUMP = [
     {"apiVersion": API_VERSION.replace("v1alpha1", "v9"), "kind": "Run", "metadata": {"name": "r"}},
     {"apiVersion": API_VERSION, "kind": "OneOffJob", "metadata": {"name": "j"}, "spec": {}},
     {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "deployer"}},
+    {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "run-1-ab", "namespace": "default"},
+        "type": f"{API_VERSION.partition('/')[0]}/journal",
+    },
     {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": LIFECYCLE_NAMESPACE}},
 ]
 
