@@ -39,6 +39,10 @@ _METHODS: dict[str, Callable[[str, str], bool]] = {
     "endsWith": str.endswith,
     "contains": lambda text, part: part in text,
 }
+_UNSET_IF_MISSING = re.compile(
+    r"request\.(namespace|subResource|requestSubResource)"
+    r"|(object|oldObject)\.metadata\.(annotations|labels(\.\w+)?)"
+)
 _LONGEST = 4096
 """Characters of an expression; longer ones are unknown."""
 
@@ -122,10 +126,9 @@ def _applied(function: Callable[[Any, Any], bool] | None, left: Any, right: Any)
 
 
 def _has(member: ast.Attribute, variables: Mapping[str, Any]) -> Any:
-    """Whether a field is set. Of an object only the labels and annotations are known as a whole."""
+    """Whether a field is set. Of what is missing, only some fields are known not to be set."""
     holder = _value(member.value, variables)
     if not isinstance(holder, Mapping):
         return UNKNOWN
-    path = ast.unparse(member).split(".")
-    is_whole = path[2:3] == ["labels"] or path[2:] == ["annotations"]
-    return True if member.attr in holder else False if is_whole else UNKNOWN
+    is_unset = bool(_UNSET_IF_MISSING.fullmatch(ast.unparse(member)))
+    return True if member.attr in holder else False if is_unset else UNKNOWN

@@ -115,13 +115,12 @@ def _variables(request: AdmissionRequest) -> dict[str, Any]:
     obj = {"apiVersion": request.api_version, "kind": request.kind, "metadata": meta}
     served = {"group": request.group, "version": request.versions[0]}
     resource, kind = {**served, "resource": request.resource}, {**served, "kind": request.kind}
+    # A request has no empty fields. To read one is an error.
     known = {
         "operation": request.operation,
-        "namespace": request.namespace,
+        **{key: value for key, value in meta.items() if key != "labels"},
         **dict.fromkeys(("resource", "requestResource"), resource),
         **dict.fromkeys(("kind", "requestKind"), kind),
-        **dict.fromkeys(("subResource", "requestSubResource"), ""),
-        **({"name": request.name} if request.name else {}),
     }
     # The server passes a null for the missing one.
     return {

@@ -100,6 +100,18 @@ NOT_OURS["matchExpressions"][0]["values"] = ["kyma-lifecycle", "kube-system"]
         ({"objectSelector": {"matchLabels": {OWNED["key"]: "shop"}}}, {RECORDS}),
         ({"objectSelector": {"matchExpressions": [{**OWNED, "operator": "NotIn", "values": ["x"]}]}}, ALL),
         ({"matchConditions": [{"expression": "has(object.metadata.name)"}]}, ALL),
+        # The server leaves empty fields of a request out.
+        ({"matchConditions": [{"expression": "!has(request.subResource)"}]}, ALL),
+        ({"matchConditions": [{"expression": "has(request.subResource)"}]}, set()),
+        ({"matchConditions": [{"expression": "!has(request.namespace)"}]}, ALL - {LEASES}),
+        (
+            {
+                "matchConditions": [
+                    {"expression": "has(request.namespace) && request.namespace.startsWith('shop-')"}
+                ]
+            },
+            set(),
+        ),
         ({"matchConditions": [{"expression": f"object.metadata.labels['{OURS}/run'] == 'r'"}]}, ALL),
         ({"matchConditions": [{"expression": "has(object.metadata.annotations)"}]}, {RECORDS, LEASES}),
         ({"matchConditions": [{"expression": f"request.resource.group != '{OURS}'"}]}, ALL - {RECORDS}),
