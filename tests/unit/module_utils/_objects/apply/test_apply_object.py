@@ -174,6 +174,23 @@ def test_what_others_have_written_is_not_replaced() -> None:
         assert read(cluster, "Job", "j")["metadata"]["managedFields"] == before
 
 
+def test_it_is_given_back_although_others_write_it_meanwhile() -> None:
+    cluster = MemoryCluster()
+    cluster.with_field_manager("helm").create(job("one"))
+    taken: list[Request] = []
+
+    def is_giving_back(request: Request) -> bool:
+        if request.verb == "patch":
+            taken.append(request)
+        return request.verb == "patch" and len(taken) == 2
+
+    cluster.fail_when(is_giving_back, Conflict("patch", status=409))
+    for _attempt in range(2):
+        with pytest.raises(ClusterError, match="written by helm"):
+            apply(cluster, job("two"))
+    assert len(taken) == 5
+
+
 def test_what_another_tool_has_changed_of_our_job_is_taken_over_with_a_recreation() -> None:
     cluster = MemoryCluster()
     apply(cluster, job("one"))
