@@ -64,7 +64,7 @@ def selector_requirements(selector: Mapping[str, Any]) -> Iterator[Requirement]:
         yield one["key"], one["operator"], [label_text(value) for value in one.get("values") or ()]
 
 
-def is_met(requirement: Requirement, labels: Mapping[str, str]) -> bool:
+def is_met(requirement: Requirement, labels: Mapping[str, str | None]) -> bool:
     """Decides like labels.Requirement of k8s.io/apimachinery."""
     key, operator, values = requirement
     if operator in ("Exists", "DoesNotExist"):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .cluster import FIELD_MANAGER, GROUP, Ref
+from .cluster import FIELD_MANAGER, GROUP, Object, Ref, ref_of
 from .kinds import API_SERVICE_KIND, CRD_KIND, NAMESPACE_KIND, SECRET_KIND
 
 LIFECYCLE_NAMESPACE = "kyma-lifecycle"
@@ -42,6 +42,14 @@ def own_object_problem(ref: Ref) -> str:
     """
     reason = _reason(ref)
     return f"{ref} belongs to the collection kyma.lifecycle itself: {reason}" if reason else ""
+
+
+def own_manifest_problem(manifest: Object) -> str:
+    """The same for a manifest. The Secrets of journals are in any namespace; only their type shows them."""
+    ref, type_ = ref_of(manifest), str(manifest.get("type"))
+    if ref[:2] == SECRET_KIND and type_.startswith(f"{GROUP}/"):
+        return f"{ref} belongs to the collection kyma.lifecycle itself: it is a record of the type {type_}"
+    return own_object_problem(ref)
 
 
 def _reason(ref: Ref) -> str:

@@ -193,23 +193,23 @@ def _not_in_force(cluster: Cluster, denial: Denial) -> str:
 def lift(cluster: Cluster, module: str) -> bool:
     """End the denial; whether there was one. The API server follows within about a second.
 
-    A policy of that name that others have written stays.
+    A policy or a binding of that name that others have written stays.
     """
-    name = PREFIX + module
+    found = False
     try:
-        policy = cluster.get(API_VERSION, POLICY, name)
-        if policy is not None and not is_written_by_us(policy["metadata"]):
-            return False
-        had_binding = cluster.delete(API_VERSION, BINDING, name)
-        return cluster.delete(API_VERSION, POLICY, name) or had_binding
+        for kind in (BINDING, POLICY):
+            live = cluster.get(API_VERSION, kind, name := PREFIX + module)
+            if live is not None and is_written_by_us(live["metadata"]):
+                found = cluster.delete(API_VERSION, kind, name, uid=live["metadata"]["uid"]) or found
     except KindNotServed:
         return False
+    return found
 
 
 def rights_to_deny() -> set[Right]:
     """The rights to impose, lift and list denials. Only the ConfigMap's namespace can be given."""
     of_policies = ("get", "list", "create", "patch", "delete")
-    of_bindings = ("create", "patch", "delete")
+    of_bindings = ("get", "create", "patch", "delete")
     found = {Right(verb, GROUP, "validatingadmissionpolicies") for verb in of_policies}
     found |= {Right(verb, GROUP, "validatingadmissionpolicybindings") for verb in of_bindings}
     return found | {Right("create", "", "configmaps", PROBE_NAMESPACE)}

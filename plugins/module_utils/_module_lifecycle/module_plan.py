@@ -195,7 +195,8 @@ class ModulePlanner:
             if version is None:
                 raise LifecycleError(f"the catalog has no version {installed or '(none is recorded)'} of it")
             asked = planned.request if version == self._version(planned) else None
-            refs = self._read(version, self._link(version, asked), asked, before).refs
+            # Without the inventory, which would name a namespace that the manifest only refers to.
+            refs = self._read(version, self._link(version, asked), asked, None).refs
         except MissingManifest:
             raise
         except LifecycleError as error:

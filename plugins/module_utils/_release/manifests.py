@@ -13,7 +13,7 @@ from typing import Any
 
 from .._cluster.cluster import Object, ref_of
 from .._cluster.kinds import is_crd
-from .._cluster.own_objects import own_object_problem
+from .._cluster.own_objects import own_manifest_problem, own_object_problem
 from .crd_kinds import crd_problem
 from .release_error import Problem, ReleaseError, release_error
 from .yaml_documents import Document, read_documents
@@ -87,7 +87,7 @@ class ManifestCollection:
         """Why an object is refused because only this collection may write it; mostly empty."""
         ref = ref_of(obj)
         in_namespace = ref._replace(namespace=ref.namespace or self.namespace)
-        problem = own_object_problem(ref) or own_object_problem(in_namespace)
+        problem = own_manifest_problem(obj) or own_object_problem(in_namespace)
         return f"{problem}. Remove it from the manifest" if problem else ""
 
 

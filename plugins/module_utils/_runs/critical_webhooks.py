@@ -79,7 +79,7 @@ def requests_of_runs(kinds: RecordKinds) -> tuple[AdmissionRequest, ...]:
             spec["names"]["plural"],
             kind := spec["names"]["kind"],
             tuple(version["name"] for version in spec["versions"]),
-            labels={_LABELS[kind]: ""} if kind in _LABELS else {},
+            labels={_LABELS[kind]: None} if kind in _LABELS else {},
         )
         for spec in (definition["spec"] for definition in kinds.definitions)
         for operation in _WRITES

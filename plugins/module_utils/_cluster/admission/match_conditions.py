@@ -39,6 +39,10 @@ _METHODS: dict[str, Callable[[str, str], bool]] = {
     "endsWith": str.endswith,
     "contains": lambda text, part: part in text,
 }
+_UNSET_IF_MISSING = re.compile(
+    r"request\.(namespace|subResource|requestSubResource)"
+    r"|(object|oldObject)\.metadata\.(annotations|labels(\.\w+)?)"
+)
 _LONGEST = 4096
 """Characters of an expression; longer ones are unknown."""
 
@@ -122,9 +126,9 @@ def _applied(function: Callable[[Any, Any], bool] | None, left: Any, right: Any)
 
 
 def _has(member: ast.Attribute, variables: Mapping[str, Any]) -> Any:
-    """Whether a field is set. Of an object only the metadata is known as a whole."""
+    """Whether a field is set. Of what is missing, only some fields are known not to be set."""
     holder = _value(member.value, variables)
-    if _member(holder, member.attr) is not UNKNOWN:
-        return True
-    is_whole = isinstance(member.value, ast.Attribute) and member.value.attr in ("metadata", "labels")
-    return False if is_whole and isinstance(holder, Mapping) else UNKNOWN
+    if not isinstance(holder, Mapping):
+        return UNKNOWN
+    is_unset = bool(_UNSET_IF_MISSING.fullmatch(ast.unparse(member)))
+    return True if member.attr in holder else False if is_unset else UNKNOWN

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..cluster import Object
 from ..object_selectors import is_met, selector_requirements
-from .match_conditions import is_excluded
+from .match_conditions import UNKNOWN, is_excluded
 
 CONFIGURATION_KINDS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
@@ -27,7 +27,7 @@ class AdmissionRequest:
         versions: of its object, in which the server serves it; the request uses the first one.
         namespace: of its object; empty if it is cluster-scoped.
         name: of its object, if it is always the same.
-        labels: of its object.
+        labels: of its object; None for a value that differs from object to object.
     """
 
     what: str
@@ -38,7 +38,7 @@ class AdmissionRequest:
     versions: tuple[str, ...]
     namespace: str = ""
     name: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    labels: Mapping[str, str | None] = field(default_factory=dict, hash=False)
 
     @property
     def api_version(self) -> str:
@@ -92,7 +92,7 @@ def _matches(rule: Mapping[str, Any], request: AdmissionRequest, versions: Colle
         and _has(rule.get("apiVersions"), *versions)
         # ``a/*`` includes ``a`` itself.
         and _has(rule.get("resources"), "*/*", request.resource, f"{request.resource}/*")
-        and rule.get("scope", "*") in ("*", scope)
+        and (rule.get("scope") or "*") in ("*", scope)
     )
 
 
@@ -100,24 +100,27 @@ def _has(found: Collection[str] | None, *wanted: str) -> bool:
     return any(one in (found or ()) for one in ("*", *wanted))
 
 
-def _selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
-    return all(is_met(one, labels) for one in selector_requirements(selector or {}))
+def _selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str | None]) -> bool:
+    return all(
+        is_met(one, labels) or (labels.get(one[0], "") is None and one[1] in ("In", "NotIn"))
+        for one in selector_requirements(selector or {})
+    )
 
 
 def _variables(request: AdmissionRequest) -> dict[str, Any]:
     """The variables of match conditions that are known; not the user, nor the content of the object."""
-    named = {"name": request.name, "namespace": request.namespace, "labels": dict(request.labels)}
+    labels = {key: UNKNOWN if value is None else value for key, value in request.labels.items()}
+    named = {"name": request.name, "namespace": request.namespace, "labels": labels}
     meta = {key: value for key, value in named.items() if value}
     obj = {"apiVersion": request.api_version, "kind": request.kind, "metadata": meta}
     served = {"group": request.group, "version": request.versions[0]}
     resource, kind = {**served, "resource": request.resource}, {**served, "kind": request.kind}
+    # A request has no empty fields. To read one is an error.
     known = {
         "operation": request.operation,
-        "namespace": request.namespace,
+        **{key: value for key, value in meta.items() if key != "labels"},
         **dict.fromkeys(("resource", "requestResource"), resource),
         **dict.fromkeys(("kind", "requestKind"), kind),
-        **dict.fromkeys(("subResource", "requestSubResource"), ""),
-        **({"name": request.name} if request.name else {}),
     }
     # The server passes a null for the missing one.
     return {

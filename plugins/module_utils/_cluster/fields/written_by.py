@@ -15,14 +15,20 @@ from ..cluster import FIELD_MANAGER, Object
 
 WRITTEN_BY = "lifecycle.kyma-project.io/written-by"
 """The annotation, with the name of our field manager."""
+_WITHOUT_MANAGER = frozenset(
+    {
+        *("apiVersion", "kind", "metadata", "status", "name", "generateName", "namespace"),
+        *("uid", "resourceVersion", "generation", "creationTimestamp", "selfLink"),
+    }
+)
+"""The fields of an object and of its metadata for which the server records no field manager."""
 
 
 def with_writer(obj: Object) -> Object:
     """The object, with the annotation if it sets no field."""
     meta = obj["metadata"]
-    content = [value for key, value in obj.items() if key not in ("apiVersion", "kind", "metadata")]
-    fields = [value for key, value in meta.items() if key not in ("name", "generateName", "namespace")]
-    if any(map(_has_field, (*content, *fields))):
+    fields = {**obj, **meta}
+    if any(_has_field(value) for key, value in fields.items() if key not in _WITHOUT_MANAGER):
         return obj
     return {**obj, "metadata": {**meta, "annotations": {WRITTEN_BY: FIELD_MANAGER}}}
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..._cluster.cluster import Object, Ref, group_of, ref_of
 from ..._cluster.fields.written_by import with_writer
 from ..._cluster.kinds import NAMESPACE_KIND, is_of_kind
-from ..._cluster.own_objects import own_object_problem
+from ..._cluster.own_objects import own_manifest_problem, own_object_problem
 from ..._components.component_inventory import deployed_as, listed_as
 from ..._components.desired_component import (
     DesiredComponent,
@@ -74,9 +74,10 @@ def desired_release(
 def _own_objects(components: Iterable[DesiredComponent]) -> Iterator[str]:
     """Objects of the collection itself. Of a release in files, its reader has named the files."""
     for component in components:
-        for ref in sorted(component.refs):
-            if problem := own_object_problem(ref):
-                yield f"{problem}. Remove it from {component.name}"
+        # The references of an unchanged component are recorded, and others may write records.
+        if not component.is_unchanged or any(map(own_object_problem, component.refs)):
+            problems = filter(None, map(own_manifest_problem, component.objects))
+            yield from (f"{problem}. Remove it from {component.name}" for problem in problems)
 
 
 def _foundation_entry(release: Release) -> ComponentEntry:

@@ -18,6 +18,7 @@ from ..._objects.access.rights import Right, access_review
 from ..._objects.apply.change import ObjectChange
 from ..._runs.critical_webhooks import (
     ACCESS_REVIEWS,
+    NAME_LABEL,
     NEW_NAMESPACE_LABELS,
     critical_webhooks,
     existing_webhook_warning,
@@ -93,8 +94,9 @@ class WebhookCheck:
             namespace = self.cluster.get("v1", "Namespace", LIFECYCLE_NAMESPACE)
         except ClusterError:
             namespace = None
-        found: dict[str, str] = (namespace or {"metadata": {}})["metadata"].get("labels") or {}
-        return found if namespace else NEW_NAMESPACE_LABELS
+        if namespace is None:
+            return NEW_NAMESPACE_LABELS
+        return {NAME_LABEL: LIFECYCLE_NAMESPACE, **(namespace["metadata"].get("labels") or {})}
 
     def _trials(self, request: AdmissionRequest) -> Iterator[Callable[[], Any]]:
         """Dry runs of a request; none if there is no object to try it with."""
@@ -120,7 +122,10 @@ class WebhookCheck:
     def _examples(self, request: AdmissionRequest) -> list[Object]:
         try:
             if not request.namespace:
-                return self.cluster.list(request.api_version, request.kind).items[:1]
+                labels = {key: value or _TRIAL for key, value in request.labels.items()}
+                # No field of a record is required.
+                empty: Object = {"metadata": {"name": _TRIAL, "labels": labels}}
+                return self.cluster.list(request.api_version, request.kind).items[:1] or [empty]
             found = self.cluster.get(request.api_version, request.kind, request.name, request.namespace)
         except ClusterError:
             return []

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, Invalid, NotFound
 from ..._cluster.fields.json_patch import merge_patch_between
+from ..._cluster.own_objects import own_object_problem
 from ..._cluster.redaction import Redactor
 from ..._text import one_line
 from .journal_entry import STATUS, JournalEntry, newest_first
@@ -119,6 +120,9 @@ class _Restoration:
 
     def through(self) -> UndoneObject:
         """Restore it as far as possible."""
+        # No migration may write these, but others may write journals.
+        if problem := own_object_problem(self._ref):
+            return self._result(REFUSED, reason=problem)
         try:
             served = find_served_kind(self._cluster, self._entries[0].api_version, self._ref.kind)
             if served is None:

@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError, Conflict, Invalid, Untypeable
-from ..._text import one_line
 from ..inventory.inventory_entry import InventoryEntry, is_written_by_us, written_by
 from ..ownership.autoscaling import Target, is_scaled, keeping_replicas, leaving_replicas
 from ..ownership.findings import Finding
@@ -105,7 +104,7 @@ def apply_object(
             ) from refusal
         if not (is_immutable(refusal) and is_allowed(ref_of(intent), policy.replace_immutable)):
             raise
-    return _replace(cluster, intent, policy, wait_until_gone, scaled=scaled, makers=attempt.makers)
+    return _replace(cluster, intent, policy, wait_until_gone, scaled=scaled)
 
 
 def _apply(attempt: ServerSideApply, cluster: Cluster, intent: Object, policy: Policy) -> AppliedObject:
@@ -172,10 +171,9 @@ def _replace(
     wait_until_gone: Callable[[Object], None],
     *,
     scaled: bool,
-    makers: Sequence[str],
 ) -> AppliedObject:
     ref = ref_of(intent)
-    deleted = _delete(cluster, intent, makers)
+    deleted = _delete(cluster, intent)
     if deleted is not None:
         wait_until_gone(deleted)
         if scaled:
@@ -185,26 +183,19 @@ def _replace(
     return replace(made, replaced=True, warnings=(*made.warnings, told))
 
 
-def _delete(cluster: Cluster, intent: Object, makers: Sequence[str]) -> Object | None:
-    """Delete an object, if it is as just read and ours; returns the deleted object, or None.
-
-    Args:
-        cluster: live or an overlay.
-        intent: the object to apply after that.
-        makers: field managers whose fields the failed attempt has adopted.
-    """
+def _delete(cluster: Cluster, intent: Object) -> Object | None:
+    """Delete an object, if it is as just read and ours; returns the deleted object, or None."""
     ref = ref_of(intent)
     for attempt in range(1, TRIES + 1):
         live = live_object(cluster, intent)
         if live is None:
             return None
         meta = live["metadata"]
-        if makers or not is_written_by_us(meta):
-            others = f" (written by {one_line(', '.join(makers))})" if makers else written_by(meta)
+        if not is_written_by_us(meta):
             raise ClusterError(
                 f"{ref}: it can't be changed in place, and it is not deleted and recreated, because"
-                f" kyma.lifecycle has written nothing of it{others}. Delete it yourself, and run the"
-                " playbook again"
+                f" kyma.lifecycle has written nothing of it{written_by(meta)}. Delete it yourself, and run"
+                " the playbook again"
             )
         try:
             deleted = cluster.delete(

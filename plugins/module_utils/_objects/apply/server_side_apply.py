@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, ref_of
-from ..._cluster.errors import Conflict, Invalid
+from ..._cluster.errors import ApiError, ClusterError, Conflict, Invalid, Untypeable
 from ..._cluster.fields.field_sets import Fields
 from ..._cluster.kinds import NAMESPACE_KIND
 from ..inventory.inventory_entry import InventoryEntry
@@ -123,7 +124,27 @@ class ServerSideApply:
     def _settle(self, conflict: Conflict) -> Object:
         live = self._live()
         self._bind(live["metadata"]["uid"] if live else "")
-        if live and self._take_over_from_makers(live):
+        is_taken_over = live is not None and self._take_over_from_makers(live)
+        try:
+            return self._settled(conflict, live, is_taken_over=is_taken_over)
+        except ApiError as refusal:
+            if live and self.makers and not isinstance(refusal, Untypeable):
+                with suppress(ClusterError):
+                    self._give_back(live)
+            raise
+
+    def _give_back(self, before: Object) -> None:
+        """Restore the managers of an object that the server refused, so that it does not count as ours."""
+        for _attempt in range(TRIES):
+            live = self._live()
+            if live is None or live["metadata"]["uid"] != before["metadata"]["uid"]:
+                return
+            with suppress(Conflict):
+                self._patch_managers(live, _managers_of(before))
+                return
+
+    def _settled(self, conflict: Conflict, live: Object | None, *, is_taken_over: bool) -> Object:
+        if is_taken_over:
             try:
                 answer = self._apply()
             except Conflict as remaining:

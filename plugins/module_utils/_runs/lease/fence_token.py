@@ -24,6 +24,7 @@ from ..._cluster.fence import FencedCluster
 from ..._objects.access.review import missing_rights, not_granted
 from ..._objects.access.rights import Right
 from ..._objects.access.roles import in_words
+from ..._objects.inventory.inventory_entry import is_written_by_us
 from ..._threads import map_in_threads
 from .held_lease import HeldLease
 from .lease import LIFECYCLE_NAMESPACE
@@ -226,7 +227,9 @@ def delete_other_fences(cluster: Cluster, own: Fence) -> bool:
     found = cluster.list(
         "v1", "Secret", LIFECYCLE_NAMESPACE, label_selector=FENCE_LABEL, metadata_only=True
     ).items
-    others = [one["metadata"] for one in found if one["metadata"]["uid"] != own.uid]
+    # Others may set the label.
+    ours = filter(is_written_by_us, (one["metadata"] for one in found))
+    others = [meta for meta in ours if meta["uid"] != own.uid]
     for meta in others:
         cluster.delete("v1", "Secret", meta["name"], LIFECYCLE_NAMESPACE, uid=meta["uid"])
     return bool(others)

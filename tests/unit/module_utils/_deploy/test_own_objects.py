@@ -51,6 +51,12 @@ DUMP = [
     {"apiVersion": API_VERSION.replace("v1alpha1", "v9"), "kind": "Run", "metadata": {"name": "r"}},
     {"apiVersion": API_VERSION, "kind": "OneOffJob", "metadata": {"name": "j"}, "spec": {}},
     {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "deployer"}},
+    {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "run-1-ab", "namespace": "default"},
+        "type": f"{API_VERSION.partition('/')[0]}/journal",
+    },
     {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": LIFECYCLE_NAMESPACE}},
 ]
 
@@ -155,3 +161,11 @@ def test_with_everything_it_goes_last_and_by_ourselves(older: Deployer) -> None:
     result = older.delete()
     assert not result.get("failed"), result["msg"]
     assert lives(older) == [False] * 3
+
+
+def test_such_an_entry_of_an_unchanged_component_stops_no_run(older: Deployer) -> None:
+    older.materials.given = release("2.10", {"a": [config_map("a")], "b": [config_map("b2")]})
+    result = older.deploy()
+    assert not result.get("failed"), result["msg"]
+    assert lives(older) == [True] * 3
+    assert older.cluster.get("v1", "ConfigMap", "b2", "kyma-system")

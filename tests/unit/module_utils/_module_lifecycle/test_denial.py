@@ -194,17 +194,14 @@ def test_other_policies_are_no_denials() -> None:
     assert modules_denied(cluster) == set()
 
 
-def test_a_policy_of_others_with_the_name_of_a_denial_stays() -> None:
+@pytest.mark.parametrize("kind", [POLICY, BINDING])
+def test_what_others_have_written_with_the_name_of_a_denial_stays(kind: str) -> None:
     cluster = MemoryCluster()
-    policy = {
-        "apiVersion": API_VERSION,
-        "kind": POLICY,
-        "metadata": {"name": SHOP.name, "labels": {"a": "b"}},
-    }
-    cluster.with_field_manager("kubectl").create(policy)
+    theirs = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": SHOP.name, "labels": {"a": "b"}}}
+    cluster.with_field_manager("kubectl").create(theirs)
 
     assert not lift(cluster, "shop")
-    assert cluster.get(API_VERSION, POLICY, SHOP.name)
+    assert cluster.get(API_VERSION, kind, SHOP.name)
 
 
 def test_where_there_are_no_such_policies_none_is_lifted() -> None:

@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import MODULE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    CREATED_BY_US,
     entry_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
@@ -137,3 +138,15 @@ def test_a_default_configuration_goes_only_if_this_collection_has_created_it() -
     assert result["failed"]
     assert "Nats kyma-system/mine" in result["msg"]
     assert someone.cluster.get("example.com/v1", "Nats", "mine", NAMESPACE)
+
+
+def test_a_namespace_that_the_manifest_only_refers_to_stays_whatever_the_record_says() -> None:
+    someone = adopted()
+    inventory = read_inventories(someone.cluster, ["nats"], owner_kind=MODULE)["nats"]
+    live = someone.cluster.get("v1", "Namespace", NAMESPACE)
+    assert live
+    entry = entry_of(live)._replace(made_by=CREATED_BY_US)
+    rewrite_inventory(someone.cluster, replace(inventory, entries=(*inventory.entries, entry)))
+    result = someone.manage(state="absent")
+    assert not result.get("failed"), result["msg"]
+    assert someone.cluster.get("v1", "Namespace", NAMESPACE)

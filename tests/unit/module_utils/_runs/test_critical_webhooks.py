@@ -71,6 +71,7 @@ def concerned(found: Object, labels: dict[str, str] | None = None) -> set[str]:
         (rule("coordination.k8s.io", "*", scope="Cluster"), set()),
         (rule("authorization.k8s.io", "*", scope="Namespaced"), set()),
         (rule("*", "*", scope="Namespaced"), {LEASES}),
+        (rule("*", "*", scope=None), ALL),
         (rule("*", "*", scope="Cluster"), {ACCESS_REVIEWS, RECORDS}),
         (rule("*", "*", operations=["DELETE"]), {RECORDS, LEASES}),
         (rule("*", "*", operations=["CONNECT"]), set()),
@@ -100,6 +101,23 @@ NOT_OURS["matchExpressions"][0]["values"] = ["kyma-lifecycle", "kube-system"]
         ({"objectSelector": {"matchLabels": {"guarded": "yes"}}}, set()),
         ({"objectSelector": {"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}}, ALL),
         ({"objectSelector": {"matchExpressions": [OWNED]}}, {RECORDS}),
+        ({"objectSelector": {"matchLabels": {OWNED["key"]: "shop"}}}, {RECORDS}),
+        ({"objectSelector": {"matchExpressions": [{**OWNED, "operator": "NotIn", "values": ["x"]}]}}, ALL),
+        ({"matchConditions": [{"expression": "has(object.metadata.name)"}]}, ALL),
+        # The server leaves empty fields of a request out.
+        ({"matchConditions": [{"expression": "!has(request.subResource)"}]}, ALL),
+        ({"matchConditions": [{"expression": "has(request.subResource)"}]}, set()),
+        ({"matchConditions": [{"expression": "!has(request.namespace)"}]}, ALL - {LEASES}),
+        (
+            {
+                "matchConditions": [
+                    {"expression": "has(request.namespace) && request.namespace.startsWith('shop-')"}
+                ]
+            },
+            set(),
+        ),
+        ({"matchConditions": [{"expression": f"object.metadata.labels['{OURS}/run'] == 'r'"}]}, ALL),
+        ({"matchConditions": [{"expression": "has(object.metadata.annotations)"}]}, {RECORDS, LEASES}),
         ({"matchConditions": [{"expression": f"request.resource.group != '{OURS}'"}]}, ALL - {RECORDS}),
         ({"matchConditions": [{"expression": "request.namespace != 'kyma-lifecycle'"}]}, ALL - {LEASES}),
         (

@@ -50,6 +50,13 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
         "metadata": {"name": "j"},
     }
     made.component("job", job)
+    journal = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "r-1"},
+        "type": "lifecycle.kyma-project.io/journal",
+    }
+    made.component("journal", journal)
     crds = made.folder / "crds"
     crds.mkdir()
     (crds / "runs.yaml").write_text(json.dumps(RUN_DEFINITION))
@@ -62,9 +69,10 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
         "r/by-its-component/all.yaml:1",
         "r/old/all.yaml:1",
         "r/job/all.yaml:1",
+        "r/journal/all.yaml:1",
         "r/crds/runs.yaml:1",
     }, found
-    assert len(found) == len(places) == 7
+    assert len(found) == len(places) == 8
     assert sum("Lease kyma-lifecycle/deployment belongs" in one for one in found) == 3
     assert any("only the task kyma.lifecycle.stored_job writes stored jobs" in one for one in found)
 

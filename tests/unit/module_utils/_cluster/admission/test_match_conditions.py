@@ -35,6 +35,8 @@ LEASE: dict[str, Any] = {
         ("object.metadata['name'] in ['deployment', 'other']", True),
         ("!(request.resource.resource in ['leases', 'events'])", False),
         ("has(object.metadata.labels)", False),
+        ("has(object.metadata.annotations)", False),
+        ("has(object.metadata.name)", True),
         ("oldObject == null", True),
         ("request.resource.group.contains('k8s') ||\n  request.userInfo.username == 'me'", True),
         # One side decides, although the other one is unknown.
@@ -44,6 +46,7 @@ LEASE: dict[str, Any] = {
         ("request.userInfo.username == 'me'", UNKNOWN),
         ("!('system:masters' in request.userInfo.groups)", UNKNOWN),
         ("has(object.spec)", UNKNOWN),
+        ("has(object.metadata.uid)", UNKNOWN),
         ("object.metadata.labels.a == 'b'", UNKNOWN),
         ("oldObject.metadata.name == 'a'", UNKNOWN),
         ("request.operation == 'CREATE' ? false : true", UNKNOWN),

@@ -28,6 +28,8 @@ def manifest(kind: str = "ServiceAccount", meta: dict[str, Any] | None = None, *
         manifest(),
         manifest(meta={"namespace": "default"}),
         manifest(meta={"labels": {}, "annotations": None}),
+        manifest(meta={"uid": "u", "resourceVersion": "1", "generation": 1, "creationTimestamp": "t"}),
+        manifest("Cart", status={"a": "b"}),
         manifest("ConfigMap", data={}),
         manifest("Secret", data=None),
         manifest("Webhooks", webhooks=[], spec={"a": {"b": [{}]}}),

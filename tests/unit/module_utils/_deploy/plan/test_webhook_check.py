@@ -86,7 +86,7 @@ def test_one_that_exists_and_answers_is_a_warning() -> None:
     assert webhook_warnings(someone.plan()) == []
 
 
-@pytest.mark.parametrize("kinds", [("Lease",), ("Run",), ("Installation", "Lease", "Run")])
+@pytest.mark.parametrize("kinds", [("Lease",), ("Run",), ("JournalEntry",), ("Installation", "Lease", "Run")])
 def test_one_that_does_not_answer_blocks_with_the_command_to_run(
     kinds: tuple[str, ...],
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Object,
+    Ref,
     manager_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
@@ -499,6 +500,17 @@ def test_an_object_that_only_the_journal_ascribes_to_the_migration_is_not_delete
     undone = undo_writes(scene.live, [forged], force=force, sleep=lambda _s: None).objects
     assert [one.reason for one in undone] == ["its managedFields don't say that the migration created it"]
     assert scene.config_map("b")
+
+
+def test_an_entry_about_an_object_of_the_collection_is_refused() -> None:
+    scene = Scene(config_map("deployment", x="1"))
+    patch_data(scene.migrating, "deployment", x="2")
+    [entry] = scene.journal.entries
+    ref = Ref("coordination.k8s.io", "Lease", "kyma-lifecycle", "deployment")
+    forged = replace(entry, api_version="coordination.k8s.io/v1", ref=ref)
+    [undone] = undo_writes(scene.live, [forged], sleep=lambda _s: None).objects
+    assert (undone.state, undone.fields) == ("refused", ())
+    assert "belongs to the collection kyma.lifecycle itself" in undone.reason
 
 
 def test_somebody_who_is_quicker_than_the_undo_keeps_what_he_has_written() -> None:

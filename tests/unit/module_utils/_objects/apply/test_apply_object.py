@@ -165,9 +165,41 @@ def test_a_single_object_may_be_replaced(allowed: str, is_replaced: bool) -> Non
 def test_what_others_have_written_is_not_replaced() -> None:
     cluster = MemoryCluster()
     cluster.with_field_manager("helm").create(job("one"))
-    with pytest.raises(ClusterError, match=r"Job default/j: .*written nothing of it \(written by helm\)"):
-        apply(cluster, job("two"))
-    assert read(cluster, "Job", "j")["spec"] == job("one")["spec"]
+    before = read(cluster, "Job", "j")["metadata"]["managedFields"]
+    # A failed attempt must not make the object count as ours in the next one.
+    for _attempt in range(2):
+        with pytest.raises(ClusterError, match=r"Job default/j: .*written nothing of it \(written by helm\)"):
+            apply(cluster, job("two"))
+        assert read(cluster, "Job", "j")["spec"] == job("one")["spec"]
+        assert read(cluster, "Job", "j")["metadata"]["managedFields"] == before
+
+
+def test_it_is_given_back_although_others_write_it_meanwhile() -> None:
+    cluster = MemoryCluster()
+    cluster.with_field_manager("helm").create(job("one"))
+    taken: list[Request] = []
+
+    def is_giving_back(request: Request) -> bool:
+        if request.verb == "patch":
+            taken.append(request)
+        return request.verb == "patch" and len(taken) == 2
+
+    cluster.fail_when(is_giving_back, Conflict("patch", status=409))
+    for _attempt in range(2):
+        with pytest.raises(ClusterError, match="written by helm"):
+            apply(cluster, job("two"))
+    assert len(taken) == 5
+
+
+def test_what_another_tool_has_changed_of_our_job_is_taken_over_with_a_recreation() -> None:
+    cluster = MemoryCluster()
+    apply(cluster, job("one"))
+    cluster.with_field_manager("argocd-controller").patch(
+        "batch/v1", "Job", "j", "default", {"spec": {"backoffLimit": 3}}
+    )
+    wanted = job("two")
+    wanted["spec"]["backoffLimit"] = 1
+    assert apply(cluster, wanted, Policy(takeover=True)).replaced
 
 
 def test_a_job_that_cannot_be_typed_or_was_edited_is_made_anew_too() -> None:

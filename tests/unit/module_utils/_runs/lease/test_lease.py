@@ -46,13 +46,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisi
     Acquisition,
     LeaseHeld,
     LeaseRequest,
+    bring_namespace,
     delete_lease,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
     REFUSED_AFTER_SECONDS,
     Fence,
+    delete_other_fences,
     fenced_cluster,
     lower_fence,
+    secret_for,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import (
     HeldLease,
@@ -988,3 +991,15 @@ def test_an_authorizer_that_lists_no_rules_is_asked_for_each_right() -> None:
     assert not acquire(cluster, claim(account="d", rights=(CHANGED, other))).fence.is_advisory
     assert cluster.asked[-1] == CHANGED
     assert other not in cluster.asked
+
+
+def test_a_takeover_deletes_the_fences_of_other_runs_and_no_secret_of_others_with_their_label() -> None:
+    own, theirs = secret_for("run-1"), secret_for("theirs")
+    cluster = MemoryCluster()
+    bring_namespace(cluster)
+    cluster.create(own)
+    cluster.with_field_manager("kubectl-create").create(theirs)
+    assert delete_other_fences(cluster, Fence())
+    assert not delete_other_fences(cluster, Fence())
+    names = {one["metadata"]["name"] for one in cluster.list("v1", "Secret", LIFECYCLE_NAMESPACE).items}
+    assert names == {theirs["metadata"]["name"]}
