@@ -86,7 +86,7 @@ class _ModuleRun:
             task.cluster,
             [SourcedDocument(*one) for one in task.materials.modules.documents()],
             reads_cluster_catalog=request.reads_cluster_catalog,
-            names=[one.name for one in request.modules],
+            names=[name for one in request.modules for name in (one.name, *one.needs)],
         )
         self._planner = ModulePlanner(task, request, self._observed, self._runner)
         self._working: list[PlannedModule] = []
