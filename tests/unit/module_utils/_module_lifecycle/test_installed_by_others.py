@@ -444,12 +444,24 @@ def test_a_workload_that_an_operator_has_left_behind_is_no_module() -> None:
         assert (result.get("failed"), result["modules"][0]["state"]) == (None, "NotInstalled")
 
 
-@pytest.mark.parametrize("labels", [True, False])
-def test_after_a_failure_at_any_write_the_next_run_upgrades_it(labels: bool) -> None:
+def test_a_version_whose_objects_are_those_of_the_one_before_is_recorded() -> None:
+    someone = user()
+    for version in ("1.0.0", "2.0.0"):
+        someone.publish(version, manifest("1.0.0", labels=False))
+    for version in ("1.0.0", "2.0.0"):
+        someone.manage(version)
+        assert someone.records["nats"].installed_version == version
+    someone.refused("1.0.0", "nats 2.0.0 is installed")
+
+
+@pytest.mark.parametrize(
+    ("labels", "name"), [(True, "nats"), (False, "nats"), (True, "nats-operator"), (False, "nats-operator")]
+)
+def test_after_a_failure_at_any_write_the_next_run_upgrades_it(labels: bool, name: str) -> None:
     def prepared() -> User:
         one = user()
-        for version in ("1.0.0", "2.0.0"):
-            one.publish(version, manifest(version, labels=labels))
+        one.publish("1.0.0", manifest("1.0.0", labels=labels))
+        one.publish("2.0.0", manifest("2.0.0", labels=labels, name=name))
         one.by_hand(manifest("1.0.0", labels=labels))
         one.manage("1.0.0", running_version="1.0.0")
         return one
@@ -470,7 +482,8 @@ def test_after_a_failure_at_any_write_the_next_run_upgrades_it(labels: bool) -> 
         result = someone.manage("2.0.0")
         assert not result.get("failed"), (number, result.get("msg"))
         record = someone.records["nats"]
-        assert (someone.image, record.installed_version, record.deploying_version) == ("200", "2.0.0", ""), (
+        operator = someone.cluster.get("apps/v1", "Deployment", name, NAMESPACE)
+        assert (record.installed_version, record.deploying_version, bool(operator)) == ("2.0.0", "", True), (
             number
         )
 
