@@ -21,6 +21,7 @@ from .._cluster.errors import (
     KindNotServed,
     may_have_acted,
 )
+from .._cluster.fields.written_by import with_writer
 from .denial import PREFIX
 
 CONFIGURATION_MANAGER = manager_of("default-configuration")
@@ -75,7 +76,7 @@ def create_configuration(
     while True:
         held: Object | None = None
         try:
-            return str(writer.create(obj)["metadata"]["uid"])
+            return str(writer.create(with_writer(obj))["metadata"]["uid"])
         except AlreadyExists:
             held = _find(cluster, obj)
             if held is not None and not held["metadata"].get("deletionTimestamp"):
@@ -113,9 +114,9 @@ def _find(cluster: Cluster, obj: Object) -> Object | None:
 
 
 def is_created_by_us(live: Object) -> bool:
-    """Whether our field manager has written an object. An object without any field has no managers."""
+    """Whether our field manager has written an object."""
     managers = live["metadata"].get("managedFields") or ()
-    return not managers or any(one.get("manager") == CONFIGURATION_MANAGER for one in managers)
+    return any(one.get("manager") == CONFIGURATION_MANAGER for one in managers)
 
 
 def _held_by(live: Object | None) -> str:

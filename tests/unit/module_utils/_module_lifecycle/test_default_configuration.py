@@ -90,6 +90,13 @@ def test_one_without_any_field_is_found_too(cluster: MemoryCluster) -> None:
     assert create_configuration(cluster, bare, deadline=later()) == first
 
 
+def test_one_without_any_field_that_the_user_has_created_is_not_ours(cluster: MemoryCluster) -> None:
+    bare = {key: value for key, value in cart().items() if key != "spec"}
+    cluster.with_field_manager("kubectl-create").create(bare)
+
+    assert create_configuration(cluster, bare, deadline=later()) == ""
+
+
 def test_one_that_the_user_has_created_is_not_ours(cluster: MemoryCluster) -> None:
     cluster.with_field_manager("kubectl-create").create(cart(size=3))
 

@@ -454,9 +454,7 @@ def test_a_version_whose_objects_are_those_of_the_one_before_is_recorded() -> No
     someone.refused("1.0.0", "nats 2.0.0 is installed")
 
 
-@pytest.mark.parametrize(
-    ("labels", "name"), [(True, "nats"), (False, "nats"), (True, "nats-operator"), (False, "nats-operator")]
-)
+@pytest.mark.parametrize(("labels", "name"), [(True, "nats"), (False, "nats"), (False, "nats-operator")])
 def test_after_a_failure_at_any_write_the_next_run_upgrades_it(labels: bool, name: str) -> None:
     def prepared() -> User:
         one = user()
