@@ -177,6 +177,9 @@ def _decide_absent(facts: ModuleFacts) -> Decision:
     if record is not None and record.is_managed:
         if facts.policy == IGNORE and not (record.deletion_since or facts.ignoring_deletes):
             return Decision(UNMANAGE, GIVEN_UP)
+        if facts.is_running and not (facts.has_inventory or record.deletion_since):
+            # Others have installed it, and no run has adopted it: nothing of it can be deleted.
+            return Decision(UNMANAGE, GIVEN_UP)
         return Decision(DELETE, DELETING, version=_version_while_deleting(facts, record))
     if not facts.is_running:
         return Decision(LEAVE, GIVEN_UP if record else NOT_INSTALLED)

@@ -93,7 +93,7 @@ def gather_facts(
         target_problem=problem,
         record=record,
         has_inventory=name in observed.inventories,
-        is_running=bool(evidence.managers),
+        is_running=bool(evidence.operators),
         running=running.version,
         running_problem=running.reason,
         is_older=is_older,

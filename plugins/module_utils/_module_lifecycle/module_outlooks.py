@@ -90,18 +90,19 @@ class ModuleOutlooks:
     def _objects_to_seek(self, outlook: ModuleOutlook) -> Inventory | None:
         """The objects by which a module is recognised that may be installed by other means, or None.
 
-        They are those of the wanted and the recorded version, and of versions without a named manager.
+        They are those of the wanted, the recorded and the running version, and of versions without a named
+        manager.
         """
         facts, target = outlook.facts, outlook.target
         if target is None or facts.has_inventory or facts.restriction:
             return None
         if facts.wanted != MANAGED and target.manager is not None and not facts.is_running:
             return None
-        recorded = facts.record.installed_version if facts.record else ""
+        known = (facts.running, facts.record.installed_version if facts.record else "")
         entries: list[InventoryEntry] = []
         for version in self._observed.catalog.modules[facts.name].versions.values():
             if version is target:
                 entries += self._contained(version, self._request.find(facts.name))
-            elif version.version == recorded or version.manager is None:
+            elif version.version in known or version.manager is None:
                 entries += self._contained(version, None)
         return Inventory(facts.name, entries=tuple(entries), owner_kind=MODULE)

@@ -87,7 +87,8 @@ class UnknownObjects(LifecycleError):
         super().__init__(
             f"module {module}: nothing of it is changed or deleted. Others have written"
             f" {listed(sorted(refs))}, and only the manifest of the installed version says whether these"
-            f" belong to it: {reason}. Add that version to the catalog, or delete these objects yourself"
+            f" belong to it: {reason}. Add that version to the catalog (delete_kyma reads none: remove the"
+            " module by kyma_modules first), or delete these objects yourself"
         )
 
 
@@ -158,7 +159,8 @@ class ModulePlanner:
         if planned.decision.action not in LOOKED_AFTER and planned.decision.action != DELETE:
             return planned
         try:
-            planned = replace(planned, approved=self._approved(planned))
+            if planned.decision.action == DELETE:
+                planned = replace(planned, approved=self._approved(planned, ()))
             return self._compared(planned)
         except UnknownObjects as error:
             return replace(planned, decision=Decision(REFUSE, ERROR, str(error)))
@@ -171,18 +173,21 @@ class ModulePlanner:
             return replace(planned, problem=str(error))
         return planned
 
-    def _approved(self, planned: PlannedModule) -> frozenset[str]:
+    def _approved(self, planned: PlannedModule, staying: Collection[Ref]) -> frozenset[str]:
         """The objects of an adopted module that a run may delete: see :attr:`PlannedModule.approved`.
+
+        Args:
+            planned: the module.
+            staying: the objects that it has from then on.
 
         Raises:
             UnknownObjects: the manifest of the recorded version cannot be read.
         """
         before, record = self._observed.inventories.get(planned.name), planned.outlook.facts.record
-        is_deleted = planned.decision.action == DELETE
         foreign = {
             entry.ref: entry.uid
             for entry in (before.entries if before else ())
-            if is_deleted or entry.dropped or planned.decision.action == UPGRADE
+            if entry.ref not in staying
             if (live := self._observed.live.get(entry.ref)) and live["metadata"].get("uid") == entry.uid
             if not is_written_by_us(live["metadata"])
         }
@@ -205,14 +210,15 @@ class ModulePlanner:
 
     def _compared(self, planned: PlannedModule) -> PlannedModule:
         """The module with the changes of its objects."""
-        version = self._version(planned)
+        version, action = self._version(planned), planned.decision.action
         if version is None:
             return planned
         planned = replace(planned, version=version)
-        action = planned.decision.action
         if action == ADOPT or (action == UPGRADE and planned.before is None):
             planned = self._with_adopted_inventory(planned, version)
         component = self._component(version, planned)
+        if not planned.approved:
+            planned = replace(planned, approved=self._approved(planned, component.refs))
         self._refuse_unknown_manager(planned, component)
         planned = self._rehearsed(planned, component)
         return self._with_configuration(planned, component)

@@ -21,6 +21,7 @@ from .._runs.records.modules import (
     NOT_INSTALLED,
     PROCESSING,
     READY,
+    SKIP_LABEL,
     WARNING,
     KnownObject,
 )
@@ -28,7 +29,7 @@ from .._text import without_login
 from .catalog.catalog import Catalog
 from .catalog.documents import SourcedDocument
 from .module_facts import ModuleOutlook, gather_facts
-from .module_health import module_health
+from .module_health import explain_skipped, module_health
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules, observe_modules
 
@@ -74,11 +75,12 @@ def _module(
     )
     outlook = gather_facts(name, asked, observed, None, datetime.now(UTC))
     running = outlook.running.version
+    state, message = _state(cluster, outlook, observed)
     return {
         "name": name,
         "managed": bool(record and record.is_managed),
-        "state": _state(cluster, outlook, observed),
-        "message": record.status.message if record else outlook.facts.running_problem,
+        "state": state,
+        "message": message,
         "running": running,
         "version": record.installed_version if record else "",
         "channel": channel,
@@ -93,20 +95,21 @@ def _module(
     }
 
 
-def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) -> str:
-    """The recorded state, unless the manager is not healthy; without a record, what is installed."""
+def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) -> tuple[str, str]:
+    """The recorded state and its message, unless the manager is not healthy; or what is installed."""
     record = outlook.facts.record
     if record is None:
-        return INSTALLED if outlook.managers else NOT_INSTALLED
+        state = INSTALLED if outlook.facts.is_running else NOT_INSTALLED
+        return state, outlook.facts.running_problem
     if record.status.state != READY:
-        return record.status.state
-    if record.is_skipped:
-        return WARNING
+        return record.status.state, record.status.message
     before = observed.inventories.get(outlook.facts.name)
     module = observed.catalog.modules.get(outlook.facts.name)
     version = module.versions.get(record.installed_version) if module else None
     health = module_health(cluster, version, outlook, before, lambda: read_autoscaled(cluster))
-    return READY if health.is_ready else ERROR
+    if record.is_skipped:
+        return WARNING, explain_skipped(health, f"its Module has the label {SKIP_LABEL}")
+    return (READY, record.status.message) if health.is_ready else (ERROR, health.reason)
 
 
 def _is_supported(catalog: Catalog, name: str, running: str) -> bool:

@@ -35,10 +35,10 @@ from .._runs.records.runs import new_run_name, read_run
 from .._runs.task_run import TaskRun
 from .._threads import map_in_threads
 from .catalog.documents import SourcedDocument
-from .decision import DELETE, LOOKED_AFTER, UNMANAGE
+from .decision import DELETE, INSTALL, LOOKED_AFTER, UNMANAGE, UPGRADE
 from .module_health import explain_skipped, module_health
 from .module_plan import MissingManifests, ModulePlanner
-from .module_record import recorded_as_running, wanted_record
+from .module_record import installed_record, recorded_as_running, wanted_record
 from .module_request import ModulesRequest, ordered_waves, request_problems
 from .module_results import run_result
 from .module_rights import module_rights
@@ -86,7 +86,7 @@ class _ModuleRun:
             task.cluster,
             [SourcedDocument(*one) for one in task.materials.modules.documents()],
             reads_cluster_catalog=request.reads_cluster_catalog,
-            names=[one.name for one in request.modules],
+            names=[name for one in request.modules for name in (one.name, *one.needs)],
         )
         self._planner = ModulePlanner(task, request, self._observed, self._runner)
         self._working: list[PlannedModule] = []
@@ -252,10 +252,13 @@ class _ModuleRun:
         if facts.wanted == MANAGED and not facts.other_owner:
             record = wanted_record(record or ModuleRecord(planned.name), planned)
             if planned.decision.action in LOOKED_AFTER and not planned.problem:
-                record = recorded_as_running(record, planned)
-                record = (
-                    record if state == ERROR else replace(record, deploying_version="", deploying_image="")
-                )
+                if state != ERROR and planned.decision.action in (INSTALL, UPGRADE):
+                    # All objects of that version exist: a run that was cut off has not recorded it.
+                    record = installed_record(self._task.cluster, record, planned)
+                else:
+                    record = recorded_as_running(record, planned)
+                if state != ERROR:
+                    record = replace(record, deploying_version="", deploying_image="")
         if record is None:
             # A module that is neither wanted nor managed needs no record.
             return ModuleOutcome(outcome, ModuleRecord(planned.name, status=status))

@@ -108,12 +108,9 @@ def read_managers(cluster: Cluster, observed: ObservedModules, name: str) -> tup
 def _settled(
     inventories: Mapping[str, Inventory], records: Mapping[str, ModuleRecord]
 ) -> dict[str, Inventory]:
-    """The inventories of modules whose record fits them: no deployment of theirs was cut off."""
-    return {
-        name: one
-        for name, one in inventories.items()
-        if name not in records or not records[name].deploying_version
-    }
+    """The inventories of modules whose record says their version: no deployment of theirs was cut off."""
+    known = (name for name, one in records.items() if one.installed_version and not one.deploying_version)
+    return {name: inventories[name] for name in known if name in inventories}
 
 
 def _read_convertible(cluster: Cluster, inventories: Sequence[Inventory]) -> dict[Ref, Object]:

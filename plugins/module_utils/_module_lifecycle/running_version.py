@@ -88,6 +88,12 @@ class Evidence:
         return [one for one in self.managers if one.is_named or _manager_container(one.object)]
 
     @property
+    def is_operator_gone(self) -> bool:
+        """Whether no workload exists where the record has the operator."""
+        known = self.record.manager
+        return known is not None and all(one.ref != known.ref for one in self.managers)
+
+    @property
     def definitions(self) -> list[Object]:
         """The definitions that stay: one that is being deleted takes what it defines along."""
         found = (obj for obj in self.objects if ref_of(obj)[:2] == CRD_KIND)
@@ -121,16 +127,20 @@ def running_version(evidence: Evidence) -> RunningVersion:
 
     The record counts if its manager exists with the same uid and image. Else the version labels of workloads
     and definitions count if they agree, then image tags that are versions of the catalog, and then the word
-    of the user. If no workload exists, the higher of the record's version and the definitions' label counts.
+    of the user. If the operator is gone and a definition is not, the record's version counts if it is higher.
     """
     found = (
         _version_by_record(evidence)
         or (_version_by_labels(evidence) if evidence.operators else _version_left(evidence))
         or _version_by_tags(evidence)
     )
+    record = evidence.record
+    if found.version and record.installed_version and evidence.definitions and evidence.is_operator_gone:
+        # Only other workloads of the module are left.
+        found = replace(found, version=_highest({found.version, record.installed_version}))
     if found.reason and evidence.said:
         found = RunningVersion(evidence.said.removeprefix("v"), found.manager)
-    if evidence.record.is_taken_over:
+    if record.is_taken_over:
         return found
     everything = (*(one.object for one in evidence.managers), *evidence.objects)
     return replace(found, klm_object=next((ref_of(obj) for obj in everything if is_marked_by_klm(obj)), None))
@@ -221,16 +231,11 @@ def _version_by_tags(evidence: Evidence) -> RunningVersion:
 
 
 def manager_image(manager: Object) -> str:
-    """The image of a manager's own container, or empty.
+    """The image of a manager's own container, or all images if none is known to be that; empty without one.
 
-    It is the container that the annotation of kubectl names, else the one named manager, else the only one.
+    It is the container that the annotation of kubectl names, else the one named manager.
     """
-    containers = _containers(manager)
-    container = _manager_container(manager)
-    if container is None and len(containers) == 1:
-        container = containers[0]
-    image = (container or {}).get("image")
-    return image if isinstance(image, str) else ""
+    return ", ".join(_images(manager))
 
 
 def main_workload(objects: Iterable[Object]) -> Object | None:
@@ -271,9 +276,14 @@ def _label_texts(obj: Object) -> Iterator[str]:
 
 def _tags(manager: Object) -> Iterator[str]:
     """The tags of the manager's own container, or of all if none is known to be that."""
-    own = manager_image(manager)
-    for image in [own] if own else [str(one.get("image") or "") for one in _containers(manager)]:
+    for image in _images(manager):
         yield image_tag(image).removeprefix("v")
+
+
+def _images(manager: Object) -> list[str]:
+    own = _manager_container(manager)
+    found = (one.get("image") for one in ([own] if own else _containers(manager)))
+    return [image for image in found if isinstance(image, str)]
 
 
 def _described(obj: Object) -> str:

@@ -134,6 +134,8 @@ def test_a_module_that_is_to_be_left_to_somebody_else(
         # What has begun comes to its end.
         (BEING_DELETED, IGNORE, DELETE, DELETING),
         (BY_HAND, CREATE_AND_DELETE, REFUSE, ERROR),
+        # It was refused, or waits for its window, and was never adopted.
+        ({**OURS, "has_inventory": False}, CREATE_AND_DELETE, UNMANAGE, GIVEN_UP),
         (GIVEN_UP_BEFORE, CREATE_AND_DELETE, REFUSE, ERROR),
         (GIVEN_UP_BEFORE, IGNORE, LEAVE, GIVEN_UP),
         ({"record": ModuleRecord("nats", state=UNMANAGED)}, CREATE_AND_DELETE, LEAVE, GIVEN_UP),

@@ -354,12 +354,112 @@ def test_a_version_that_was_not_healthy_in_time_is_known_without_labels() -> Non
     assert someone.image == "101"
 
 
-@pytest.mark.parametrize("labels", [True, False])
-def test_after_a_failure_at_any_write_the_next_run_upgrades_it(labels: bool) -> None:
+def several_containers(version: str, image: str = "") -> list[Object]:
+    """A manifest whose operator has two containers, of which nothing says which one is the manager's."""
+    objects = manifest(version, labels=False)
+    containers = objects[-1]["spec"]["template"]["spec"]["containers"]
+    containers[0]["image"] = image or containers[0]["image"]
+    containers.append({"name": "proxy", "image": "example.com/proxy@sha256:1"})
+    return objects
+
+
+@pytest.mark.parametrize("manager", [None, MANAGER])
+def test_an_operator_with_several_containers_is_known_by_all_of_their_images(
+    manager: dict[str, str] | None,
+) -> None:
+    someone = user()
+    someone.publish("1.0.0", several_containers("1.0.0", "broken"), manager=manager)
+    someone.publish("1.0.1", several_containers("1.0.1"), manager=manager)
+    someone.publish("2.0.0", several_containers("2.0.0"), manager=manager)
+    for _run in range(2):
+        assert "not known" not in someone.manage("1.0.0")["msg"]
+    assert line(someone.manage("1.0.1")) == "nats 1.0.1: Ready, upgraded from 1.0.0"
+    # A newer one that somebody has applied over it is not put back.
+    someone.by_hand(several_containers("2.0.0")[-1:])
+    someone.refused("1.0.1", "the version of nats that runs is not known")
+    someone.refused("1.0.1", "nats 2.0.0 is installed", running_version="2.0.0")
+
+
+@pytest.mark.parametrize("manager", [None, MANAGER])
+def test_other_workloads_of_a_module_do_not_bring_it_down_once_its_operator_is_deleted(
+    manager: dict[str, str] | None,
+) -> None:
+    someone = user()
+    for version in ("1.0.0", "2.1.0"):
+        agent = deployment("z-agent", "example.com/agent@sha256:1")
+        agent["metadata"]["labels"] = {VERSION: "1.0.0"}
+        someone.publish(version, manifest(version, labels=False, extra=[agent]), manager=manager)
+    someone.manage("2.1.0")
+    someone.manage("2.1.0", state="unmanaged")
+    someone.cluster.delete(*OPERATOR)
+    someone.refused("1.0.0", "nats 2.1.0 is installed")
+    assert not someone.manage("2.1.0").get("failed")
+
+
+def test_an_operator_is_read_in_full_where_no_record_says_its_version() -> None:
+    someone = user()
+    for version in ("1.0.0", "2.0.0"):
+        objects = manifest(version, labels=False)
+        objects[-1]["spec"]["template"]["spec"]["containers"][0]["image"] = f"example.com/nats:{version}"
+        someone.publish(version, objects)
+    someone.manage("2.0.0")
+    someone.cluster.delete("lifecycle.kyma-project.io/v1alpha1", "Module", "nats")
+    someone.refused("1.0.0", "nats 2.0.0 is installed")
+    assert not someone.manage("2.0.0").get("failed")
+
+
+@pytest.mark.parametrize("state", ["managed", "absent"])
+def test_a_mark_on_an_object_that_only_the_running_version_has_counts(state: str) -> None:
+    someone = user()
+    marked = config_map("old")
+    marked["metadata"]["labels"] = {KLM_LABEL: "kyma"}
+    someone.publish("1.0.0", manifest("1.0.0", extra=[marked]), manager=MANAGER)
+    someone.publish("2.0.0", manager=MANAGER)
+    someone.by_hand(manifest("1.0.0", extra=[marked]))
+    left = someone.manage("2.0.0", state=state)
+    assert "(ConfigMap kyma-system/old has its mark)" in str(left["summary"])
+    assert not left["changed"]
+
+
+@pytest.mark.parametrize("terms", [{}, {"maintenance_policy": NEVER_NOW}])
+def test_nobody_says_of_what_was_never_adopted_that_it_is_deleted(terms: dict[str, Any]) -> None:
+    someone = user("1.0.0")
+    someone.publish("3.0.0", requiresDowntime=True)
+    someone.by_hand(manifest("2.0.0"))
+    someone.manage("3.0.0" if terms else "1.0.0", **terms)
+    before = someone.objects()
+    result = someone.manage("1.0.0", state="absent")
+    assert "Unmanaged, no longer managed" in line(result)
+    assert someone.objects() == before
+    someone.refused("1.0.0", "which objects belong to it is not recorded", state="absent")
+
+
+def test_a_workload_that_an_operator_has_left_behind_is_no_module() -> None:
+    someone = user("1.0.0", manager=MANAGER)
+    left = deployment("registry")
+    left["metadata"] |= {"namespace": NAMESPACE, "labels": {"kyma-project.io/module": "nats"}}
+    someone.by_hand([left])
+    for state in ("absent", "unmanaged"):
+        result = someone.manage("1.0.0", state=state)
+        assert (result.get("failed"), result["modules"][0]["state"]) == (None, "NotInstalled")
+
+
+def test_a_version_whose_objects_are_those_of_the_one_before_is_recorded() -> None:
+    someone = user()
+    for version in ("1.0.0", "2.0.0"):
+        someone.publish(version, manifest("1.0.0", labels=False))
+    for version in ("1.0.0", "2.0.0"):
+        someone.manage(version)
+        assert someone.records["nats"].installed_version == version
+    someone.refused("1.0.0", "nats 2.0.0 is installed")
+
+
+@pytest.mark.parametrize(("labels", "name"), [(True, "nats"), (False, "nats"), (False, "nats-operator")])
+def test_after_a_failure_at_any_write_the_next_run_upgrades_it(labels: bool, name: str) -> None:
     def prepared() -> User:
         one = user()
-        for version in ("1.0.0", "2.0.0"):
-            one.publish(version, manifest(version, labels=labels))
+        one.publish("1.0.0", manifest("1.0.0", labels=labels))
+        one.publish("2.0.0", manifest("2.0.0", labels=labels, name=name))
         one.by_hand(manifest("1.0.0", labels=labels))
         one.manage("1.0.0", running_version="1.0.0")
         return one
@@ -380,7 +480,8 @@ def test_after_a_failure_at_any_write_the_next_run_upgrades_it(labels: bool) -> 
         result = someone.manage("2.0.0")
         assert not result.get("failed"), (number, result.get("msg"))
         record = someone.records["nats"]
-        assert (someone.image, record.installed_version, record.deploying_version) == ("200", "2.0.0", ""), (
+        operator = someone.cluster.get("apps/v1", "Deployment", name, NAMESPACE)
+        assert (record.installed_version, record.deploying_version, bool(operator)) == ("2.0.0", "", True), (
             number
         )
 

@@ -353,6 +353,42 @@ def test_a_skipped_module_is_a_warning_with_what_is_wrong_of_it() -> None:
     assert someone.cluster.get(*MANAGER) is None
 
 
+def test_the_info_says_why_a_module_is_in_error_or_skipped_since_the_last_run() -> None:
+    someone = user()
+    someone.manage()
+
+    def told() -> tuple[str, str]:
+        found = someone.task(module_info.DEFINITION, names=["nats"], catalog=[])["modules"][0]
+        return found["state"], found["message"]
+
+    assert told() == ("Ready", "")
+    someone.cluster.delete(*MANAGER)
+    assert told() == ("Error", "Deployment kyma-system/nats: it does not exist")
+    someone.cluster.patch(API_VERSION, "Module", "nats", None, {"metadata": {"labels": SKIP}})
+    assert told()[0] == "Warning"
+    assert told()[1].startswith("skipped: its Deployment does not exist. Its Module has the label")
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_needed_module_that_was_installed_by_hand_is_there(check_mode: bool) -> None:
+    someone = user()
+    cluster = someone.cluster.with_field_manager("kubectl")
+    cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    cluster.apply(manifest("1.0.0")[1])
+    web = deepcopy(CATALOG["documents"][0])
+    web[1]["metadata"]["name"] = "web"
+    web[1]["spec"] |= {"moduleName": "web", "manager": None, "data": None}
+    web[1]["spec"]["resources"] = [{"name": "rawManifest", "link": "https://example.com/web.yaml"}]
+    assert isinstance(someone.materials, ModuleMaterialsOfTest)
+    someone.materials.catalog = {
+        "documents": [*CATALOG["documents"], web],
+        "manifests": {"https://example.com/web.yaml": yaml.safe_dump(config_map("web"))},
+    }
+    listed = [{"name": "web", "needs": ["nats"]}]
+    result = someone.task(module.DEFINITION, catalog=[], modules=listed, check_mode=check_mode)
+    assert not result.get("failed"), result["msg"]
+
+
 @pytest.mark.parametrize("check_mode", [True, False])
 def test_a_module_that_needs_what_is_not_there_fails_in_check_mode_too(check_mode: bool) -> None:
     someone = user()

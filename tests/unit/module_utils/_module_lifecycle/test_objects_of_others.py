@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import MODULE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
@@ -122,6 +123,23 @@ def test_an_upgrade_drops_what_the_adopted_version_had_and_no_more() -> None:
     result = someone.manage(channel="fast")
     assert not result.get("failed"), result["msg"]
     assert someone.cluster.get("v1", "ConfigMap", "theirs", NAMESPACE)
+
+
+def test_an_upgrade_that_drops_nothing_needs_no_manifest_of_the_adopted_version() -> None:
+    someone = adopted(documents=CATALOG["documents"][1:])
+    assert someone.manage(channel="fast")["summary"][0] == "nats 2.0.0: Ready, upgraded from 1.0.0"
+    assert not someone.manage(channel="fast", state="absent").get("failed")
+    assert someone.cluster.get(*DEPLOYMENT, "nats", NAMESPACE) is None
+
+
+def test_one_that_drops_what_others_have_written_does() -> None:
+    someone = adopted(
+        documents=CATALOG["documents"][1:],
+        manifests={"https://example.com/nats-2.0.0.yaml": yaml.safe_dump_all(manifest("2.0.0")[:2])},
+    )
+    result = someone.manage(channel="fast")
+    assert "Others have written ConfigMap kyma-system/settings, and only the manifest" in result["msg"]
+    assert someone.cluster.get("v1", "ConfigMap", "settings", NAMESPACE)
 
 
 def test_a_default_configuration_goes_only_if_this_collection_has_created_it() -> None:

@@ -255,7 +255,9 @@ def test_else_it_is_unknown_and_what_was_found_is_named_until_the_user_says_it(
 
 PLAIN = manager(DIGEST)
 LABELLED = manager("r/op:2.0.0", label="2.0.0")
+SEVERAL = manager(containers=[SIDECAR, OPERATOR])
 OURS = written_by(FIELD_MANAGER, manager("r/op:main-2"))
+AGENT = manager(label="1.0.0", name="agent")
 GONE = recorded("2.1.0", ref_of(PLAIN), "gone", DIGEST)
 MANAGED = {**GONE, "is_managed": True}
 CUT_OFF = recorded("1.0.0", ref_of(PLAIN), "old", "r/op:main-1", "2.0.0", "r/op:main-2", is_managed=True)
@@ -269,7 +271,7 @@ CUT_OFF = recorded("1.0.0", ref_of(PLAIN), "old", "r/op:main-1", "2.0.0", "r/op:
         ([PLAIN], left(PLAIN, "1.2.0", is_managed=False), {}, "1.2.0"),
         ([LABELLED, definition("2.0.0")], left(LABELLED, "1.2.0"), {}, "1.2.0"),
         ([PLAIN, definition("2.0.0")], left(PLAIN, "1.2.0"), {}, "1.2.0"),
-        ([manager(containers=[SIDECAR, OPERATOR])], left(PLAIN, "1.2.0", image=""), {}, "1.2.0"),
+        ([SEVERAL], left(SEVERAL, "1.2.0"), {}, "1.2.0"),
         ([PLAIN], left(PLAIN, "1.2.0", image="r/op:unread"), {"as_left": True}, "1.2.0"),
         # Another uid or image.
         ([PLAIN], left(PLAIN, "1.2.0", uid="another"), {}, None),
@@ -278,6 +280,7 @@ CUT_OFF = recorded("1.0.0", ref_of(PLAIN), "old", "r/op:main-1", "2.0.0", "r/op:
         ([LABELLED], left(LABELLED, "1.2.0", uid="another"), {}, "2.0.0"),
         ([LABELLED], left(LABELLED, "1.2.0", image=DIGEST), {}, "2.0.0"),
         ([manager("r/op:1.0.0")], left(PLAIN, "1.2.0"), {}, "1.0.0"),
+        ([SEVERAL], left(SEVERAL, "1.2.0", image="proxy:9.9.9, op:1.3.0"), {}, "1.4.0"),
         # A record that others have written has neither version nor manager.
         ([PLAIN], recorded(is_managed=True), {}, None),
         ([LABELLED], recorded(is_managed=True), {}, "2.0.0"),
@@ -295,6 +298,9 @@ CUT_OFF = recorded("1.0.0", ref_of(PLAIN), "old", "r/op:main-1", "2.0.0", "r/op:
         ([definition("2.2.0")], MANAGED, {}, "2.2.0"),
         ([definition()], MANAGED, {}, "2.1.0"),
         ([], MANAGED, {}, "2.1.0"),
+        ([AGENT, definition()], GONE, {}, "2.1.0"),
+        ([manager(label="2.2.0", name="agent"), definition("2.2.0")], GONE, {}, "2.2.0"),
+        ([AGENT], GONE, {}, "1.0.0"),
         ([], GONE, {}, ""),
         ([other("ConfigMap"), other("Namespace")], GONE, {}, ""),
         ([definition("2.2.0", deletionTimestamp="2026-11-24T10:00:00Z")], GONE, {}, ""),
