@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -36,10 +36,8 @@ from .._objects.inventory.inventory_entry import (
     InventoryEntry,
     current_entry,
     intent_of,
-    is_written_by_us,
 )
 from .._objects.inventory.live_objects import read_autoscaled, read_metadata, scope_of
-from .._objects.prune.contained_objects import listed
 from .._objects.prune.managed_resources import living_resources
 from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
@@ -58,6 +56,7 @@ from .desired_module import (
     own_instances,
     unchanged_module,
 )
+from .foreign_objects import UnknownObjects, objects_of_others, refuse_unknown_manager
 from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
 from .module_facts import ModuleOutlook
@@ -78,18 +77,6 @@ class MissingManifests(LifecycleError):
     def __init__(self, links: Sequence[str]) -> None:
         super().__init__(f"these manifests were not sent along: {', '.join(map(without_login, links))}")
         self.links = tuple(links)
-
-
-class UnknownObjects(LifecycleError):
-    """It is unknown whether objects that others have written belong to a module, so none is deleted."""
-
-    def __init__(self, module: str, refs: Iterable[Ref], reason: str) -> None:
-        super().__init__(
-            f"module {module}: nothing of it is changed or deleted. Others have written"
-            f" {listed(sorted(refs))}, and only the manifest of the installed version says whether these"
-            f" belong to it: {reason}. Add that version to the catalog (delete_kyma reads none: remove the"
-            " module by kyma_modules first), or delete these objects yourself"
-        )
 
 
 class ModulePlanner:
@@ -184,13 +171,7 @@ class ModulePlanner:
             UnknownObjects: the manifest of the recorded version cannot be read.
         """
         before, record = self._observed.inventories.get(planned.name), planned.outlook.facts.record
-        foreign = {
-            entry.ref: entry.uid
-            for entry in (before.entries if before else ())
-            if entry.ref not in staying
-            if (live := self._observed.live.get(entry.ref)) and live["metadata"].get("uid") == entry.uid
-            if not is_written_by_us(live["metadata"])
-        }
+        foreign = objects_of_others(before, self._observed.live, staying)
         if not foreign:
             return frozenset()
         installed = record.installed_version if record else ""
@@ -219,7 +200,7 @@ class ModulePlanner:
         component = self._component(version, planned)
         if not planned.approved:
             planned = replace(planned, approved=self._approved(planned, component.refs))
-        self._refuse_unknown_manager(planned, component)
+        refuse_unknown_manager(planned, component.refs)
         planned = self._rehearsed(planned, component)
         return self._with_configuration(planned, component)
 
@@ -282,21 +263,6 @@ class ModulePlanner:
             return [entry for entry in dropped if entry.ref[:2] not in (CRD_KIND, NAMESPACE_KIND)]
         old = old_managers(planned.outlook, planned.before, refs)
         return list({entry.ref: entry for entry in (*old, *dropped)}.values())
-
-    def _refuse_unknown_manager(self, planned: PlannedModule, component: DesiredComponent) -> None:
-        """Raise if an upgrade would delete an operator that others have installed and no manifest has."""
-        running = planned.outlook.running
-        unknown = [
-            ref
-            for manager in planned.outlook.managers
-            if (ref := ref_of(manager.object)) == running.manager and ref not in component.refs
-            if not is_written_by_us(meta := manager.object["metadata"])
-            if meta.get("uid") not in planned.approved
-        ]
-        if unknown and planned.decision.action == UPGRADE:
-            raise UnknownObjects(
-                planned.name, unknown, f"the catalog has no manifest of version {running.version}"
-            )
 
     def _scaling(self, outlook: ModuleOutlook, component: DesiredComponent) -> ManagerScaling | None:
         """How to scale the manager back, if it was scaled to zero."""
