@@ -106,9 +106,9 @@ def test_what_is_not_in_the_release_is_refused(write: Write, tmp_path: Path, ref
     (tmp_path / "elsewhere").mkdir()
     root = write(RELEASE)
     write({"a/base/kustomization.yaml": f"resources:\n- s.yaml\n- {reference}\n"})
+    shown = without_login(reference)
     assert refused(root, "production") == (
-        f"R/a/base/kustomization.yaml:1: resources: '{without_login(reference)}' is not in the release: add a copy of it "
-        f"there"
+        f"R/a/base/kustomization.yaml:1: resources: '{shown}' is not in the release: add a copy of it there"
     )
 
 
