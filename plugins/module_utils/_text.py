@@ -53,9 +53,10 @@ def one_line(text: object, longest: int = LONGEST_LINE) -> str:
 
 
 _URL = re.compile(
-    r"(?P<start>file://|(?:[a-z][a-z0-9+.-]*:+)+/+)(?P<place>[^/?#]*)(?P<path>[^?#]*)",
+    r"(?P<start>file://|https?:/*|(?:[a-z][a-z0-9+.-]*:+)+/+)(?P<place>[^/?#]*)(?P<path>[^?#]*)",
     re.IGNORECASE | re.DOTALL,
 )
+_URL_IN_TEXT = re.compile(r"(?:[a-z][a-z0-9+.-]*:+)+/+[^\s'\"<>]*", re.IGNORECASE)
 _HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(:[0-9]*)?")
 
 
@@ -72,6 +73,11 @@ def without_login(url: str) -> str:
     if not _HOST.fullmatch(host):
         return f"{match['start']}***"
     return match["start"] + host + match["path"]
+
+
+def without_logins_in(text: str) -> str:
+    """A text with each URL in it as :func:`without_login` shows it."""
+    return _URL_IN_TEXT.sub(lambda match: without_login(match[0]), text)
 
 
 def without_logins(value: Any) -> Any:

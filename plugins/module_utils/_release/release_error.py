@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .._errors import LifecycleError
+from .._text import without_logins_in
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class Problem:
     """One problem of a release.
 
     Attributes:
-        message: the problem, and what to do about it.
+        message: the problem, and what to do about it; logins in URLs are not shown.
         file: its file, in the user's view, or empty.
         line: counted from 1, or 0 if unknown.
         column: counted from 1, or 0.
@@ -29,7 +30,8 @@ class Problem:
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
-        return f"{place}: {self.message}" if place else self.message
+        message = without_logins_in(self.message)
+        return f"{place}: {message}" if place else message
 
 
 class ReleaseError(LifecycleError):

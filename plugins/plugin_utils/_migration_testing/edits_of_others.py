@@ -20,10 +20,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
     readable_version,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from .secret_values import decoded, texts_in
 
@@ -46,12 +46,14 @@ class Edit:
         ref, api_version: the object.
         values: the fields: the maps and lists to add to, or the values to change.
         adds: whether it adds a key or an item to each.
+        is_certain: whether what it edits must exist in the end, perhaps elsewhere.
     """
 
     ref: Ref
     api_version: str
     values: tuple[tuple[Path, Any], ...]
     adds: bool
+    is_certain: bool = True
 
     def __str__(self) -> str:
         path = self.values[0][0]
@@ -84,7 +86,7 @@ class Edit:
         obj = cluster.get(at, ref.kind, ref.name, ref.namespace or None)
         if obj is None or obj["metadata"].get("deletionTimestamp"):
             return False
-        with suppress(KeyError, IndexError, TypeError, ClusterError):
+        with suppress(KeyError, IndexError, TypeError, LifecycleError):
             if self.adds and path == field:
                 _at(obj, path[:-1]).setdefault(path[-1], type(value)())
             holder = _at(obj, path if self.adds else path[:-1])
@@ -95,7 +97,7 @@ class Edit:
             elif self.adds:
                 holder.insert(0, marked(holder[0]))
             elif holder[path[-1]] == value:
-                holder[path[-1]] = value + 1 if isinstance(value, int) else self._text
+                holder[path[-1]] = self._changed(value)
             else:
                 return False
             patch: Any = _at(obj, field)
@@ -105,6 +107,13 @@ class Edit:
             return True
         return False
 
+    def is_in(self, obj: Object | None) -> bool:
+        """Whether an object has the values to which it changes the fields."""
+        return all(_has(obj, path, self._changed(value)) for path, value in self.values)
+
+    def _changed(self, value: Any) -> Any:
+        return value + 1 if isinstance(value, int) else self._text
+
     @property
     def _text(self) -> str:
         is_encoded = self.ref.kind == "Secret" and self.values[0][0][0] == "data"
@@ -112,9 +121,9 @@ class Edit:
 
 
 def edits_of(before: Sequence[Object], after: Sequence[Object]) -> Iterator[Edit]:
-    """Additions to all fields, and changes of values that must exist in the end, perhaps elsewhere."""
+    """Additions to all fields, and changes of all values."""
     remains = {ref_of(obj): obj for obj in after}
-    texts = set(all_texts(after))
+    texts = set(_new_texts({ref_of(obj): obj for obj in before}, after))
     for obj in before:
         ref, api_version = ref_of(obj), obj["apiVersion"]
         changes: list[tuple[Path, Any]] = []
@@ -124,14 +133,22 @@ def edits_of(before: Sequence[Object], after: Sequence[Object]) -> Iterator[Edit
             if holders:
                 yield Edit(ref, api_version, holders[:MOST_PATHS], adds=True)
             leaves = [one for one in values if isinstance(one[1], str | int) and not isinstance(one[1], bool)]
-            unchanged = tuple(one for one in leaves if _is_unchanged(remains.get(ref), *one))
+            unchanged = tuple(one for one in leaves if _has(remains.get(ref), *one))
             if unchanged:
                 yield Edit(ref, api_version, unchanged[:MOST_PATHS], adds=False)
             changes += [one for one in leaves if one not in unchanged]
         for path, value in changes:
-            plain = decoded(value) if isinstance(value, str) and ref.kind == "Secret" else value
-            if isinstance(plain, str) and len(plain) >= SHORTEST_MOVED_VALUE and plain in texts:
-                yield Edit(ref, api_version, ((path, value),), adds=False)
+            plain = decoded(str(value)) if ref.kind == "Secret" else str(value)
+            is_moved = len(plain) >= SHORTEST_MOVED_VALUE and plain in texts
+            yield Edit(ref, api_version, ((path, value),), adds=False, is_certain=is_moved)
+
+
+def _new_texts(before: Mapping[Ref, Object], after: Sequence[Object]) -> Iterator[str]:
+    """All texts in fields that had other values before. Those in the data of Secrets are decoded."""
+    for obj in after:
+        for path, value in _values(obj, ()):
+            if isinstance(value, str) and not _has(before.get(ref_of(obj)), path, value):
+                yield decoded(value) if obj["kind"] == "Secret" else value
 
 
 def _fields(obj: Object, remains: bool) -> Iterator[tuple[Path, Any]]:
@@ -182,7 +199,7 @@ def _at(value: Any, path: Path) -> Any:
     return reduce(lambda holder, key: holder[key], path, value)
 
 
-def _is_unchanged(obj: Object | None, path: Path, value: Any) -> bool:
+def _has(obj: Object | None, path: Path, value: Any) -> bool:
     with suppress(KeyError, IndexError, TypeError):
         return bool(_at(obj, path) == value)
     return False

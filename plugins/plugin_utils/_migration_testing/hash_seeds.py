@@ -19,9 +19,11 @@ import logging
 import marshal
 import os
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 SEEDS = (1, 2, 3, 4, 5)
 SECONDS = 30.0
+MOST_RELEASES = 6
 CONTRACT = "ansible_collections.kyma.lifecycle.plugins.module_utils.migration"
 OURS = (f"{CONTRACT.removesuffix('migration')}_", "ansible_collections.kyma.lifecycle.plugins.plugin_utils.")
 OF_PROCESS = {"__dict__", "__weakref__", "__annotations__", "__annotate_func__", "_abc_impl"}
@@ -46,7 +49,7 @@ def verdicts_by_seed(
 ) -> set[tuple[str, str]]:
     """The verdicts, each with its evidence; empty if a check uses no sets, or if it can't be copied."""
     buffer = io.BytesIO()
-    copier = _Copier(buffer)
+    copier = _Copier(buffer, "run", "undo")
     answers = {repr(call): answer for call, answer in reads}
     try:
         copier.dump(
@@ -68,6 +71,17 @@ def verdicts_by_seed(
     ]
     outputs = [child.communicate(buffer.getvalue(), SECONDS)[0] for child in children]
     return {tuple(json.loads(output)) for output in outputs if output}
+
+
+def releases_named_in(migration: type[Migration]) -> list[str]:
+    """Releases that the constants in its code may mean: ``"2.9"``, ``"2."``, ``(2, 9)``, ``2``."""
+    copier = _Copier(io.BytesIO())
+    with suppress(Exception):  # What can't be copied is not searched.
+        copier.dump(migration)
+    texts = (".".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in copier.constants)
+    numbers = {text for text in texts if re.fullmatch(r"[1-9][0-9]?(\.[0-9]{1,2}){0,2}\.?", text)}
+    named = sorted(numbers, key=lambda text: (-text.count("."), text))[:MOST_RELEASES]
+    return [text.strip(".") if "." in text.strip(".") else f"{text.strip('.')}.0" for text in named]
 
 
 def answer() -> None:
@@ -111,9 +125,15 @@ class _Copier(pickle.Pickler):
 
     Attributes:
         is_ordered_by_hash: whether a function creates sets, or uses hashes.
+        constants: the texts, numbers and tuples in the functions, and those that they use.
     """
 
     is_ordered_by_hash = False
+
+    def __init__(self, file: io.BytesIO, *left_out: str) -> None:
+        super().__init__(file)
+        self._left_out = OF_PROCESS.union(left_out)
+        self.constants: dict[Any, None] = {}
 
     def reducer_override(self, obj: Any) -> Any:
         """How to create the object in another process; see ``pickle``."""
@@ -126,8 +146,7 @@ class _Copier(pickle.Pickler):
         if isinstance(obj, FunctionType) and is_of_author(obj.__module__):
             return self._function(obj)
         if isinstance(obj, type) and is_of_author(obj.__module__):
-            left_out = OF_PROCESS | ({"run", "undo"} if issubclass(obj, Migration) else set())
-            members = {key: value for key, value in vars(obj).items() if key not in left_out}
+            members = {key: value for key, value in vars(obj).items() if key not in self._left_out}
             return type(obj), (obj.__name__, obj.__bases__, {}), members, None, None, _set_members
         return NotImplemented
 
@@ -141,6 +160,8 @@ class _Copier(pickle.Pickler):
         )
         used = {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        known = [*(one.argval for one in instructions if one.opcode in dis.hasconst), *used.values(), *cells]
+        self.constants |= {one: None for one in known if isinstance(one, str | int | tuple)}
         first = (marshal.dumps(function.__code__), function.__module__, len(cells))
         state = (function.__defaults__, function.__kwdefaults__, used, cells)
         return _new_function, first, state, None, None, _set_state

@@ -19,6 +19,7 @@ import datetime
 import gc
 import os
 import random
+import select
 import signal
 import sys
 import threading
@@ -30,6 +31,7 @@ from types import FrameType
 from typing import Any
 
 CHECK, RUN = "check", "run"
+WAITS = "waits ({}): ctx.sleep ends with the step's time"
 STEPS_MODULE = f"{__package__}.attempt_record"
 """The module with the functions, named like these steps, that call those of a migration."""
 OUR_CODE = "ansible_collections.kyma.lifecycle.plugins."
@@ -40,6 +42,7 @@ NOT_ASKED_FOR = ("importlib", "_frozen_importlib", "linecache", "traceback", "wa
 
 _ENDS = {os._exit: "os._exit", os.abort: "os.abort", os.kill: "os.kill", os.killpg: "os.killpg"}
 _ENDS |= {signal.raise_signal: "signal.raise_signal"}
+_CONDITION = threading.Condition.wait.__code__
 _USES: dict[Any, str] = {
     **{
         function: f"reads the clock ({name})"
@@ -54,7 +57,8 @@ _USES: dict[Any, str] = {
             ("date.today", datetime.date.today),
         )
     },
-    time.sleep: "waits (time.sleep): ctx.sleep ends with the step's time",
+    time.sleep: WAITS.format("time.sleep"),
+    select.select: WAITS.format("select"),
     **{
         getattr(os, one): f"asks for its process or machine (os.{one})"
         for one in ("getpid", "getppid", "uname", "getcwd", "cpu_count", "getuid")
@@ -109,7 +113,8 @@ def _profile(frame: FrameType, event: str, called: Any) -> None:
     if name := _ENDS.get(called):
         _watches[-1].ended_by = name
         _stop_thread()
-    if (use := _USES.get(called)) and _step_of(frame) == CHECK:
+    use = WAITS.format("threading") if frame.f_code is _CONDITION else _USES.get(called)
+    if use and _step_of(frame) == CHECK:
         _watches[-1].in_check[use] = None
 
 
@@ -157,8 +162,8 @@ def _add_audit_hook_once() -> None:
     # A process can't remove an audit hook.
     if not _hooks:
         _hooks.append(_audit)
-        os.environ.encodekey = _noted(os.environ.encodekey)
-        os.environ.decodekey = _noted(os.environ.decodekey)
+        for one in (os.environ, os.environb):
+            one.encodekey, one.decodekey = _noted(one.encodekey), _noted(one.decodekey)
         sys.addaudithook(_audit)
 
 

@@ -41,6 +41,8 @@ def loses_no_update(case: Case) -> Problems:
     numbers = list(_moments(undisturbed))
     for edit in edits_of(case.before, case.after):
         results = _Results(case, edit)
+        if not edit.is_certain and not results.differ_elsewhere():
+            continue
         for number in numbers:
             if whole := _call_that_lost(case, edit, number, results):
                 parts = (
@@ -102,6 +104,11 @@ class _Results:
         """Whether a state is one of them."""
         return self._is(self._edited_before, state) or self._is(self._edited_after, state)
 
+    def differ_elsewhere(self) -> bool:
+        """Whether an edited value, which is not where it was, changes something else."""
+        state = self._edited_before
+        return not self._edit.is_in(state[self._edit.ref]) and not self._is(state, self._case.undisturbed[1])
+
     def _is(self, result: ClusterState | None, state: ClusterState) -> bool:
         return result is not None and not self._case.differences(state, result, "the result")
 
@@ -156,30 +163,38 @@ def _harm_to(case: Case, bystanders: Sequence[Object], is_alike: bool) -> Proble
         yield f"{problem}; {why} what only they have, and in its own namespace"
 
 
-def _bystanders(case: Case, touched: Iterable[tuple[str, str]], is_alike: bool) -> Iterator[Object]:
-    """Objects of each kind in each namespace and in another one: without labels, and with shared ones."""
+def _bystanders(case: Case, touched: Set[tuple[str, str]], is_alike: bool) -> Iterable[Object]:
+    """Objects like each known one in each namespace and in another one: without labels, with shared ones."""
     known = [*case.before, *case.after]
     namespaced = namespaced_kinds([*case.crds, *known])
-    examples: dict[tuple[str, str], Object] = {
-        (obj["apiVersion"], obj["kind"]): obj for obj in reversed(known)
-    }
     places = {ref.namespace for ref in map(ref_of, known) if ref.namespace}
     remain = [obj["metadata"].get("labels") or {} for obj in (*case.after, *case.stays)]
     others = {label for labels in remain for label in labels.items()}
-    yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ELSEWHERE}}
-    for kind in dict.fromkeys((*examples, *touched)):
+    found = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ELSEWHERE}}]
+    unknown = touched.difference((obj["apiVersion"], obj["kind"]) for obj in known)
+    for obj in [
+        *known,
+        *({"apiVersion": at, "kind": kind, "metadata": {"name": "a"}} for at, kind in unknown),
+    ]:
+        kind = (obj["apiVersion"], obj["kind"])
         if kind not in namespaced or kind[1] in ("Namespace", "CustomResourceDefinition"):
             continue
-        example = examples.get(kind, {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "a"}})
-        name = example["metadata"]["name"]
-        labels = _shared_labels(example, others if is_alike else set())
-        example = example if is_alike else _with_other_content(example)
+        name = obj["metadata"]["name"]
+        example = obj if is_alike else _with_other_content(obj)
+        alike = [(example, shared := _shared_labels(obj, set()))]
+        if is_alike and (known_labels := _shared_labels(obj, others)) != shared:
+            # Only its status may tell an object that goes from one with the same labels that stays.
+            alike.append(({**obj, "status": {}}, known_labels))
+        in_place = [(example, {}), *((one, some) for one, labels in alike for some in _groups(labels))]
         if namespaced[kind]:
-            yield _like(example, {"name": name, "namespace": ELSEWHERE}, labels)
+            for prefix, (one, labels) in zip(("", f"{OTHER_CLIENT}-"), alike, strict=False):
+                found.append(_like(one, {"name": f"{prefix}{name}", "namespace": ELSEWHERE}, labels))
         for place in sorted(places) if namespaced[kind] else [""]:
             where = {"namespace": place} if place else {}
-            for number, some in enumerate(({}, *_groups(labels))):
-                yield _like(example, {"name": f"{OTHER_CLIENT}-{number}-{name}", **where}, some)
+            for number, (one, some) in enumerate(in_place):
+                found.append(_like(one, {"name": f"{OTHER_CLIENT}-{number}-{name}", **where}, some))
+    # What `before` has of an object comes first.
+    return {ref_of(one): one for one in reversed(found)}.values()
 
 
 def _with_other_content(obj: Object) -> Object:
@@ -205,5 +220,4 @@ def _groups(labels: Mapping[str, str]) -> Iterator[dict[str, str]]:
 
 
 def _like(example: Object, metadata: Mapping[str, str], labels: Mapping[str, str] | None = None) -> Object:
-    content = {key: value for key, value in example.items() if key not in ("metadata", "status")}
-    return {**content, "metadata": {**metadata, **({"labels": dict(labels)} if labels else {})}}
+    return {**example, "metadata": {**metadata, **({"labels": dict(labels)} if labels else {})}}

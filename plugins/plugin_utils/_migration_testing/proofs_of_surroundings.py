@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from .attempt_record import AttemptRecord, attempt_migration, check_migration
 from .case import Case
+from .hash_seeds import releases_named_in
 from .secret_values import SHORTEST_SECRET, secret_values, shows, texts_in
 from .state import bullet_list
 
@@ -89,7 +90,7 @@ def decides_without_release(case: Case) -> Problems:
     done = check_migration(case.migration, case.start_after(), case.around)
     if case.server.waits or undisturbed.error or done.error:
         return
-    for release in OTHER_RELEASES:
+    for release in (*OTHER_RELEASES, *releases_named_in(case.migration)):
         around = replace(case.around, release=release)
         cluster = case.start()
         attempt = attempt_migration(case.migration, cluster, around)

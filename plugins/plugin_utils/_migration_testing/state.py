@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import KEY_DEFAULTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
     readable_version,
 )
@@ -105,7 +106,10 @@ def _field_differences(
     ref: Ref, found: Object, wanted: Object, name: str, ignored: Collection[str]
 ) -> Iterator[str]:
     for path, value, other in _leaves(changed_values(_comparable(found), _comparable(wanted))):
-        if path == "apiVersion" or _is_ignored(ref.kind, path, ignored):
+        # A server sets the defaults of the keys of lists in both.
+        default = KEY_DEFAULTS.get(path.rpartition(".")[2])
+        is_default = default is not None and [value, other] in ([default, None], [None, default])
+        if path == "apiVersion" or is_default or _is_ignored(ref.kind, path, ignored):
             continue
         if ref.kind == "Secret" and path.startswith(("data", "stringData")):
             yield f"{ref}: {path} differs from {name} (the value of a Secret is not shown)"
@@ -126,12 +130,13 @@ def _leaves(changes: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, Any,
 
 
 def _comparable(obj: Object) -> Object:
-    """An object without uids of owners, which differ between objects of the same content."""
-    owners = obj["metadata"].get("ownerReferences")
-    if not owners:
-        return obj
-    nameless = [{**owner, "uid": ""} for owner in owners]
-    return {**obj, "metadata": {**obj["metadata"], "ownerReferences": nameless}}
+    """An object without what differs between objects of the same content: uids of owners, orders of sets."""
+    meta = dict(obj["metadata"])
+    if owners := meta.get("ownerReferences"):
+        meta["ownerReferences"] = [{**owner, "uid": ""} for owner in owners]
+    if finalizers := meta.get("finalizers"):
+        meta["finalizers"] = sorted(finalizers)
+    return {**obj, "metadata": meta}
 
 
 def _is_ignored(kind: str, path: str, ignored: Collection[str]) -> bool:

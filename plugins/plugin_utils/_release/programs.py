@@ -24,6 +24,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits imp
 )
 
 _PASSED_ON = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
+_MARK = "KYMA_LIFECYCLE_PROGRAM"
+"""A variable of a program and of all its children, whose value no other program has."""
 _PIECE = 65536
 _MOST_SAID = 65536
 """Bytes of the standard error that are recorded; a program may write more."""
@@ -59,6 +61,7 @@ def run_program(
         environment |= {"HOME": str(Path.home()) if user_home else home, "LC_ALL": "C.UTF-8"}
         # Programs in Go then free memory before they reach the limit.
         environment["GOMEMLIMIT"] = f"{limits.memory_mb * 3 // 4}MiB"
+        environment[_MARK] = home
         with _started(command, environment) as process:
             output, said = _exchange(process, command[0], stdin.encode(), limits)
     if process.returncode:
@@ -69,7 +72,7 @@ def run_program(
 
 @contextmanager
 def _started(command: Sequence[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A program in a process group, all of which is killed at the end."""
+    """A program, which is killed at the end with its process group, and with its children in other ones."""
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen(
@@ -83,9 +86,18 @@ def _started(command: Sequence[str], environment: dict[str, str]) -> Iterator[su
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        _kill_marked(f"{_MARK}={environment[_MARK]}".encode())
         for file in filter(None, (process.stdin, process.stdout, process.stderr)):
             with contextlib.suppress(OSError):
                 file.close()
+
+
+def _kill_marked(mark: bytes) -> None:
+    """Kill the processes with a variable in their environment, where the system tells it."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                os.kill(int(folder.name), signal.SIGKILL)
 
 
 def _exchange(

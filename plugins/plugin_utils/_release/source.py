@@ -9,7 +9,6 @@ import gzip
 import hashlib
 import tarfile
 import tempfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,7 +32,7 @@ from .layout import TELLING
 from .version import version_in_name, version_of_checkout
 
 _ARCHIVES = (".tar.gz", ".tgz")
-_LONGEST_READ, _LONGEST_NAMES = 1024 * 1024, 8192
+_LONGEST_READ, _LONGEST_NAMES = 64 * 1024, 8192
 """Bytes of a header that tarfile reads at once, and characters of a member's name and link."""
 _MEMBER = 4096
 """Bytes of headers and padding of an ordinary member."""
@@ -209,7 +208,8 @@ def _unpack(archive: Path, folder: Path, label: str, whole: bool, limits: Limits
             tar.extractall(folder, members if whole else _telling(members), filter="data")
     except tarfile.FilterError as error:
         raise release_error(f"the archive is not safe to unpack: {error}", label) from error
-    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+    except Exception as error:
+        # A malformed header also makes tarfile raise ValueError, IndexError or RecursionError.
         raise release_error(f"the archive can't be unpacked: {error}", label) from error
     entries = list(folder.iterdir()) if folder.is_dir() else []
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder
@@ -247,17 +247,24 @@ class _LimitedFile(gzip.GzipFile):
 
 def _limited(tar: tarfile.TarFile, limits: Limits) -> Iterator[tarfile.TarInfo]:
     """The members of an archive, up to the limits."""
-    size = 0
-    for count, member in enumerate(tar, 1):
+    size = count = 0
+    folders: set[int] = set()
+    for member in tar:
+        if len(member.name) + len(member.linkname) > _LONGEST_NAMES:
+            raise _TooLarge("it has a name that is too long")
         size += member.size
-        if count > limits.archive_files:
+        count += not member.isdir()
+        place = f"{member.name}/" if member.isdir() else member.name
+        # tarfile makes the folders that a name has, also those without a member.
+        while (place := place.rpartition("/")[0]) and hash(place) not in folders:
+            folders.add(hash(place))
+        if count + len(folders) > limits.archive_files:
             raise _TooLarge(f"it has {beyond('archive_files', limits.archive_files, 'files')}")
         if size > limits.archive_mb * MEGABYTE:
             raise _TooLarge(f"it has {beyond('archive_mb', limits.archive_mb)}")
-        if len(member.name) + len(member.linkname) > _LONGEST_NAMES:
-            raise _TooLarge("it has a name that is too long")
         # They would stay in memory for all members.
         member.pax_headers = {}
+        tar.pax_headers.clear()
         yield member
 
 

@@ -27,6 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.other_tools import (
     other_manager,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import lease_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import (
@@ -254,6 +255,7 @@ def test_what_others_say(place: str, evil: str) -> None:
         ("HTTPS://user:hunter2@host/a", "HTTPS://host/a"),
         ("  https://user:hunter2@host/a", "https://host/a"),
         ("https:/user:hunter2@host/a", "https:/host/a"),
+        ("https:user:hunter2@host/a", "https:host/a"),
         ("https:///user:hunter2@host/a", "https:///host/a"),
         ("git::https://user:hunter2@host/a?hunter2", "git::https://host/a"),
         ("oci://user:hunter2@host/a", "oci://host/a"),
@@ -267,6 +269,13 @@ def test_a_url_is_shown_without_what_may_be_secret(url: str, shown: str) -> None
     assert without_login(url) == shown
     assert "hunter2" not in shown
     assert without_logins([{"a": url, "b": 1}, None]) == [{"a": shown, "b": 1}, None]
+
+
+def test_a_problem_of_a_release_shows_no_login() -> None:
+    said = "files: 'a=https://user:hunter2@host/a?hunter2' and git::https://hunter2@host/b#hunter2 (x)"
+    assert (
+        str(release_error(said, "a.yaml")) == "a.yaml: files: 'a=https://host/a' and git::https://host/b (x)"
+    )
 
 
 def test_what_identifies_the_content_of_a_url() -> None:

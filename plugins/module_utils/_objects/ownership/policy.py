@@ -62,13 +62,14 @@ def is_allowed(ref: Ref, allowed: Collection[str]) -> bool:
     return ref.kind in allowed or str(ref) in allowed
 
 
-_ALLOWED = re.compile(r"(?P<kind>[A-Z]\w*)(?: (?P<name>[^\s/][^/]*(?P<is_namespaced>/[^\s/][^/]*)?))?")
+_NAME = r"[^\s,/](?:[^,/]*[^\s,/])?"
+_ALLOWED = re.compile(rf"(?P<kind>[A-Z]\w*)(?: (?P<name>{_NAME}(?P<is_namespaced>/{_NAME})?))?")
 
 
 def allowed_problem(entry: str) -> str:
     """Why an entry allows nothing, and its right form; empty if it is a kind or ``Kind namespace/name``."""
     found = _ALLOWED.fullmatch(entry)
-    words = [word for word in re.split(r"[\s/]+", entry) if word] or [""]
+    words = [word for word in re.split(r"[\s/]+", entry.partition(",")[0]) if word] or [""]
     plain = words[0].partition(".")[0].lower()
     for kind in built_in_kinds().values():
         resource = kind.resource

@@ -270,6 +270,22 @@ def retrying(*, rereads: bool) -> Run:
     return run
 
 
+SECONDS, TIMED = (made(CONFIG, "settings", data=data) for data in ({"seconds": "30"}, {"time": "30s"}))
+
+
+def has_seconds(ctx: Context) -> Verdict:
+    return verdict("seconds" in (get(ctx, CONFIG, "settings").get("data") or {}))
+
+
+def convert(*, guarded: bool) -> Run:
+    def run(ctx: Context) -> None:
+        found = get(ctx, CONFIG, "settings")
+        content = {"data": {"seconds": None, "time": f"{found['data']['seconds']}s"}}
+        patch(ctx, CONFIG, "settings", {**content, "metadata": as_read(found)} if guarded else content)
+
+    return run
+
+
 # Objects of others.
 
 
@@ -302,6 +318,29 @@ def deleting(selector: str) -> type[Migration]:
     def find(ctx: Context) -> list[Object]:
         found = ctx.cluster.list(*POD, SHOP, label_selector=selector).items
         return [one for one in found if not one["metadata"].get("deletionTimestamp")]
+
+    def run(ctx: Context) -> None:
+        for one in find(ctx):
+            ctx.cluster.delete(*POD, one["metadata"]["name"], SHOP)
+
+    return migration(lambda ctx: verdict(find(ctx), "Pods"), run, irreversible="Pods are gone.")
+
+
+FAILED, RUNNING = (
+    made(POD, name, labels={NOTE: "worker"}, spec=PODS[0]["spec"], status={"phase": phase})
+    for name, phase in (("worker-0", "Failed"), ("worker-1", "Running"))
+)
+
+
+def deleting_failed(selector: str) -> type[Migration]:
+    def find(ctx: Context) -> list[Object]:
+        found = ctx.cluster.list(*POD, SHOP, label_selector=selector).items
+        return [
+            one
+            for one in found
+            if (one.get("status") or {}).get("phase") == "Failed"
+            and not one["metadata"].get("deletionTimestamp")
+        ]
 
     def run(ctx: Context) -> None:
         for one in find(ctx):
@@ -525,6 +564,15 @@ PAIRS: dict[str, Pair] = {
         "it loses no update of others",
         "Deployment shop/front",
     ),
+    "converts what it read": runs(
+        has_seconds,
+        convert(guarded=False),
+        convert(guarded=True),
+        [SECONDS],
+        [TIMED],
+        "it loses no update of others",
+        "data.seconds of ConfigMap shop/settings",
+    ),
     "retries with what it read first": runs(
         check_red,
         retrying(rereads=False),
@@ -546,6 +594,13 @@ PAIRS: dict[str, Pair] = {
         PODS,
         [],
         ("it changes no other objects", "app.kubernetes.io/part-of"),
+    ),
+    "deletes all that failed": Pair(
+        deleting_failed(""),
+        deleting_failed(f"{NOTE}=worker"),
+        [RUNNING, FAILED],
+        [RUNNING],
+        ("it changes no other objects", "is gone"),
     ),
     "the order of a set": Pair(
         set_order(list),
@@ -571,6 +626,12 @@ PAIRS: dict[str, Pair] = {
     "waits in check": checks(
         also(lambda _ctx: time.sleep(0.001)), check_red, "check uses the cluster alone", "time.sleep"
     ),
+    "waits for an event": checks(
+        also(lambda _ctx: threading.Event().wait(0.001)),
+        check_red,
+        "check uses the cluster alone",
+        "threading",
+    ),
     "a host name": checks(also(lambda _ctx: socket.gethostname()), check_red, "check uses the cluster alone"),
     "a process number": checks(
         also(lambda _ctx: os.getpid()), check_red, "check uses the cluster alone", "os.getpid"
@@ -580,6 +641,18 @@ PAIRS: dict[str, Pair] = {
     ),
     "check by release": checks(
         lambda ctx: verdict(is_red(ctx) and ctx.release < "2"), check_red, "decides by ctx.release"
+    ),
+    "check by releases of one major version": checks(
+        lambda ctx: verdict(is_red(ctx) and not ctx.release.startswith("2.")),
+        check_red,
+        "decides by ctx.release",
+    ),
+    "check by a range of releases": checks(
+        lambda ctx: verdict(
+            is_red(ctx) and not (2, 9) <= tuple(map(int, ctx.release.split(".")[:2])) < (2, 12)
+        ),
+        check_red,
+        "decides by ctx.release",
     ),
     "run by release": runs(check_red, by_release, paint, [RED], [GREEN], "decides by ctx.release"),
     "changes what it read": checks(
@@ -784,6 +857,41 @@ def is_not_adopted(ctx: Context) -> Verdict:
     return verdict(found and meta_of(found, "labels").get("app.kubernetes.io/managed-by") != "Helm")
 
 
+def held(*finalizers: str) -> Object:
+    found = made(OFFERS, "offer")
+    return {**found, "metadata": {**found["metadata"], "finalizers": list(finalizers)}}
+
+
+def is_held(ctx: Context) -> Verdict:
+    return verdict(
+        "acme.example/old" in (get(ctx, OFFERS, "offer").get("metadata") or {}).get("finalizers", [])
+    )
+
+
+def release_offer(ctx: Context) -> None:
+    found = get(ctx, OFFERS, "offer")["metadata"]
+    rest = [one for one in found.get("finalizers", []) if one != "acme.example/old"]
+    content = {"resourceVersion": found["resourceVersion"], "finalizers": rest}
+    patch(ctx, OFFERS, "offer", {"metadata": content})
+
+
+def ports(number: int) -> list[Object]:
+    return [
+        made(SERVICE, "front", spec={"ports": [{"name": "http", "port": number}], "selector": {"a": "b"}})
+    ]
+
+
+def has_port_80(ctx: Context) -> Verdict:
+    found = get(ctx, SERVICE, "front")
+    return verdict(found and found["spec"]["ports"][0]["port"] == 80, "Service shop/front")
+
+
+def move_port(ctx: Context) -> None:
+    found = get(ctx, SERVICE, "front")
+    moved = [{**one, "port": 81} for one in found["spec"]["ports"]]
+    patch(ctx, SERVICE, "front", {"metadata": as_read(found), "spec": {"ports": moved}})
+
+
 def sizes(**replicas: int) -> list[Object]:
     found = deployment(OLD_IMAGE)
     return [{**found, "spec": {**found["spec"], **replicas}}]
@@ -847,6 +955,14 @@ GOOD: dict[str, Good] = {
         [LABELLED],
         [{**LABELLED, "metadata": {**LABELLED["metadata"], "annotations": {NOTE: "by 1.0"}}}],
     ),
+    "one of two finalizers": good(
+        is_held,
+        release_offer,
+        [held("acme.example/old", "acme.example/other")],
+        [held("acme.example/other")],
+        crds=[OFFER_CRD],
+    ),
+    "a port without its default protocol": good(has_port_80, move_port, ports(80), ports(81)),
     "its own undo": good(
         check_red,
         paint,

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 from tests.unit.conftest import Write
@@ -105,9 +106,9 @@ def test_what_is_not_in_the_release_is_refused(write: Write, tmp_path: Path, ref
     (tmp_path / "elsewhere").mkdir()
     root = write(RELEASE)
     write({"a/base/kustomization.yaml": f"resources:\n- s.yaml\n- {reference}\n"})
+    shown = without_login(reference)
     assert refused(root, "production") == (
-        f"R/a/base/kustomization.yaml:1: resources: '{reference}' is not in the release: add a copy of it "
-        f"there"
+        f"R/a/base/kustomization.yaml:1: resources: '{shown}' is not in the release: add a copy of it there"
     )
 
 

@@ -59,11 +59,12 @@ CHILD = 'sleep 300 & echo $! > "$1"\n'
         ("exit 3", Limits(), "ended with status 3"),
     ],
 )
+@pytest.mark.parametrize("start", ["", "setsid "])
 def test_what_is_killed_goes_with_its_children(
-    tmp_path: Path, then: str, limits: Limits, message: str
+    tmp_path: Path, start: str, then: str, limits: Limits, message: str
 ) -> None:
     with pytest.raises(ProgramFailed, match=message):
-        run_program(script(tmp_path, CHILD + then), limits=limits)
+        run_program(script(tmp_path, start + CHILD + then), limits=limits)
     assert ends(int((tmp_path / "child").read_text()))
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import http.server
 import io
@@ -211,6 +212,7 @@ def test_nothing_evil_is_unpacked(archive: Callable[..., Path], temporary: Path,
     ("limits", "members", "message"),
     [
         (Limits(archive_files=3), [member(f"a/{number}") for number in range(4)], "more than 3 files"),
+        (Limits(archive_files=99), [member("d/" * 99 + "a")], "more than 99 files"),
         (Limits(archive_mb=1), [member(f"a/{n}", "x" * 300_000) for n in range(4)], "more than 1 MB"),
         (Limits(archive_mb=1, archive_files=9), [member("a/b", "\0" * 9_000_000)], "more than 1 MB"),
         (Limits(), [member("a/" + "b/" * 5000)], "a name that is too long"),
@@ -238,6 +240,24 @@ def test_an_archive_that_unpacks_to_too_much_is_refused_and_nothing_of_it_stays(
     assert tracemalloc.get_traced_memory()[1] < 8_000_000
     tracemalloc.stop()
     assert list(temporary.iterdir()) == []
+
+
+def test_headers_for_all_members_are_limited(archive: Callable[..., Path]) -> None:
+    path = archive(member("components.yaml", "x"))
+    content = gzip.decompress(path.read_bytes())
+    for size, count in ((900_000, 1), (60_000, 2000)):
+        headers = (tarfile.TarInfo.create_pax_global_header({f"key{n}": "x" * size}) for n in range(count))
+        path.write_bytes(gzip.compress(b"".join(headers) + content, 1))
+        tracemalloc.start()
+        assert "the archive can't be unpacked: " in refused(ReleaseRequest(str(path)))
+        assert tracemalloc.get_traced_memory()[1] < 100_000_000
+        tracemalloc.stop()
+
+
+def test_a_malformed_sparse_file(archive: Callable[..., Path]) -> None:
+    malformed = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": "9"}
+    path = archive(member("components.yaml", "x"), member("a", pax_headers=malformed))
+    assert "the archive can't be unpacked: " in refused(ReleaseRequest(str(path)))
 
 
 def test_a_sparse_file_counts_by_its_size(archive: Callable[..., Path]) -> None:

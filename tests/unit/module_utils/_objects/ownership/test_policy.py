@@ -29,6 +29,8 @@ def test_kinds_and_objects(entry: str) -> None:
 @pytest.mark.parametrize(
     ("entry", "form"),
     [
+        ("StatefulSet kyma-system/nats ", "StatefulSet kyma-system/nats"),
+        ("StatefulSet kyma-system/nats,Job", "StatefulSet kyma-system/nats"),
         ("StatefulSet.apps/kyma-system/nats", "StatefulSet kyma-system/nats"),
         ("StatefulSet/kyma-system/nats", "StatefulSet kyma-system/nats"),
         ("statefulset kyma-system/nats", "StatefulSet kyma-system/nats"),
