@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from .._cluster.cluster import Cluster, Event, Page, Ref, WriteTerms, group_of
+from .._cluster.cluster import Cluster, Event, Object, Page, Ref, WriteTerms, group_of
+from .._cluster.fields.written_by import with_writer
 from .._cluster.own_objects import own_object_problem
 from .._cluster.redaction import Redactor
 from .._cluster.wrapper import Call, ClusterWrapper, T
@@ -109,6 +110,14 @@ class GuardedCluster(ClusterWrapper):
         answer = ask()
         self._note(answer)
         return answer
+
+    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        """See Cluster."""
+        return super().apply(with_writer(obj), force=force, dry_run=dry_run)
+
+    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        """See Cluster."""
+        return super().create(with_writer(obj), dry_run=dry_run)
 
     def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
         self._gate.read()

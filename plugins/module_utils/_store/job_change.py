@@ -374,7 +374,7 @@ class JobChanger:
         return self._confirming[key.namespace]
 
     def _fresh_snapshot(self, key: JobKey) -> StoreSnapshot:
-        return read_snapshot(self._cluster, (key.namespace,))
+        return read_snapshot(self._cluster, (key.namespace,), is_to_change=True)
 
     @staticmethod
     def _action(change: _Change, action: Action) -> Action:

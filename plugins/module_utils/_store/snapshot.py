@@ -110,7 +110,11 @@ class StoreSnapshot:
 
 
 def read_snapshot(
-    cluster: Cluster, namespaces: Sequence[str] = (), label_selector: str = ""
+    cluster: Cluster,
+    namespaces: Sequence[str] = (),
+    label_selector: str = "",
+    *,
+    is_to_change: bool = False,
 ) -> StoreSnapshot:
     """Read all jobs: one list for each kind, and one more read for the switches.
 
@@ -118,6 +122,9 @@ def read_snapshot(
         cluster: where to read.
         namespaces: one list for each kind and namespace; empty for all namespaces.
         label_selector: of jobs, by the labels of their main object, or of the one that should exist.
+        is_to_change: whether jobs are changed by it. Each change of runtime objects ends with a write of the
+            definition. So a definition that is still as it was read first proves that the runtime objects are
+            those that were read after it.
 
     Raises:
         ClusterError: a list fails, or the selector can't be read.
@@ -126,8 +133,10 @@ def read_snapshot(
     places = tuple(dict.fromkeys(namespaces))
     # A definition is written before its runtime objects. In this order, a job that others are creating has
     # its own.
-    found = _lists(cluster, (*_MAIN_KINDS, SERVICE_KIND), places)
-    found |= _lists(cluster, (*DEFINITION_KINDS.values(), COUNTER_KIND), places)
+    parts = [(*_MAIN_KINDS, SERVICE_KIND), (*DEFINITION_KINDS.values(), COUNTER_KIND)]
+    found: dict[tuple[str, str], list[Object]] = {}
+    for kinds in reversed(parts) if is_to_change else parts:
+        found |= _lists(cluster, kinds, places)
     switches, problem = _switches(cluster)
 
     stored = read_definitions([obj for kind in DEFINITION_KINDS.values() for obj in found[kind]])

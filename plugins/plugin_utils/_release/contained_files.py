@@ -112,7 +112,8 @@ def copy_inside(folder: Path, root: Path, target: Path, limits: Limits) -> None:
 def _copy_file(path: Path, root: Path, target: Path, most: int) -> int:
     """Copy a file, and return its size; less than all of one that has more bytes than ``most``."""
     size = 0
-    with open_inside(path, root) as source, target.open("wb") as copy:
+    opened = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open_inside(path, root) as source, os.fdopen(opened, "wb") as copy:
         while size <= most and (piece := source.read(_PIECE)):
             size += copy.write(piece)
     return size

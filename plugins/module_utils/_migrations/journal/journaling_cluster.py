@@ -14,7 +14,6 @@ from ..._cluster.cluster import Cluster, Event, ExecResult, Object, Ref, group_o
 from ..._cluster.deep_copy import deep_copy
 from ..._cluster.errors import ApiError, ClusterError, Conflict, KindNotServed, Unreachable, may_have_acted
 from ..._cluster.fence import LeaseLost
-from ..._cluster.fields.written_by import with_writer
 from ..._cluster.wrapper import Call, ClusterWrapper, T
 from .intended_writes import (
     as_merge_patch,
@@ -85,7 +84,6 @@ class JournalingCluster(ClusterWrapper):
         """See Cluster."""
         if dry_run:
             return self._inner.apply(obj, force=force, dry_run=True)
-        obj = with_writer(obj)
         return self._changed(
             self._entry("apply", obj["apiVersion"], obj["kind"], obj["metadata"]),
             foretell=lambda before: expected_after_apply(before, obj) if before else deep_copy(obj),
@@ -96,7 +94,7 @@ class JournalingCluster(ClusterWrapper):
         """See Cluster."""
         if dry_run:
             return self._inner.create(obj, dry_run=True)
-        named = with_writer(with_name(obj))
+        named = with_name(obj)
         return self._changed(
             self._entry("create", obj["apiVersion"], obj["kind"], named["metadata"]),
             foretell=lambda _before: deep_copy(named),

@@ -77,8 +77,8 @@ MODULE_DEFINITION = resource_definition(
         ("Version", "string", ".status.version"),
         ("Channel", "string", ".spec.channel"),
         ("Policy", "string", ".spec.policy"),
-        ("Message", "string", ".status.message"),
         ("Age", "date", ".metadata.creationTimestamp"),
+        ("Message", "string", ".status.message"),
     ],
 )
 

@@ -396,6 +396,25 @@ def test_two_who_declare_one_job_at_once_end_with_one_of_both(cluster: MemoryClu
     assert [normal_form(one) for one in runtime] == [normal_form(one) for one in runtime_objects(stored)]
 
 
+def test_what_runs_is_read_after_the_definition_that_a_change_is_decided_by(cluster: MemoryCluster) -> None:
+    """Others may write both between the two reads: then the definition has changed, and the write says so."""
+    changer(cluster).present(job_of("web", image="nginx:2"))
+    read: list[str] = []
+
+    def conflict_once(_number: int, call: Call) -> None:
+        if call.writes and not read:
+            changer(cluster).present(job_of("web", image="nginx:3"))
+            read.append("")
+        elif call.verb == "list" and read:
+            read.append(call.kind)
+
+    hooked_changer(HookedCluster(cluster, before=conflict_once)).present(job_of("web", image="nginx:4"))
+    kinds = read[1:]
+    assert max(map(kinds.index, (kind for _version, kind in DEFINITION_KINDS.values()))) < min(
+        map(kinds.index, (kind for some in KINDS_OF.values() for _version, kind in some))
+    )
+
+
 def problems(cluster: MemoryCluster) -> Mapping[JobKey, str]:
     return {key: one.message for key, one in pod_refusals(cluster, read_snapshot(cluster)).items()}
 

@@ -145,4 +145,4 @@ def test_kubectl_shows_the_policy_and_the_message_without_wide_output() -> None:
     """A column with a priority appears only with ``-o wide``."""
     (version,) = MODULE_DEFINITION["spec"]["versions"]
     columns = [one["name"] for one in version["additionalPrinterColumns"] if not one.get("priority")]
-    assert columns == ["Wanted", "State", "Version", "Channel", "Policy", "Message", "Age"]
+    assert columns == ["Wanted", "State", "Version", "Channel", "Policy", "Age", "Message"]
