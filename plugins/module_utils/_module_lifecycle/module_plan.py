@@ -56,12 +56,17 @@ from .desired_module import (
     own_instances,
     unchanged_module,
 )
-from .foreign_objects import UnknownObjects, objects_of_others, refuse_unknown_manager
 from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
 from .module_facts import ModuleOutlook
 from .module_outlooks import ModuleOutlooks
-from .module_removals import old_managers, rehearse_removal
+from .module_removals import (
+    UnknownObjects,
+    objects_of_others,
+    old_managers,
+    refuse_unknown_manager,
+    rehearse_removal,
+)
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
 from .planned_module import ManagerScaling, PlannedModule

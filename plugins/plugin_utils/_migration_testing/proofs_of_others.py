@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
@@ -163,7 +163,7 @@ def _harm_to(case: Case, bystanders: Sequence[Object], is_alike: bool) -> Proble
         yield f"{problem}; {why} what only they have, and in its own namespace"
 
 
-def _bystanders(case: Case, touched: Set[tuple[str, str]], is_alike: bool) -> Iterable[Object]:
+def _bystanders(case: Case, touched: set[tuple[str, str]], is_alike: bool) -> Iterable[Object]:
     """Objects like each known one in each namespace and in another one: without labels, with shared ones."""
     known = [*case.before, *case.after]
     namespaced = namespaced_kinds([*case.crds, *known])

@@ -264,7 +264,7 @@ def _limited(tar: tarfile.TarFile, limits: Limits) -> Iterator[tarfile.TarInfo]:
             raise _TooLarge(f"it has {beyond('archive_mb', limits.archive_mb)}")
         # They would stay in memory for all members.
         member.pax_headers = {}
-        tar.pax_headers.clear()
+        tar.pax_headers = {}
         yield member
 
 
