@@ -203,7 +203,7 @@ def _with_other_content(obj: Object) -> Object:
     return {**other, **{key: obj[key] for key in ("apiVersion", "kind", "metadata")}}
 
 
-def _shared_labels(obj: Object, others: Set[tuple[str, str]]) -> dict[str, str]:
+def _shared_labels(obj: Object, others: set[tuple[str, str]]) -> dict[str, str]:
     labels = (obj["metadata"].get("labels") or {}).items()
     return {
         key: value
