@@ -15,6 +15,7 @@ profiling a thread once its profiler has raised, so that a second call would end
 
 from __future__ import annotations
 
+import _thread
 import datetime
 import gc
 import os
@@ -62,6 +63,12 @@ _USES: dict[Any, str] = {
     **{
         getattr(os, one): f"asks for its process or machine (os.{one})"
         for one in ("getpid", "getppid", "uname", "getcwd", "cpu_count", "getuid")
+    },
+    # Python 3.11 raises no audit event for threads.
+    **{
+        getattr(_thread, one): f"starts a thread (_thread.{one})"
+        for one in ("start_new_thread", "start_joinable_thread")
+        if hasattr(_thread, one)
     },
     os.urandom: "uses a random value (os.urandom)",
     random.random: "uses a random value (random)",
