@@ -113,6 +113,8 @@ def _exchange(
                 event = selectors.EVENT_WRITE if data is None else selectors.EVENT_READ
                 waiting.register(file, event, data)
         while True:
+            # Only an empty look after its end shows that all is read.
+            has_ended = process.poll() is not None
             ready = waiting.select(_LOOK_SECONDS if len(waiting.get_map()) else _PAUSE_SECONDS)
             for key, _event in ready:
                 if key.data is None:
@@ -126,7 +128,7 @@ def _exchange(
                         process.stdin.close()
             _refuse_excess(process, name, output, end, limits)
             del said[_MOST_SAID:]
-            if not ready and process.poll() is not None:
+            if has_ended and not ready:
                 return output, said
 
 

@@ -9,12 +9,14 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import Limits, limits_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import programs
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs import (
     ProgramFailed,
@@ -125,3 +127,15 @@ def test_limits_are_numbers_above_0() -> None:
     assert limits_of({"limits": {"download_mb": 1}}) == Limits(download_mb=1)
     with pytest.raises(LifecycleError, match=r"limits \(kyma_limits\): download_mb is 0"):
         limits_of({"limits": {"download_mb": 0}})
+
+
+def test_what_a_program_writes_just_before_its_end_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It writes and ends after a look that has found nothing, and before the next one."""
+    look = programs._refuse_excess
+
+    def slow(*arguments: Any) -> None:
+        time.sleep(0.4)
+        look(*arguments)
+
+    monkeypatch.setattr(programs, "_refuse_excess", slow)
+    assert run_program(["sh", "-c", "sleep 0.2; echo all"]) == "all\n"
