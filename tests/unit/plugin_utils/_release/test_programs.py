@@ -138,4 +138,4 @@ def test_what_a_program_writes_just_before_its_end_is_read(monkeypatch: pytest.M
         look(*arguments)
 
     monkeypatch.setattr(programs, "_refuse_excess", slow)
-    assert run_program(["sh", "-c", "sleep 0.2; echo all"]) == "all\n"
+    assert run_program(["sh", "-c", "sleep 0.6; echo all"]) == "all\n"
