@@ -44,7 +44,7 @@ from tests.cluster.certificates import write_private
 from tests.cluster.paths import ROOT
 from tests.support.audit import Request
 from tests.support.eventually import eventually
-from tests.support.extent import IS_FULL
+from tests.support.extent import cases
 from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster, new_cluster
 from tests.support.processes import descendants
@@ -419,8 +419,7 @@ def test_it_goes_on_when_watches_have_expired(
     assert [text for state, text in told if state in ("failed", "retrying")] == []
 
 
-@pytest.mark.skipif(not IS_FULL, reason="It waits until the back-off of controllers is long")
-@pytest.mark.parametrize("resource", ["pods", "count/jobs.batch"])
+@pytest.mark.parametrize("resource", cases(["count/jobs.batch"], ["pods"]))
 def test_what_a_quota_holds_up_runs_within_two_seconds_after_it_is_raised(
     own_cluster: OwnCluster, engine_kubeconfig: str, resource: str
 ) -> None:

@@ -26,10 +26,10 @@ from tests.support.playbook_run import Outcome
 
 from .snapshot import Snapshot
 
-pytestmark = [
-    pytest.mark.control_plane,
-    pytest.mark.skipif(not IS_FULL, reason="it takes minutes (KYMA_TESTS=all)"),
-]
+pytestmark = pytest.mark.control_plane
+
+__test__ = IS_FULL
+"""They take minutes, so pytest collects them only where everything is tried."""
 
 PROFILE = "evaluation"
 VALUE = re.compile(r"""-e '(\{"kyma_replace_immutable": \[.*?\]\})'""")
