@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import extra_variable
 
 from tests.support.accounts import deployer_of
 from tests.support.extent import IS_FULL
@@ -27,9 +28,6 @@ from tests.support.playbook_run import Outcome
 from .snapshot import Snapshot
 
 pytestmark = pytest.mark.control_plane
-
-__test__ = IS_FULL
-"""They take minutes, so pytest collects them only where everything is tried."""
 
 PROFILE = "evaluation"
 VALUE = re.compile(r"""-e '(\{"kyma_replace_immutable": \[.*?\]\})'""")
@@ -56,29 +54,36 @@ def assert_complete(cluster: OwnCluster, release: Path) -> None:
     assert found.unhealthy() == []
 
 
-def test_it_is_deployed_to_an_empty_cluster(
-    cluster: OwnCluster, deploy: Callable[..., Outcome], kyma_releases: Path
-) -> None:
-    release = kyma_releases / "2.12"
-    assert deploy(release).succeeded().run["state"] == "succeeded"
-    assert_complete(cluster, release)
-    again = deploy(release).succeeded()
-    assert (again.recap["ok"], again.recap["changed"]) == (1, 0)
+def test_the_value_that_a_refusal_prints_is_read() -> None:
+    allowed = ["Job", "StatefulSet kyma-system/eventing-nats"]
+    [value] = VALUE.findall(f"Allow it: {extra_variable('kyma_replace_immutable', allowed)}")
+    assert json.loads(value)["kyma_replace_immutable"] == allowed
 
 
-def test_it_is_reached_from_2_9_in_one_command(
-    cluster: OwnCluster, deploy: Callable[..., Outcome], kyma_releases: Path
-) -> None:
-    release = kyma_releases / "2.12"
-    deploy(kyma_releases / "2.9").succeeded()
-    [value] = set(VALUE.findall(deploy(release, "--check", hops="auto").text))
-    allowed = json.loads(value)["kyma_replace_immutable"]
-    assert allowed == ["Job", "StatefulSet kyma-system/eventing-nats"]
+if IS_FULL:  # They take minutes.
 
-    deploy(release, hops="auto", replace_immutable=allowed).succeeded()
-    runs = cluster.api.list("lifecycle.kyma-project.io/v1alpha1", "Run").items
-    assert sorted(one["spec"]["version"] for one in runs) == ["2.10", "2.11", "2.12", "2.9"]
-    assert {one["status"]["state"] for one in runs} == {"succeeded"}
-    assert_complete(cluster, release)
-    again = deploy(release).succeeded()
-    assert (again.recap["ok"], again.recap["changed"]) == (1, 0)
+    def test_it_is_deployed_to_an_empty_cluster(
+        cluster: OwnCluster, deploy: Callable[..., Outcome], kyma_releases: Path
+    ) -> None:
+        release = kyma_releases / "2.12"
+        assert deploy(release).succeeded().run["state"] == "succeeded"
+        assert_complete(cluster, release)
+        again = deploy(release).succeeded()
+        assert (again.recap["ok"], again.recap["changed"]) == (1, 0)
+
+    def test_it_is_reached_from_2_9_in_one_command(
+        cluster: OwnCluster, deploy: Callable[..., Outcome], kyma_releases: Path
+    ) -> None:
+        release = kyma_releases / "2.12"
+        deploy(kyma_releases / "2.9").succeeded()
+        [value] = set(VALUE.findall(deploy(release, "--check", hops="auto").text))
+        allowed = json.loads(value)["kyma_replace_immutable"]
+        assert allowed == ["Job", "StatefulSet kyma-system/eventing-nats"]
+
+        deploy(release, hops="auto", replace_immutable=allowed).succeeded()
+        runs = cluster.api.list("lifecycle.kyma-project.io/v1alpha1", "Run").items
+        assert sorted(one["spec"]["version"] for one in runs) == ["2.10", "2.11", "2.12", "2.9"]
+        assert {one["status"]["state"] for one in runs} == {"succeeded"}
+        assert_complete(cluster, release)
+        again = deploy(release).succeeded()
+        assert (again.recap["ok"], again.recap["changed"]) == (1, 0)
