@@ -93,9 +93,8 @@ def _add_directory(digest: Digest, root: Path, request: ReleaseRequest, own_list
         files = list(files_of(root, root))
     start = len(str(root))
     for file in files:
-        digest.add(
-            str(file)[start:], digest_of(file, root)
-        )  # relative_to takes longer than all of the reading
+        # relative_to takes longer than all of the reading.
+        digest.add(str(file)[start:], digest_of(file, root))
     if CHART in names:
         digest.add("helm", _version(helm_version, request.helm_binary))
     if names.intersection(KUSTOMIZATIONS):

@@ -93,9 +93,8 @@ def apply_object(
     scaled = is_scaled(intent, known.autoscaled)
     if scaled:
         intent = leaving_replicas(intent, live_object(cluster, intent))
-    attempt = ServerSideApply(cluster, intent, policy, known.entries.get(ref_of(intent)), by_uid=known.by_uid)
     try:
-        return _apply(attempt, cluster, intent, policy)
+        return _apply(cluster, intent, policy, known.entries.get(ref_of(intent)), by_uid=known.by_uid)
     except (Conflict, Invalid) as refusal:
         if is_other_object(refusal):
             raise ClusterError(
@@ -107,7 +106,15 @@ def apply_object(
     return _replace(cluster, intent, policy, wait_until_gone, scaled=scaled)
 
 
-def _apply(attempt: ServerSideApply, cluster: Cluster, intent: Object, policy: Policy) -> AppliedObject:
+def _apply(
+    cluster: Cluster,
+    intent: Object,
+    policy: Policy,
+    known: InventoryEntry | None = None,
+    *,
+    by_uid: bool = False,
+) -> AppliedObject:
+    attempt = ServerSideApply(cluster, intent, policy, known, by_uid=by_uid)
     try:
         return AppliedObject(ref_of(intent), attempt.run(), findings=tuple(attempt.findings))
     except Untypeable as untypeable:
@@ -178,7 +185,7 @@ def _replace(
         wait_until_gone(deleted)
         if scaled:
             intent = keeping_replicas(intent, deleted)
-    made = _apply(ServerSideApply(cluster, intent, policy, None), cluster, intent, policy)
+    made = _apply(cluster, intent, policy)
     told = f"{ref}: replaced, as what changed can't be changed in place"
     return replace(made, replaced=True, warnings=(*made.warnings, told))
 
