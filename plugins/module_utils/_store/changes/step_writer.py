@@ -127,13 +127,13 @@ class StepWriter:
                 continue
             other = self.cluster.get(api_version, kind, *_place(created))
             if other:
-                self._delete(created, is_exact=True)
+                self._delete_exactly(created)
                 raise StaleView(f"{ref_of(other)} was created meanwhile")
 
     def _delete_definition(self, view: JobView, step: DeleteDefinition) -> JobView:
         if step.definition.type is JobType.CONTINUOUS and JobType.CONTINUOUS not in view.runtime:
             self._delete_left_service(step.definition)
-        self._delete(step.definition.obj, is_exact=True)
+        self._delete_exactly(step.definition.obj)
         if view.replaced is step.definition:
             return replace(view, replaced=None)
         return replace(view, definition=view.replaced, replaced=None)
@@ -150,8 +150,7 @@ class StepWriter:
     def _delete_runtime(self, view: JobView, step: DeleteRuntime) -> JobView:
         runtime = view.runtime[step.type]
         ended = run_outcome(runtime) if step.live is runtime.main else None
-        self._delete(step.live)
-        self._wait_until_gone(step.live)
+        self._delete_and_wait(step.live)
         return replace(view.without_runtime(step.type, step.live["kind"]), ended=ended or view.ended)
 
     def _write_runtime(self, view: JobView, step: WriteRuntime) -> JobView:
@@ -184,8 +183,7 @@ class StepWriter:
                 raise
             if step.replacement is None:
                 return step.live
-        self._delete(step.live)
-        self._wait_until_gone(step.live)
+        self._delete_and_wait(step.live)
         return self.cluster.create(step.replacement)
 
     def _with_fresh_runtime(self, view: JobView, type_: JobType, stale: Object) -> JobView:
@@ -210,7 +208,7 @@ class StepWriter:
         known = definition.status.known(SERVICE)
         service = self._own_service(definition.key, known)
         if service:
-            self._delete(service)
+            self._delete_and_wait(service)
 
     def _own_service(self, key: JobKey, known: KnownObject | None) -> Object | None:
         """The Service with the name of a job, if it belongs to the job."""
@@ -219,22 +217,21 @@ class StepWriter:
         is_own = (meta.get("labels") or {}).get(JOB_LABEL) == key.name
         return found if is_own or (known and known.uid and known.uid == meta.get("uid")) else None
 
-    def _delete(self, live: Object, *, is_exact: bool = False) -> None:
-        meta = live["metadata"]
+    def _delete_and_wait(self, live: Object) -> None:
         self.cluster.delete(
-            *_kind(live),
-            *_place(live),
-            uid=meta.get("uid"),
-            resource_version=meta.get("resourceVersion") if is_exact else None,
-            propagation="Background" if is_exact else "Foreground",
+            *_kind(live), *_place(live), uid=live["metadata"].get("uid"), propagation="Foreground"
         )
-
-    def _wait_until_gone(self, live: Object) -> None:
         if not self.wait.is_over(self.cluster, [live]):
             raise LifecycleError(
                 f"{ref_of(live)} still exists {self.wait.seconds:g} s after its deletion. Find out which"
                 " finalizer or pod holds it, and run this again."
             )
+
+    def _delete_exactly(self, live: Object) -> None:
+        meta = live["metadata"]
+        self.cluster.delete(
+            *_kind(live), *_place(live), uid=meta.get("uid"), resource_version=meta.get("resourceVersion")
+        )
 
 
 def _kind(obj: Object) -> tuple[str, str]:

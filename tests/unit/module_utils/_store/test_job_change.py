@@ -324,6 +324,21 @@ def test_an_object_that_a_finalizer_holds_is_named(cluster: MemoryCluster) -> No
     assert report.message.endswith("By then: definition updated")
 
 
+def test_an_absent_job_waits_for_a_service_whose_deployment_others_have_deleted(
+    cluster: MemoryCluster,
+) -> None:
+    job = job_of("web")
+    present(cluster, job)
+    cluster.delete("apps/v1", "Deployment", "web", "shop")
+    cluster.patch("v1", "Service", "web", "shop", {"metadata": {"finalizers": ["example.com/hold"]}})
+    report = JobChanger(cluster, read_snapshot(cluster), timeout=0.1).absent(job.key)
+    assert (report.action, "Service shop/web still exists" in report.message) == (Action.REFUSED, True)
+    assert read_snapshot(cluster).definitions
+    cluster.patch("v1", "Service", "web", "shop", {"metadata": {"finalizers": None}})
+    assert changer(cluster).absent(job.key).action is Action.DELETED
+    assert not read_snapshot(cluster).definitions
+
+
 def test_an_adopted_job_that_has_finished_does_not_run_again_for_its_emails(cluster: MemoryCluster) -> None:
     job = job_of("once", ONE_OFF)
     create_runtime(cluster, job)
