@@ -732,10 +732,10 @@ def test_a_command_without_an_answer_is_journaled() -> None:
 def test_a_journal_that_fails_after_a_write_fails_no_migration() -> None:
     class OnlyIntents(JournalInMemory):
         def record_result(self, entry: JournalEntry) -> None:
-            raise Unreachable("reset")
+            raise Unreachable(f"{entry.ref}: reset")
 
         def discard_intent(self, entry: JournalEntry) -> None:
-            raise Unreachable("reset")
+            raise Unreachable(f"{entry.ref}: reset")
 
     scene = Scene(config_map("a", x="1"))
     migrating = JournalingCluster(scene.live, OnlyIntents(), Writer("logging/it"))
