@@ -156,3 +156,14 @@ def test_after_an_object_that_does_not_go_no_later_rank_is_tried(
     assert (removal.deleted, names(removal.failed)) == ([], ["edge"])
     assert names(removal.untried) == ["web", "first", "second"]
     assert deletions(cluster) == 1
+
+
+def test_a_cancelled_wait_for_an_object_is_a_cancelled_removal(
+    three_ranks: tuple[MemoryCluster, list[InventoryEntry]],
+) -> None:
+    cluster, entries = three_ranks
+    held = {"metadata": {"finalizers": ["example.com/guard"]}}
+    cluster.patch("example.com/v1", "Gateway", "edge", "default", held)
+    removal = remove_objects(Terms(cluster, cancelled=lambda: deletions(cluster) > 0), entries)
+    assert (names(removal.failed), removal.cancelled) == (["edge"], True)
+    assert names(removal.untried) == ["web", "first", "second"]
