@@ -228,6 +228,16 @@ def test_an_item_returns_to_its_place_in_the_list() -> None:
     assert [c["name"] for c in live["spec"]["template"]["spec"]["containers"]] == ["a", "b", "c"]
 
 
+def test_a_field_of_an_item_that_others_have_removed_is_not_restored() -> None:
+    scene = Scene(deployment(a="1", b="1"))
+    scene.migrating.patch("apps/v1", "Deployment", "x", "default", deployment(a="1", b="2"))
+    scene.by_hand.patch("apps/v1", "Deployment", "x", "default", deployment(a="1"))
+    for force in (False, True):
+        one = scene.undo_one(force=force)
+        told = ("changed_since", ('spec.template.spec.containers[name="b"].image',))
+        assert (one.state, one.retained) == told
+
+
 def test_an_item_that_others_have_changed_stays_whole() -> None:
     scene = Scene(deployment(a="1"))
     scene.migrating.apply(deployment(a="1", c="1"), force=True)
