@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    Cluster,
+    Event,
+    Object,
+    Ref,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError, ApiUnavailable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
@@ -54,6 +59,19 @@ def test_what_is_made_anew_between_the_look_and_the_deletion_lives() -> None:
 
     removal = remove_while(cluster, entry, make_anew)
     assert [one.ref.name for one in removal.not_owned] == ["a"]
+    assert cluster.get("v1", "ConfigMap", "a", "default")
+
+
+def test_an_object_that_others_recreate_after_its_deletion_counts_as_deleted() -> None:
+    def recreate(recreating: Cluster, event: Event) -> None:
+        if event.type == "DELETED":
+            recreating.with_field_manager("somebody").create(placed(config_map("a")))
+
+    cluster = MemoryCluster()
+    entry = entry_of(cluster.apply(placed(config_map("a"))))
+    cluster.on_write(recreate)
+    removal = remove_objects(Terms(cluster, deadline=0.0), [entry])
+    assert (names(removal.deleted), removal.errors) == (["a"], [])
     assert cluster.get("v1", "ConfigMap", "a", "default")
 
 
@@ -138,3 +156,14 @@ def test_after_an_object_that_does_not_go_no_later_rank_is_tried(
     assert (removal.deleted, names(removal.failed)) == ([], ["edge"])
     assert names(removal.untried) == ["web", "first", "second"]
     assert deletions(cluster) == 1
+
+
+def test_a_cancelled_wait_for_an_object_is_a_cancelled_removal(
+    three_ranks: tuple[MemoryCluster, list[InventoryEntry]],
+) -> None:
+    cluster, entries = three_ranks
+    held = {"metadata": {"finalizers": ["example.com/guard"]}}
+    cluster.patch("example.com/v1", "Gateway", "edge", "default", held)
+    removal = remove_objects(Terms(cluster, cancelled=lambda: deletions(cluster) > 0), entries)
+    assert (names(removal.failed), removal.cancelled) == (["edge"], True)
+    assert names(removal.untried) == ["web", "first", "second"]
