@@ -12,7 +12,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.cluster import daemon
@@ -47,12 +47,19 @@ class Sharing:
 
 BY_FILE = Sharing(2, "loadfile")
 """CI's machine has two cores, and the tests of a file often share a cluster."""
+LANES = "KYMA_STEP_LANES"
+"""The variable that has the lanes of a step that runs beside others; see tests/make/schedule.py."""
 BY_TEST = Sharing(4, "load")
 """For tests that mostly wait, and of which each process can have a cluster of its own."""
 MARK = "KYMA_TEST_RUN"
 """The variable by which the processes of a run are known, also those that have a session of their own."""
 STATES = ("*/processes/state.json", "*/*/processes/state.json")
 """Where a cluster that a test has started is recorded, below pytest's folder for temporary files."""
+
+
+def by_file() -> Sharing:
+    """Return how processes share the files of a suite: one for each lane of a step, else two."""
+    return replace(BY_FILE, processes=int(os.environ.get(LANES) or BY_FILE.processes))
 
 
 def run_pytest(
@@ -137,7 +144,16 @@ def counts(report: Path, code: int) -> Outcome:
     good = sums["tests"] - broken - sums["skipped"]
     if code and not broken:
         return Outcome(good, 1, sums["skipped"], f"pytest ended with exit code {code}")
-    left_out = sums["skipped"]
-    if IN_CI and left_out:
-        return Outcome(good, broken + left_out, note=f"{left_out} tests were skipped, which CI may not")
-    return Outcome(good, broken, left_out, f"{left_out} tests skipped" if left_out else "")
+    skipped = sums["skipped"]
+    if not skipped:
+        return Outcome(good, broken)
+    left_out = f"{skipped} tests skipped: {', '.join(_reasons(report))}"
+    if IN_CI:
+        note = f"{skipped} tests were skipped, which CI may not"
+        return Outcome(good, broken + skipped, 0, note, left_out)
+    return Outcome(good, broken, skipped, f"{skipped} tests skipped", left_out)
+
+
+def _reasons(report: Path) -> Sequence[str]:
+    """Return why tests were skipped, each reason once."""
+    return sorted({found.get("message", "") for found in ET.parse(report).getroot().iter("skipped")})
