@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.make.run_record import open_record
+import pytest
+
+from tests.make import run_record
+from tests.make.run_record import code_digest, open_record
 
 
 def test_a_new_run_gets_a_seed_and_has_nothing_to_skip(tmp_path: Path) -> None:
@@ -42,3 +45,19 @@ def test_a_run_that_succeeded_is_forgotten(tmp_path: Path) -> None:
     record.path.write_text("tests/faults/test_a.py::test_one\n")
     record.remove()
     assert open_record("4711", tmp_path, "code").lines == ()
+
+
+def test_the_digest_changes_with_every_file_but_those_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_record, "ROOT", tmp_path)
+    monkeypatch.setattr(run_record, "read", lambda _words: (0, "a.py\0docs/b.md\0gone\0"))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "a.py").write_text("1")
+    (tmp_path / "docs" / "b.md").write_text("1")
+    before = [code_digest(besides) for besides in ("*.md", "docs/b.md", "none")]
+    (tmp_path / "docs" / "b.md").write_text("2")
+    after = [code_digest(besides) for besides in ("*.md", "docs/b.md", "none")]
+    assert [one == other for one, other in zip(before, after, strict=True)] == [True, True, False]
+    (tmp_path / "a.py").write_text("2")
+    assert code_digest("*.md") != before[0]
