@@ -113,10 +113,9 @@ def _night(steps: Sequence[Step], start: Callable[[Step], Running] = StepProcess
     os.environ["SEED"] = run.record.seed
     # A step that others need provides something, which may be gone.
     lasting = {step.name for step in steps} - {name for step in steps for name in step.needs}
-    earlier = {name: row for name, row in run.earlier.items() if name in lasting}
-    if earlier:
+    if run.earlier:
         say(
-            f"Going on: {', '.join(earlier)} passed with this work tree and are not run again.\n"
+            f"Going on: {', '.join(run.earlier)} passed with this work tree and are not run again.\n"
             f"To run all steps again: rm {run.record.path.relative_to(ROOT)}"
         )
 
@@ -124,13 +123,13 @@ def _night(steps: Sequence[Step], start: Callable[[Step], Running] = StepProcess
         if row.name in lasting:
             run.keep(row)
 
-    report = Report(steps, start=start, earlier=earlier, passed=keep)
+    report = Report(steps, start=start, earlier=run.earlier, passed=keep)
     try:
         report.run()
     finally:
         report.close()
         head = f"make test-all, {date.today():%Y-%m-%d}, seed {run.record.seed}, work tree {run.record.code}"
-        night.write_page(night.page([step.name for step in steps], report.rows, earlier, head))
+        night.write_page(night.page([step.name for step in steps], report.rows, run.earlier, head))
     if report.good:
         run.record.remove()
     return 0 if report.good else 1
