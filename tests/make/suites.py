@@ -68,7 +68,7 @@ def changed() -> Outcome:
     setup.for_tests()
     tests = selection.find_tests(selection.changed_files())
     say("\n".join(tests) or "no file with unit tests differs from the main branch")
-    return _unit(MAIN, tests) if tests else passed()
+    return _unit(MAIN, tests, may_be_empty=True) if tests else passed()
 
 
 def unit_on_oldest() -> Outcome:
@@ -84,9 +84,10 @@ def _on_oldest(tests: Sequence[str]) -> Outcome:
     return _unit(environment, tests)
 
 
-def _unit(environment: Environment, tests: Sequence[str]) -> Outcome:
+def _unit(environment: Environment, tests: Sequence[str], may_be_empty: bool = False) -> Outcome:
     """Run the unit tests of these files and folders."""
-    return run_pytest(environment, UNIT.name, [*tests, "-m", UNIT.markers], sharing=by_file())
+    arguments = [*tests, "-m", UNIT.markers]
+    return run_pytest(environment, UNIT.name, arguments, sharing=by_file(), may_be_empty=may_be_empty)
 
 
 def unit_everywhere() -> Outcome:
