@@ -179,7 +179,6 @@ _ALL = (
         ("build",),
         lanes=0,
         uses=CLUSTER | WAITING,
-        proves="Roles and playbooks work beside other modules, on a cluster that others use.",
     ),
     Step(
         "molecule-kind",
@@ -205,7 +204,8 @@ _ALL = (
         ("build",),
         lanes=0,
         uses=WAITING | SEVERAL_CLUSTERS,
-        proves="Errands, probes and jobs work with real processes, volumes and `exec`.",
+        proves="Errands, probes and jobs work with real processes, volumes and `exec`. Roles and playbooks work"
+        " beside other modules.",
     ),
     Step("cluster-down", "end the cluster", cluster.down, ("setup",)),
     Step("demo", "deploy the example release", shows.demo),
@@ -229,7 +229,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     # of two: they run beside kind, and beside the first build, which takes minutes.
     TEST: (
         *("setup", "build", "unit", "sanity", "kind", "unit-oldest", *STATIC),
-        *("integration", "some-faults", "molecule-default"),
+        *("integration", "some-faults"),
     ),
     FULL: (
         *("setup", "build", "sanity-all", "kind", *STATIC),
