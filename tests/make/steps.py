@@ -204,8 +204,8 @@ _ALL = (
         ("build",),
         lanes=0,
         uses=WAITING | SEVERAL_CLUSTERS,
-        proves="Errands, probes and jobs work with real processes, volumes and `exec`. Roles and playbooks work"
-        " beside other modules.",
+        proves="Errands, probes and jobs work with real processes, volumes and `exec`. Roles and playbooks"
+        " work beside other modules.",
     ),
     Step("cluster-down", "end the cluster", cluster.down, ("setup",)),
     Step("demo", "deploy the example release", shows.demo),

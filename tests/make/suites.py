@@ -276,7 +276,7 @@ def on_kind() -> Outcome:
 
 def _molecule_kind(*options: str) -> Outcome:
     cluster.prepare_kind()
-    # tests/integration/playbook/test_kyma_releases.py deploys the real releases, so here the example suffices.
+    # The example suffices: tests/integration/playbook/test_kyma_releases.py deploys the real releases.
     story = {} if IS_FULL else {"KYMA_STORY": "example"}
     return molecule("kind", *options, variables=story)
 
