@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     FIELD_MANAGER,
+    Cluster,
     Object,
     Ref,
     ref_of,
@@ -19,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     Untypeable,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
     AppliedObject,
     KnownObjects,
@@ -28,6 +30,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.appl
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
     WaitCallbacks,
     apply_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.server_side_apply import (
+    without_marks,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     entry_of,
@@ -42,6 +47,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
     Request,
 )
+
+from tests.support.hooked_cluster import HookedCluster
 
 
 def config_map(name: str = "a", **data: str) -> Object:
@@ -63,8 +70,22 @@ def job(image: str) -> Object:
     }
 
 
-def apply(cluster: MemoryCluster, obj: Object, policy: Policy | None = None) -> AppliedObject:
+def apply(cluster: Cluster, obj: Object, policy: Policy | None = None) -> AppliedObject:
     return apply_object(cluster, obj, policy or Policy(), lambda _deleted: None)
+
+
+def meddled(cluster: MemoryCluster, verb: str, number: int, **data: str) -> HookedCluster:
+    """The cluster, in which a controller writes data right before a certain call of a verb."""
+    calls: list[Call] = []
+
+    def meddle(_number: int, call: Call) -> None:
+        if call.verb == verb:
+            calls.append(call)
+            if len(calls) == number:
+                scaler = cluster.with_field_manager("scaler")
+                scaler.patch("v1", "ConfigMap", "a", "default", {"data": data})
+
+    return HookedCluster(cluster, before=meddle)
 
 
 def read(cluster: MemoryCluster, kind: str = "ConfigMap", name: str = "a") -> Object:
@@ -97,6 +118,23 @@ def test_what_a_controller_holds_is_ceded_and_told() -> None:
     assert finding.time
     assert not applied.warnings
     assert read(cluster)["data"] == {"a": "2", "b": "1"}
+
+
+def test_what_a_controller_takes_while_other_fields_are_ceded_stays_its_own() -> None:
+    cluster = MemoryCluster(config_map(a="1", b="1"))
+    cluster.with_field_manager("scaler").patch("v1", "ConfigMap", "a", "default", {"data": {"a": "2"}})
+    with pytest.raises(Conflict):
+        apply(meddled(cluster, "apply", 2, b="2"), config_map(a="1", b="1"))
+    assert read(cluster)["data"] == {"a": "2", "b": "2"}
+
+
+def test_what_a_controller_writes_while_fields_are_taken_over_stays_its_own() -> None:
+    cluster = MemoryCluster()
+    cluster.with_field_manager("helm").create(config_map(a="1", left="1"))
+    apply(meddled(cluster, "patch", 1, c="2"), config_map(a="1"))
+    assert read(cluster)["data"] == {"a": "1", "c": "2"}
+    managers = [one["manager"] for one in read(cluster)["metadata"]["managedFields"]]
+    assert sorted(managers) == [FIELD_MANAGER, "scaler"]
 
 
 def test_a_user_may_force() -> None:
@@ -277,6 +315,36 @@ def test_what_was_made_anew_is_written_as_it_was_found(known: tuple[MemoryCluste
     # That its uid can't be changed is no reason to replace it.
     assert (applied.replaced, applied.object["metadata"]["uid"]) == (False, other)
     assert verbs(cluster) == ["apply", "get", "apply"]
+
+
+def test_what_others_have_made_anew_is_adopted(known: tuple[MemoryCluster, KnownObjects]) -> None:
+    cluster, entries = known
+    cluster.delete("v1", "ConfigMap", "a", "default")
+    cluster.with_field_manager("helm").create(config_map(a="1", left="1"))
+    [adopted] = apply_known(cluster, config_map(a="1"), entries).findings
+    assert (adopted.manager, adopted.outcome) == ("helm", DriftOutcome.ADOPTED)
+    assert read(cluster)["data"] == {"a": "1"}
+
+
+def test_what_was_recreated_while_its_marks_are_removed_keeps_them() -> None:
+    cluster = MemoryCluster()
+    made = cluster.create(config_map())
+    cluster.delete("v1", "ConfigMap", "a", "default")
+    annotations = {"metadata": {"annotations": {"meta.helm.sh/release-name": "shop"}}}
+    cluster.create(config_map())
+    cluster.patch("v1", "ConfigMap", "a", "default", annotations)
+    with pytest.raises(Invalid, match=r"metadata\.uid"):
+        without_marks(cluster, made, {"annotations": {"meta.helm.sh/release-name": None}})
+
+
+def test_labels_of_others_on_a_namespace_stay() -> None:
+    cluster = MemoryCluster()
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    cluster.with_field_manager("kubectl-create").create(
+        {**namespace, "metadata": {"name": "shop", "labels": {"team": "a"}}}
+    )
+    applied = apply(cluster, {**namespace, "metadata": {"name": "shop", "annotations": {"a": "b"}}})
+    assert applied.object["metadata"]["labels"]["team"] == "a"
 
 
 def test_what_is_made_anew_all_the_time_is_an_error_that_says_so(
