@@ -318,8 +318,10 @@ class TestDeletion:
         with pytest.raises(NotFound, match='namespaces "default" not found'):
             overlay.create(config_map("late"))
         overlay.create(namespace("default"))
-        overlay.create(config_map("a"))
-        assert [item["metadata"]["name"] for item in overlay.list("v1", "ConfigMap").items] == ["a"]
+        overlay.create(config_map("late"))
+        assert [item["metadata"]["name"] for item in overlay.list("v1", "ConfigMap").items] == ["late"]
+        # The server still has the namespace from before.
+        assert Ref("", "ConfigMap", "default", "late") in overlay.unverified
 
 
 class TestDeployment:
