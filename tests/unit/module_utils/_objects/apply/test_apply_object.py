@@ -355,12 +355,12 @@ def test_what_is_deleted_between_two_writes_is_not_created(theirs: str) -> None:
 
 def test_what_cannot_be_typed_is_not_given_back_to_its_maker() -> None:
     cluster = MemoryCluster()
-    cluster.with_field_manager("helm").create(config_map(a="1"))
+    cluster.with_field_manager("helm").create(config_map(a="1", b="1"))
     untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
     applies = count(1)
     cluster.fail_when(lambda request: request.verb == "apply" and next(applies) == 2, untypeable)
-    assert apply(cluster, config_map(a="2")).warnings
-    assert read(cluster)["data"] == {"a": "2"}
+    assert apply(cluster, config_map(a="2", b="1")).warnings
+    assert read(cluster)["data"] == {"a": "2", "b": "1"}
     managers = {one["manager"] for one in read(cluster)["metadata"]["managedFields"]}
     assert managers == {FIELD_MANAGER}
 
