@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 UNKNOWN = object()
@@ -17,7 +17,11 @@ UNKNOWN = object()
 _WORDS = {"&&": " and ", "||": " or ", "!": " ~", "true": "True", "false": "False", "null": "None"}
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|&&|\|\||!=|!|\w+""")
 _METHODS = {"startsWith": str.startswith, "endsWith": str.endswith, "contains": str.__contains__}
-_COMPARISONS = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.In: lambda one, many: one in many}
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.In: lambda one, many: one in many,
+}
 _LONGEST = 4096
 """Characters of an expression; longer ones are unknown."""
 
