@@ -520,7 +520,10 @@ class TestTrouble:
 
 
 class TestLease:
-    def test_a_second_engine_stands_by_and_takes_over(self, played: PlayedErrands, tmp_path: Path) -> None:
+    def test_a_second_engine_stands_by_and_takes_over(
+        self, played: PlayedErrands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "Textfile", partial(Textfile, seconds=0.02))
         files = [tmp_path / "first.prom", tmp_path / "second.prom"]
 
         def leaders() -> list[int]:
