@@ -31,6 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine 
     check_migrations,
     run_migrations,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.guard import MigrationStopped
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     MigrationError,
@@ -359,6 +360,51 @@ def test_what_is_in_flight_ends_with_the_step_that_has_sent_it() -> None:
                 [migration("quick", check=always_needed, run=WRITES[0], timeout=seconds)], setting(cluster)
             )
         assert [one.query["timeout"] for one in writes()] == ["9s", "1s"]
+
+
+def test_a_thread_that_outlives_its_step_can_write_no_more() -> None:
+    cluster = MemoryCluster()
+    earlier: list[Context] = []
+    refused: list[str] = []
+
+    def write_through_earlier_steps(*_args: object) -> None:
+        for ctx in earlier:
+            assert (ctx.cancelled(), ctx.remaining()) == (True, 0.0)
+            with pytest.raises(MigrationStopped) as stopped:
+                ctx.cluster.apply(config_map("late"))
+            refused.append(str(stopped.value))
+
+    def check(ctx: Context) -> Verdict:
+        write_through_earlier_steps()
+        earlier.append(ctx)
+        return not_needed("it ran") if len(earlier) == 3 else needed("it has not run")
+
+    def run(ctx: Context) -> None:
+        write_through_earlier_steps()
+        earlier.append(ctx)
+
+    given = setting(cluster, before_run=write_through_earlier_steps)
+    [outcome] = run_migrations([migration("leaves", check=check, run=run)], given)
+    assert (outcome.state, outcome.error) == ("done", "")
+    # The check, once by the start and once by the run; the check after the run finds it and the run shut.
+    assert refused == ["migration logging/leaves was given up"] * 4
+    assert writes_of(cluster) == []
+
+
+def test_what_the_plan_did_not_predict_fails_and_writes_nothing() -> None:
+    cluster, told = MemoryCluster(), Told()
+    predicted = {
+        "logging/mark": {"verdict": "not_needed", "evidence": "it was there"},
+        "logging/stuck": {"verdict": "needed", "evidence": "there is room"},
+    }
+    stuck = migration("stuck", check=lambda _ctx: blocked("there is no room"), run=never)
+    for one in (migration("mark", run=never), stuck):
+        [outcome] = run_migrations([one], setting(cluster, told, predicted=predicted))
+        assert (outcome.state, outcome.fatal, outcome.wrote) == ("failed", True, False)
+        assert outcome.error.startswith("the plan no longer holds: it was planned as ")
+        assert told.reasons == [f"migration {outcome.id}: {outcome.error}"]
+        told.reasons.clear()
+    assert writes_of(cluster) == []
 
 
 def test_to_wait_until_it_may_write_takes_none_of_its_own_time(clock: Clock) -> None:
