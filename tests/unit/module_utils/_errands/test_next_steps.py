@@ -35,6 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_vie
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.next_steps import next_steps
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import is_news
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import (
+    AdoptPod,
     CreateJob,
     DeleteJob,
     RenewHold,
@@ -198,6 +199,18 @@ def test_what_is_left_after_a_run() -> None:
     assert kinds(steps(overdue, job=job(**ended))) == ["WriteStatus Failed"]
     earlier = job("old", "app-0")
     assert steps(failed, job=job(), earlier_jobs=(earlier,)) == (DeleteJob("app-0", "old"),)
+    going = job()
+    going["metadata"]["deletionTimestamp"] = "2026-11-25T01:00:00Z"
+    assert kinds(steps(succeeded, job=going)) == ["WriteStatus Succeeded"]
+
+
+def test_the_pod_of_a_succeeded_run_is_adopted_once() -> None:
+    succeeded = errand("manual", after())
+    of_job = {"uid": "j", "kind": "Job", "controller": True}
+    pod = {"metadata": {"name": "p", "ownerReferences": [of_job]}, "status": {"phase": "Succeeded"}}
+    assert steps(succeeded, job=job(), pod=pod) == (AdoptPod(pod), DeleteJob("app-1", "j"))
+    adopted = {**pod, "metadata": {"name": "p", "ownerReferences": [of_job, {"uid": "u", "kind": "Errand"}]}}
+    assert steps(succeeded, job=job(), pod=adopted) == (DeleteJob("app-1", "j"),)
 
 
 def test_a_new_run_takes_the_place_of_the_job_of_the_last() -> None:

@@ -9,13 +9,23 @@ from collections.abc import Callable
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ClusterError,
+    Invalid,
+    api_error,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import ERRAND_LABEL, RUN_LABEL
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+    ERRAND_LABEL,
+    RUN_LABEL,
+    Phase,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import JOB, POD
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.open_run import NAME_SECONDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from tests.support.hooked_cluster import HookedCluster
-from tests.support.played_errands import NAMESPACE, PlayedErrands, container, errand_object, one_file
+from tests.support.played_errands import NAMESPACE, PlayedErrands, container, errand_object, one_file, reading
 from tests.support.played_jobs import ContainerRun
 
 
@@ -111,3 +121,49 @@ def test_a_secret_that_goes_with_an_earlier_errand_of_the_name_is_waited_for(pla
     played.cluster.delete("v1", "Secret", "result", NAMESPACE)
     played.settle()
     assert played.secrets() == {"result": {"a": "1"}}
+
+
+def test_an_errand_that_its_author_stops_just_before_the_run_is_recorded_does_not_run(
+    played: PlayedErrands,
+) -> None:
+    def stop() -> None:
+        played.patch({"spec": {"trigger": {"strategy": "manual"}}})
+
+    once_before(played, "patch", "Errand", stop)
+    played.create(errand_object())
+    played.settle()
+    assert (played.made_jobs(), played.errand().status.phase) == ([], Phase.IDLE)
+
+
+def test_what_the_server_finds_wrong_with_the_change_of_a_job_is_raised(played: PlayedErrands) -> None:
+    played.jobs.runs.clear()
+    played.jobs.blocked["hold-main"] = "ImagePullBackOff"
+    refusal = api_error("patch Job", 422, {"reason": "Invalid", "message": "no such field"})
+    played.cluster.fail_when(lambda call: (call.verb, call.ref.kind) == ("patch", "Job"), refusal)
+    played.create(errand_object(output=one_file()))
+    with pytest.raises(Invalid, match="no such field"):
+        played.settle()
+
+
+def test_a_job_of_others_that_is_being_deleted_is_waited_for(played: PlayedErrands) -> None:
+    held = job_of_others()
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    played.create(held)
+    played.cluster.delete(*JOB, "app-1", NAMESPACE)
+    played.create(errand_object())
+    played.reconcile()
+    assert played.reconcile().recheck_seconds == NAME_SECONDS
+    played.cluster.patch(*JOB, "app-1", NAMESPACE, {"metadata": {"finalizers": None}})
+    played.settle()
+    assert played.errand().status.phase is Phase.SUCCEEDED
+
+
+def test_no_key_of_digests_is_taken_from_a_secret_of_others(played: PlayedErrands) -> None:
+    for name in ("given", "app-digest-key"):
+        played.create(
+            {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": NAMESPACE}}
+        )
+    played.create(errand_object(containers=[reading(("Secret", "given"))], reruns=True))
+    with pytest.raises(LifecycleError, match="Secret app-digest-key exists, and is not the one by which"):
+        played.settle()
+    assert played.made_jobs() == []
