@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Resource
@@ -16,6 +17,13 @@ from ..._errors import LifecycleError
 from ..._threads import map_in_threads
 from .rights import Resources, Right, access_review
 from .roles import Subject, granting_roles, rights_problem, roles_as_yaml
+
+NOWHERE = "kyma-lifecycle-anywhere"
+"""A namespace that does not exist: only rights granted in the whole cluster count in it."""
+
+
+class MissingRights(LifecycleError):
+    """The user lacks rights that some work needs, so it has written nothing."""
 
 
 def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
@@ -27,11 +35,33 @@ def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
         what: the work, such as ``deletion``.
 
     Raises:
-        LifecycleError: some are missing; the message lists all of them, and ends with the roles to grant.
+        MissingRights: the message lists all of them, and ends with the roles to grant.
     """
     missing = missing_rights(cluster, needed)
     if missing:
-        raise LifecycleError(f"nothing was written: {told_with_grants(cluster, missing, what)[0]}")
+        raise MissingRights(f"nothing was written: {told_with_grants(cluster, missing, what)[0]}")
+
+
+class RightsGuard:
+    """Guards the writes of some work, see :class:`WriteFence`: the first one demands all its rights.
+
+    Args:
+        cluster: the live one.
+        rights: that the work may need.
+        what: the work, such as ``import``.
+    """
+
+    def __init__(self, cluster: Cluster, rights: Iterable[Right], what: str) -> None:
+        self._cluster = cluster
+        self._unchecked = set(rights)
+        self._what = what
+        self._lock = threading.Lock()
+
+    def guard_write(self) -> AbstractContextManager[None]:
+        with self._lock:
+            demand(self._cluster, self._unchecked, self._what)
+            self._unchecked.clear()
+        return nullcontext()
 
 
 def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) -> tuple[str, str]:
@@ -43,20 +73,38 @@ def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) ->
 
 
 def missing_rights(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
-    """The rights among these that the user lacks: one question if the user may do everything."""
-    asked = set(needed)
-    if not asked or _may(cluster, Right("*", "*", "*")):
-        return set()
+    """The rights among these that the user lacks: one question if all are granted in the whole cluster."""
+    missing = set(needed)
+    if not missing:
+        return missing
+    wide = _review(cluster, NOWHERE)
+    missing = not_granted(missing, wide[0])
+    places = sorted({right.namespace for right in missing if right.namespace})
+    found = map_in_threads(lambda place: _review(cluster, place), places)
+    reviews = {"": wide, **dict(zip(places, found, strict=True))}
+    missing = {right for right in missing if not_granted([right], reviews[right.namespace][0])}
+    if all(is_whole for _rules, is_whole in reviews.values()):
+        return missing
+    # An authorizer that cannot list rules, such as a webhook, can still be asked about each right.
+    nowhere = _refused(cluster, {right.everywhere() for right in missing})
+    return _refused(cluster, (right for right in missing if right.everywhere() in nowhere))
 
-    def refused(rights: Iterable[Right]) -> set[Right]:
-        ordered = sorted(rights)
-        answers = map_in_threads(lambda right: _may(cluster, right), ordered)
-        return {right for right, allowed in zip(ordered, answers, strict=True) if not allowed}
 
-    nowhere = refused({right.everywhere() for right in asked})
-    return refused({right for right in asked if right.namespace and right.everywhere() in nowhere}) | {
-        right for right in asked if not right.namespace and right in nowhere
-    }
+def _review(cluster: Cluster, namespace: str) -> tuple[Sequence[Mapping[str, Any]], bool]:
+    """The rules by which the user has rights in a namespace, and whether these are all."""
+    kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
+    try:
+        answer = cluster.create({**kind, "metadata": {}, "spec": {"namespace": namespace}}, dry_run=True)
+    except KindNotServed:
+        return (), False
+    status = answer.get("status") or {}
+    return status.get("resourceRules") or (), not status.get("incomplete")
+
+
+def _refused(cluster: Cluster, rights: Iterable[Right]) -> set[Right]:
+    ordered = sorted(rights)
+    answers = map_in_threads(lambda right: _may(cluster, right), ordered)
+    return {right for right, allowed in zip(ordered, answers, strict=True) if not allowed}
 
 
 def _may(cluster: Cluster, right: Right) -> bool:
