@@ -296,6 +296,7 @@ class ErrandReader:
         return base64.b64decode((found.get("data") or {}).get(DIGEST_KEY) or "")
 
     def _new_digest_key(self, errand: Errand, name: str) -> Object:
+        self.demand_rights(errand)
         obj = {
             "apiVersion": "v1",
             "kind": "Secret",
