@@ -123,11 +123,7 @@ class ErrandReader:
         return view
 
     def demand_rights(self, errand: Errand) -> None:
-        """Check before a step of a run that no right for it is missing; a view has the answer about exec.
-
-        Raises:
-            LifecycleError: some are missing. The message lists them.
-        """
+        """Check before a step of a run that no right for it is missing; a view has the answer about exec."""
         missing = self._missing(frozenset(one for one in run_rights(errand) if one.resource != EXEC))
         if missing:
             raise LifecycleError(f"{errand.key}: {rights_problem(errand, missing)}")

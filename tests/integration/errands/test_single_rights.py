@@ -134,6 +134,8 @@ def test_all_else_can_be_missing(author: Author, limited: LimitedUser) -> None:
     """Together these rights are the whole role, so each one was tried."""
     author.api.create(errand_with_everything(author))
     limited.grant_all_but(*WITHOUT_THEM)
+    rehearsed = author.reconcile(check=True, impersonate_user=limited.name).succeeded()
+    assert (rehearsed.result["changed"], rehearsed.writes) == (True, [])
     assert author.reconcile(impersonate_user=limited.name).succeeded().result["changed"]
     assert jobs_of(author) == ["backup-1"]
     watched = author.reconcile(watch=True, watch_seconds=2, impersonate_user=limited.name).succeeded()

@@ -43,13 +43,7 @@ def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
 
 
 class RightsGuard:
-    """Guards the writes of some work, see :class:`WriteFence`: the first one demands all its rights.
-
-    Args:
-        cluster: the live one.
-        rights: that the work may need.
-        what: the work, such as ``import``.
-    """
+    """A :class:`WriteFence` that demands all rights of some work before its first write."""
 
     def __init__(self, cluster: Cluster, rights: Iterable[Right], what: str) -> None:
         self._cluster = cluster
