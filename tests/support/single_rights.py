@@ -116,9 +116,14 @@ class LimitedUser:
                 "subjects": [{"apiGroup": RBAC, "kind": "User", "name": self.name}],
             }
         )
+
+        def is_read() -> bool:
+            return is_granted(self.cluster, self.name, granted[0]) and not any(
+                is_granted(self.cluster, self.name, one) for one in withheld
+            )
+
         # The server reads a role as a whole, and a moment later.
-        for one in (*withheld, granted[0]):
-            eventually(lambda one=one: is_granted(self.cluster, self.name, one) is (one in granted))
+        eventually(is_read)
 
 
 class LimitedCluster(ClusterWrapper):

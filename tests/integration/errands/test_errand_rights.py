@@ -103,8 +103,12 @@ def test_the_role_of_engines_suffices_to_reconcile_and_declares_nothing(
         name="backup", template=job_template(), trigger="once", reconcile=False, wait=False
     ).succeeded()
     engine = account(ENGINE_ROLE["metadata"]["name"])
-    eventually(lambda: not engine.reconcile().succeeded().result["changed"])
-    assert author.info()["backup"]["phase"] == "Succeeded"
+
+    def has_succeeded() -> bool:
+        engine.reconcile().succeeded()
+        return bool(author.info()["backup"]["phase"] == "Succeeded")
+
+    eventually(has_succeeded)
     refused = engine.errand(name="other", template=job_template())
     assert f"ClusterRole {AUTHOR_ROLE['metadata']['name']} granted to you" in refused.message
 
