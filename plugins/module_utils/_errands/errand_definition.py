@@ -11,7 +11,7 @@ from typing import Any
 
 from .._cluster.cluster import GROUP, Object
 from .._cluster.own_objects import ERRANDS_AUTHOR, ERRANDS_ENGINE, ERRANDS_VIEWER
-from .._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
+from .._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rights, role_rule
 from .._custom_resources.crd_builder import (
     BOOLEAN,
     CONDITIONS_SCHEMA,
@@ -24,7 +24,7 @@ from .._custom_resources.crd_builder import (
 )
 from .._custom_resources.installed_kinds import InstalledKinds
 from .._jobs.pod_references import pod_references
-from .._objects.access.rights import Right, role_rights
+from .._objects.access.rights import Right
 from .._objects.access.roles import in_words
 from .errand import KIND, Errand, OutputSource, Strategy
 

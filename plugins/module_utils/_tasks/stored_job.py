@@ -19,7 +19,7 @@ from .._job_models.core_job import JobKey, JobType
 from .._job_models.runtime.runtime_objects import KINDS_OF
 from .._job_models.storage.definition import DEFINITION_KINDS
 from .._job_models.storage.storage_definition import manager_rights
-from .._objects.access.review import MissingRights, RightsGuard
+from .._objects.access.review import MissingRights
 from .._objects.access.rights import Right
 from .._objects.apply.diff import diff_of
 from .._store.changes.change_report import Action, ChangeReport, OnFailure
@@ -31,7 +31,7 @@ from .._store.pod_refusals import PodRefusal, await_pods
 from .._store.snapshot import StoreSnapshot
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
-from .shared.job_store_access import cluster_to_write, counter_rows, read_jobs, write_metrics
+from .shared.job_store_access import RightsGuard, cluster_to_write, counter_rows, read_jobs, write_metrics
 from .shared.requested_jobs import (
     ABSENT,
     FIELDS_SPEC,

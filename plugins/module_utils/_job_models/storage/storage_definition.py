@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from ..._cluster.cluster import GROUP, Object
 from ..._cluster.own_objects import JOB_STORE_MANAGER, JOB_STORE_VIEWER
-from ..._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
+from ..._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rights, role_rule
 from ..._custom_resources.crd_builder import (
     CONDITIONS_SCHEMA,
     INTEGER,
@@ -20,7 +20,7 @@ from ..._custom_resources.crd_builder import (
     resource_definition,
 )
 from ..._custom_resources.installed_kinds import InstalledKinds
-from ..._objects.access.rights import Right, role_rights
+from ..._objects.access.rights import Right
 from ..core_job import JobType
 from .definition import DEFINITION_KINDS, STORAGE_VERSION_LABEL
 

@@ -5,21 +5,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Resource
+from ..._cluster.cluster import Cluster, Object, Resource
 from ..._cluster.errors import ApiUnavailable, ClusterError, KindNotServed
 from ..._cluster.served_versions import served_resource
 from ..._errors import LifecycleError
 from ..._threads import map_in_threads
 from .rights import Resources, Right, access_review
 from .roles import Subject, granting_roles, rights_problem, roles_as_yaml
-
-NOWHERE = "kyma-lifecycle-anywhere"
-"""A namespace that does not exist: only rights granted in the whole cluster count in it."""
 
 
 class MissingRights(LifecycleError):
@@ -42,22 +38,6 @@ def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
         raise MissingRights(f"nothing was written: {told_with_grants(cluster, missing, what)[0]}")
 
 
-class RightsGuard:
-    """A :class:`WriteFence` that demands all rights of some work before its first write."""
-
-    def __init__(self, cluster: Cluster, rights: Iterable[Right], what: str) -> None:
-        self._cluster = cluster
-        self._unchecked = set(rights)
-        self._what = what
-        self._lock = threading.Lock()
-
-    def guard_write(self) -> AbstractContextManager[None]:
-        with self._lock:
-            demand(self._cluster, self._unchecked, self._what)
-            self._unchecked.clear()
-        return nullcontext()
-
-
 def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) -> tuple[str, str]:
     """The message about missing rights, and the roles that would grant them, as YAML."""
     user = _user(cluster)
@@ -68,10 +48,10 @@ def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) ->
 
 def missing_rights(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
     """The rights among these that the user lacks: one question if all are granted in the whole cluster."""
-    missing = set(needed)
-    if not missing:
+    if not (missing := set(needed)):
         return missing
-    wide = _review(cluster, NOWHERE)
+    # In a namespace that does not exist, only rights granted in the whole cluster count.
+    wide = _review(cluster, "kyma-lifecycle-anywhere")
     missing = not_granted(missing, wide[0])
     places = sorted({right.namespace for right in missing if right.namespace})
     found = map_in_threads(lambda place: _review(cluster, place), places)
@@ -87,26 +67,22 @@ def missing_rights(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
 def _review(cluster: Cluster, namespace: str) -> tuple[Sequence[Mapping[str, Any]], bool]:
     """The rules by which the user has rights in a namespace, and whether these are all."""
     kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
-    try:
-        answer = cluster.create({**kind, "metadata": {}, "spec": {"namespace": namespace}}, dry_run=True)
-    except KindNotServed:
-        return (), False
-    status = answer.get("status") or {}
-    return status.get("resourceRules") or (), not status.get("incomplete")
+    status = _status(cluster, {**kind, "metadata": {}, "spec": {"namespace": namespace}})
+    return status.get("resourceRules") or (), not status.get("incomplete", True)
 
 
 def _refused(cluster: Cluster, rights: Iterable[Right]) -> set[Right]:
     ordered = sorted(rights)
-    answers = map_in_threads(lambda right: _may(cluster, right), ordered)
-    return {right for right, allowed in zip(ordered, answers, strict=True) if not allowed}
+    answers = map_in_threads(lambda right: _status(cluster, access_review(right)), ordered)
+    return {right for right, answer in zip(ordered, answers, strict=True) if not answer.get("allowed", True)}
 
 
-def _may(cluster: Cluster, right: Right) -> bool:
-    try:
-        answer = cluster.create(access_review(right), dry_run=True)
-    except KindNotServed:
-        return True
-    return bool((answer.get("status") or {}).get("allowed"))
+def _status(cluster: Cluster, review: Object) -> Mapping[str, Any]:
+    """The answer to a review; empty if the server answers none, as its authorizer allows everything."""
+    status: Mapping[str, Any] = {}
+    with suppress(KindNotServed):
+        status = cluster.create(review, dry_run=True)["status"]
+    return status
 
 
 def _user(cluster: Cluster) -> str:
@@ -147,23 +123,16 @@ def known_resources(cluster: Cluster) -> Resources:
 
 
 def not_granted(rights: Iterable[Right], rules: Sequence[Mapping[str, Any]]) -> set[Right]:
-    """The rights among these that no rule grants.
-
-    Args:
-        rights: the needed ones; their namespaces don't matter.
-        rules: ``resourceRules`` of a SelfSubjectRulesReview.
-    """
+    """The rights among these, in any namespace, that no rule of a SelfSubjectRulesReview grants."""
     return {right for right in rights if not any(_grants(rule, right) for rule in rules)}
 
 
 def _grants(rule: Mapping[str, Any], right: Right) -> bool:
     names = rule.get("resourceNames") or ()
-    subresource = right.resource.partition("/")[2]
-    wanted = (right.resource, *((f"*/{subresource}",) if subresource else ()))
     return (
         _has(rule.get("verbs"), right.verb)
         and _has(rule.get("apiGroups"), right.group)
-        and _has(rule.get("resources"), *wanted)
+        and _has(rule.get("resources"), right.resource, f"*/{right.resource.partition('/')[2]}")
         and (not names or right.name in names)
     )
 

@@ -42,17 +42,6 @@ class Right(NamedTuple):
         return self._replace(namespace="")
 
 
-def role_rights(role: Mapping[str, Any], namespace: str) -> set[Right]:
-    """The rights that a ClusterRole grants in a namespace or, if that is empty, in all."""
-    return {
-        Right(verb, group, resource, namespace)
-        for rule in role["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
-
-
 def write_rights(rights: Iterable[Right]) -> set[Right]:
     """The rights among these that write."""
     return {right for right in rights if right.verb not in READ}
