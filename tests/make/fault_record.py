@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.cluster.paths import BUILD, ROOT
 
-from .command import CommandError, read
+from .content import tracked_files
 
 FOLDER = BUILD / "faults"
 VARIABLE = "KYMA_FAULTS_PASSED"
@@ -82,11 +82,7 @@ def passed_tests(path: Path) -> Sequence[str]:
 def code_digest() -> str:
     """Return a digest that changes with every file that Git tracks, or would track."""
     whole = hashlib.sha256()
-    code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-    if code:
-        raise CommandError(f"Git doesn't say which files it tracks:\n{printed}")
-    for name in sorted(set(filter(None, printed.split("\0")))):
-        path = ROOT / name
-        if path.is_file() and path.suffix != ".md":
-            whole.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(tracked_files()):
+        if path.suffix != ".md":
+            whole.update(bytes(path) + b"\0" + (ROOT / path).read_bytes() + b"\0")
     return whole.hexdigest()[:12]

@@ -23,11 +23,11 @@ SECONDS = 900.0
 
 
 class NotStarted(pytest.fail.Exception):
-    """A control plane did not start. That is the machine's fault and not the test's, so it ends the session."""
+    """A control plane did not start. That is the fault of the machine, so it ends the session."""
 
 
 def pytest_exception_interact(node: pytest.Item, call: pytest.CallInfo[object]) -> None:
-    """End the session after a control plane did not start, because each further test would report the same."""
+    """End the session if a control plane did not start: each further test would report the same."""
     if call.excinfo and isinstance(call.excinfo.value, NotStarted):
         node.session.shouldfail = f"stopped at {node.nodeid}, because its control plane did not start"
 

@@ -381,6 +381,12 @@ def slow_clock(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(memory, "timestamp", lambda: f"2026-01-01T00:00:{next(seconds):05}Z")
 
 
+def stopped_clock(patch: pytest.MonkeyPatch) -> None:
+    """Let no limit run out, because the machine decides how long a deployment really takes."""
+    now = time.monotonic()
+    patch.setattr(time, "monotonic", lambda: now)
+
+
 @contextmanager
 def only_reads(cluster: MemoryCluster) -> Iterator[list[Request]]:
     """Allow reads and dry runs in this block, and no writes; yields the requests."""

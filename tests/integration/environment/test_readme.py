@@ -20,6 +20,7 @@ from tests.cluster.paths import BIN, BUILD, ROOT
 from tests.integration.playbook.elsewhere import inventory_elsewhere
 from tests.make.content import COLLECTIONS, DEPENDENCIES, tracked_files
 from tests.make.environments import base_python
+from tests.support.extent import IS_FULL
 from tests.support.own_cluster import OwnCluster, new_cluster
 
 pytestmark = pytest.mark.control_plane
@@ -133,8 +134,8 @@ def reader(cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Rea
 def test_the_first_deployment_can_be_pasted(reader: Reader) -> None:
     printed = reader.paste_installed(DEPLOYMENT)
     rehearsed, _command, deployed = printed.rpartition("+ ansible-playbook")
-    assert "to create" in rehearsed
-    assert "changed=0" in rehearsed
+    assert re.search(r"Plan: \d+ to create, 0 to change, 0 to delete", rehearsed), rehearsed
+    assert "failed=0" in rehearsed
     assert "failed=0" in deployed
     assert reader.cluster.api.get("apps/v1", "Deployment", "frontend", "shop")
 
@@ -161,14 +162,19 @@ def test_modules_of_a_fleet_can_be_pasted(reader: Reader) -> None:
     assert printed.count("failed=0") == 2
 
 
-def test_an_execution_host_needs_these_libraries_alone(reader: Reader, tmp_path: Path) -> None:
-    host = 'python3 -m venv "$1"\n. "$1/bin/activate"\n'
-    reader.paste(f"{host}{NEEDS['execution host']}\n! python -c 'import ansible'", tmp_path, str(tmp_path / "host"))
-    words = inventory_elsewhere(tmp_path, tmp_path / "host" / "bin" / "python")
-    deploy = f"cd {tmp_path}\nansible-playbook kyma.lifecycle.deploy_kyma"
-    release = reader.collection / "examples" / "release"
-    printed = reader.paste_installed(f'{deploy} "$@" -e kyma_release={release} --check', *words)
-    assert "nothing to do" in printed
+if IS_FULL:
+
+    def test_an_execution_host_needs_these_libraries_alone(reader: Reader, tmp_path: Path) -> None:
+        install = NEEDS["execution host"]
+        assert install.startswith("pip install ")
+        reader.paste(f"python3 -m venv host\n. host/bin/activate\n{install}", tmp_path)
+        python = tmp_path / "host" / "bin" / "python"
+        reader.paste(f"! {python} -c 'import ansible'", tmp_path)
+        words = inventory_elsewhere(tmp_path, python)
+        plugins = f"export ANSIBLE_CONNECTION_PLUGINS={tmp_path}/connection_plugins"
+        deploy = "ansible-playbook kyma.lifecycle.deploy_kyma -e kyma_release=examples/release --check"
+        printed = reader.paste_installed(f'{plugins}\n{deploy} "$@"', *words)
+        assert "nothing to do" in printed
 
 
 def test_a_deployer_gets_the_rights_by_one_command(reader: Reader) -> None:
