@@ -45,6 +45,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.trans
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
 
 from tests.support.apiserver import CORE, ApiServer, Reply, Script, Seen, discovery_or, kind, serve, status
+from tests.support.clock import FOREVER
 
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}}
 
@@ -481,15 +482,20 @@ def test_a_server_that_stays_away_is_waited_for_once() -> None:
     with serve(lambda _request: Reply({})) as server:
         url = server.url
     policy = RetryPolicy(first_delay=0.001, longest_delay=0.01, limit=0.3)
-    connection = Transport(Login(url), retry=policy, patient=True)
-    seconds = []
+    pauses: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        time.sleep(seconds)
+
+    connection = Transport(Login(url), retry=policy, patient=True, sleep=sleep)
+    counts = []
     for _time in range(3):
-        started = time.monotonic()
         with pytest.raises(Unreachable):
             connection.request("look", "GET", "/version")
-        seconds.append(time.monotonic() - started)
-    assert seconds[0] > 0.25
-    assert max(seconds[1:]) < 0.25
+        counts.append(len(pauses))
+    assert counts[0] > 1
+    assert counts == [counts[0]] * 3
 
 
 @pytest.fixture
@@ -620,19 +626,17 @@ def test_watch_ends_by_itself_though_the_server_is_silent() -> None:
     silence = threading.Event()
 
     def script(_request: Seen) -> Reply:
-        silence.wait(5)
+        silence.wait(FOREVER)
         return Reply(None)
 
     with talking_to(script) as (cluster, _seen):
         cluster.resource("v1", "ConfigMap")
-        started = time.monotonic()
         try:
             events = list(cluster.watch("v1", "ConfigMap", resource_version="1", seconds=0.2))
         finally:
             silence.set()
 
     assert events == []
-    assert time.monotonic() - started < 0.6
 
 
 def test_a_watch_selects_by_labels_and_shows_metadata_as_of_its_kind() -> None:
@@ -678,24 +682,20 @@ def test_a_silent_watch_is_stopped_by_another_thread() -> None:
         Transport(Login(f"http://127.0.0.1:{listener.getsockname()[1]}")), discovery=discovery
     )
     stop = StopSignal()
-    watch = cluster.watch("v1", "ConfigMap", resource_version="1", seconds=60, stop=stop)
+    watch = cluster.watch("v1", "ConfigMap", resource_version="1", seconds=FOREVER, stop=stop)
     with listener:
         assert next(watch).type == "ADDED"
         threading.Timer(0.1, stop.set).start()
-        started = time.monotonic()
         assert list(watch) == []
-        assert time.monotonic() - started < 1
-        assert hung_up.wait(1)
+        assert hung_up.wait(60)
 
 
 def test_a_watch_of_a_kind_that_is_not_served_is_stopped_too() -> None:
     stop = StopSignal()
     with talking_to(lambda _request: Reply({})) as (cluster, _server):
         threading.Timer(0.1, stop.set).start()
-        started = time.monotonic()
-        watch = cluster.watch("example.org/v1", "Thing", resource_version="1", seconds=60, stop=stop)
+        watch = cluster.watch("example.org/v1", "Thing", resource_version="1", seconds=FOREVER, stop=stop)
         assert list(watch) == []
-        assert time.monotonic() - started < 1
 
 
 def test_a_stopped_watch_asks_for_nothing_more() -> None:
@@ -778,7 +778,7 @@ def late_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, Script
         def delayed(request: Seen) -> Reply:
             if waiting and request.method == method and "configmaps" in request.path:
                 waiting.clear()
-                over.wait(5)
+                over.wait(60)
             return script(request)
 
         return delayed
