@@ -83,13 +83,13 @@ class Reader:
                 "PATH": f"{self.home / 'bin'}:/usr/bin:/bin",
                 "LANG": os.environ.get("LANG", "C.UTF-8"),
                 "PIP_CACHE_DIR": os.environ.get("PIP_CACHE_DIR", str(Path.home() / ".cache" / "pip")),
+                "PIP_NO_COMPILE": "1",
                 "KUBECONFIG": str(self.cluster.kubeconfig),
                 "ANSIBLE_NOCOLOR": "1",
             },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=600,
             check=False,
         )
         assert done.returncode == 0, done.stdout
