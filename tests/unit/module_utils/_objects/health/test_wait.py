@@ -52,8 +52,6 @@ from tests.support.clock import FOREVER
 
 LONG = FOREVER
 """Seconds that no test should ever need."""
-NOTICED = 0.8
-"""Seconds within which an event must have been noticed, also on a busy machine."""
 
 
 def deployment(name: str, namespace: str = "ns") -> Object:
