@@ -106,7 +106,7 @@ def _load() -> str:
 
 
 def _run(state: State, name: str, command: controlplane.Command) -> daemon.Daemon:
-    started = daemon.start(name, command, _log(name))
+    started = daemon.start(name, command, _log(name), controlplane.LESS_GARBAGE_COLLECTION)
     state.add(started)
     return started
 

@@ -51,7 +51,7 @@ def make(tmp_path: Path) -> Make:
 def test_help_needs_no_program(make: Make) -> None:
     code, printed = make("help", without=PROGRAMS)
     assert code == 0
-    assert "  make unit          unit tests, without a cluster\n" in printed
+    assert "  make unit          unit tests, without a cluster" in printed
     assert "  make test-all      for a night" in printed
 
 
