@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -46,7 +45,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.apiserver import Reply, Seen, discovery_or, serve, status
-from tests.support.clock import Clock
+from tests.support.clock import FOREVER, Clock
 from tests.support.migrations import Told, config_map, migration, setting
 
 
@@ -191,7 +190,7 @@ def test_what_the_server_only_tries_passes_in_a_check() -> None:
 
 
 def test_two_overlap_and_both_end_before_the_answer() -> None:
-    meeting = threading.Barrier(2, timeout=5)
+    meeting = threading.Barrier(2, timeout=60)
     ended = []
 
     def meet(name: str, ctx: Context) -> None:
@@ -268,7 +267,7 @@ def ends(one: str) -> bool:
     """Whether the thread of a migration ends, also one that was given up."""
     threads = [thread for thread in threading.enumerate() if thread.name == f"migration {one}"]
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
     return not any(thread.is_alive() for thread in threads)
 
 
@@ -277,9 +276,9 @@ def test_one_that_hangs_is_ended_by_its_own_timeout_and_can_write_no_more(clock:
     release, others_end = threading.Event(), threading.Event()
 
     def hang(ctx: Context) -> None:
-        others_end.wait(5)
+        others_end.wait(60)
         clock.sleep(20)
-        release.wait(5)
+        release.wait(60)
         ctx.cluster.apply(config_map("late"))
 
     def finish(ctx: Context) -> None:
@@ -450,7 +449,7 @@ def test_to_wait_until_it_may_write_ends_with_the_deadline_of_the_run(clock: Clo
 
     def wait_longer(_intent: object) -> None:
         clock.sleep(700)
-        over.wait(5)
+        over.wait(60)
 
     slow = setting(remaining=lambda: end - clock.monotonic(), before_run=wait_longer)
     [outcome] = run_migrations([migration("patient", run=never)], slow)
@@ -514,7 +513,7 @@ def test_a_cancellation_wakes_what_sleeps_and_starts_nothing_more(clock: Clock) 
         raise MigrationError("stopped half-way")
 
     def cancel() -> None:
-        asleep.wait(5)
+        asleep.wait(60)
         told.stop.set()
 
     canceller = threading.Thread(target=cancel)
@@ -536,7 +535,7 @@ def test_what_ignores_a_cancellation_gets_a_grace_period() -> None:
 
     def deaf(ctx: Context) -> None:
         told.stop.set()
-        release.wait(5)
+        release.wait(60)
         ctx.cluster.apply(config_map("deaf"))
 
     cluster = MemoryCluster()
@@ -766,12 +765,11 @@ def test_a_rehearsal_sleeps_without_waiting_and_its_time_passes_all_the_same() -
         assert ctx.rehearsal
         while ctx.remaining() > 0:
             rounds.append(ctx.remaining())
-            ctx.sleep(1)
+            ctx.sleep(FOREVER)
         ctx.cluster.apply(config_map("waits"))
 
-    started = time.monotonic()
-    [outcome] = run_migrations([migration("waits", run=wait_for_it, timeout=30)], setting(rehearsal=True))
-    assert time.monotonic() - started < 1
+    waits = migration("waits", run=wait_for_it, timeout=30 * FOREVER)
+    [outcome] = run_migrations([waits], setting(rehearsal=True))
     assert outcome.state == "done"
     assert len(rounds) in (30, 31)
 
