@@ -107,7 +107,7 @@ class Running:
         """Tell it to end."""
         self._cancelled.set()
 
-    def join(self, seconds: float = 10.0) -> None:
+    def join(self, seconds: float = 60.0) -> None:
         """Wait until it has ended."""
         self._thread.join(seconds)
         assert not self._thread.is_alive()
