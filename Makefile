@@ -2,6 +2,8 @@
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 do := @sh tests/make/start
+# Make exports its arguments. Only such a KUBECONFIG counts here, not one that was exported before.
+cluster demo: given = $(if $(filter command,$(origin KUBECONFIG)),--kubeconfig "$$KUBECONFIG")
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,7 +38,7 @@ fix: ## mend what ruff can, and generate documentation anew
 
 demo test test-all cluster cluster-down bench pictures setup build style types yaml changelog docs suites unit integration \
 some-faults faults molecule containers kind sanity lint galaxy fix:
-	$(do) $@
+	$(do) $@ $(given)
 
 .PHONY: help demo test test-all cluster cluster-down bench pictures setup build style types yaml changelog docs suites unit \
 	integration some-faults faults molecule containers kind sanity lint galaxy fix
