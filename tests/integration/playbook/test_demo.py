@@ -13,11 +13,12 @@ import pytest
 from tests.cluster.paths import ROOT
 from tests.cluster.programs import CONTROL_PLANE
 from tests.make.environments import MAIN
-from tests.make.shows import EXAMPLE, next_commands
+from tests.make.shows import DEFINITIONS, EXAMPLE, NAMESPACES, delete_command, next_commands, written
 from tests.support.own_cluster import OwnCluster
 
 pytestmark = pytest.mark.control_plane
 REPORT = ROOT / "kyma-report.html"
+CLUSTER_ROLE = "kyma-lifecycle-view"
 NEEDLESS = {"kubelet", "kubeadm", "helm", "kind", "containerd"}
 
 
@@ -31,9 +32,30 @@ def call(command: str) -> str:
     return done.stdout
 
 
+def names(own_cluster: OwnCluster) -> set[str]:
+    """The CRDs, namespaces and ClusterRoles of a cluster."""
+    kinds = (
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+        ("v1", "Namespace"),
+        ("rbac.authorization.k8s.io/v1", "ClusterRole"),
+    )
+    return {
+        one["metadata"]["name"]
+        for api_version, kind in kinds
+        for one in own_cluster.api.list(api_version, kind).items
+    }
+
+
 @pytest.fixture(scope="module")
-def commands(own_cluster: OwnCluster) -> list[str]:
+def before(own_cluster: OwnCluster) -> set[str]:
+    """What an empty cluster has."""
+    return names(own_cluster)
+
+
+@pytest.fixture(scope="module")
+def commands(own_cluster: OwnCluster, before: set[str]) -> list[str]:
     """The commands, after the example release was deployed."""
+    assert before
     subprocess.run(
         [MAIN.bin / "ansible-playbook", EXAMPLE],
         cwd=ROOT,
@@ -57,6 +79,18 @@ def test_the_three_commands_work(commands: list[str]) -> None:
         assert "<html" in REPORT.read_text()
     finally:
         REPORT.unlink(missing_ok=True)
+
+
+def test_what_it_writes_is_what_it_says_and_is_deleted_by_the_command(
+    own_cluster: OwnCluster, commands: list[str], before: set[str]
+) -> None:
+    assert commands
+    assert names(own_cluster) - before == {*DEFINITIONS, *NAMESPACES, CLUSTER_ROLE}
+    said = written(own_cluster.kubeconfig)
+    assert all(name in said for name in (*DEFINITIONS, *NAMESPACES, CLUSTER_ROLE))
+    assert delete_command(own_cluster.kubeconfig) in said
+    call(delete_command(own_cluster.kubeconfig))
+    assert names(own_cluster) == before
 
 
 def test_a_demo_builds_only_what_a_control_plane_needs() -> None:
