@@ -46,6 +46,8 @@ def _do(options: argparse.Namespace) -> int:
         elif options.verb == "down":
             _down(PROVIDERS if options.all or not options.provider else (options.provider,))
         else:
+            if paths.GIVEN.exists():
+                say(f"yours: KUBECONFIG={paths.GIVEN.read_text(encoding='utf-8')}")
             say(processes.status())
             say(kind.status())
     return 0
@@ -89,7 +91,7 @@ def _facts(kubeconfig: str) -> choice.Facts:
     """Read what the choice depends on."""
     named = [Path(part).resolve() for part in os.environ.get("KUBECONFIG", "").split(os.pathsep) if part]
     ours = {paths.KUBECONFIG.resolve(), paths.KIND_KUBECONFIG.resolve()}
-    lacking = () if kubeconfig else provision.lacking((KUBERNETES,), CONTROL_PLANE)
+    lacking = provision.lacking((KUBERNETES,), CONTROL_PLANE)
     return choice.Facts(
         argument=kubeconfig,
         exported=os.environ["KUBECONFIG"] if set(named) - ours else "",

@@ -56,7 +56,7 @@ def compile_programs(module: Module, names: Sequence[str]) -> None:
     with timed(f"building {', '.join(names)}"), tempfile.TemporaryDirectory(dir=paths.BUILD) as folder:
         flags = ["-v", "-trimpath", COMPILER_FLAGS, "-ldflags", module.linker_flags()]
         packages = [module.packages[name] for name in names]
-        command = [go, "build", *flags, "-o", folder + "/", *packages]
+        command: list[str | Path] = [go, "build", *flags, "-o", folder + "/", *packages]
         watched(module.name, command, env=golang.ENVIRONMENT, cwd=module.folder)
         for name in names:
             place(module, name, Path(folder) / _built_name(module.packages[name]))

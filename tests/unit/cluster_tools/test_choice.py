@@ -15,7 +15,7 @@ import pytest
 
 from tests.cluster import __main__ as command_line
 from tests.cluster import choice, engine, found, kind, paths, processes, provision, theirs
-from tests.cluster.choice import GIVEN, KIND, PROCESSES, Facts, Way, ways
+from tests.cluster.choice import GIVEN, KIND, PROCESSES, Facts, ways
 from tests.cluster.errors import ClusterError
 from tests.cluster.programs import KUBERNETES
 
@@ -147,6 +147,10 @@ def test_kind_needs_an_engine_that_has_its_node_image(
     assert engine.with_image(kind.IMAGE) == (engine.Engine(ours=False), "")
 
 
+def test_the_node_image_is_that_of_the_pinned_kind(kind_program: str) -> None:
+    assert kind.IMAGE.encode() in Path(kind_program).read_bytes()
+
+
 @pytest.fixture
 def taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ways that are taken, of which all are played."""
@@ -173,8 +177,10 @@ def failing(reason: str) -> Callable[..., None]:
 def test_the_shortest_way_is_taken(taken: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
     assert command_line.main(["up", "--kubeconfig", "mine"]) == 0
+    paths.GIVEN.write_text("mine")
     assert command_line.main(["up"]) == 0
     assert taken == [f"{GIVEN} mine", KIND]
+    assert not paths.GIVEN.exists()
 
 
 def test_the_next_way_is_taken_where_one_fails(
@@ -247,8 +253,3 @@ def test_only_an_argument_of_make_counts(tmp_path: Path, command: list[str], exp
         check=False,
     )
     assert done.stdout == f"{expected}\n", done.stderr
-
-
-def test_a_way_is_a_name_and_a_line() -> None:
-    assert all("\n" not in way.why for way in ways(Facts(argument="a", lacking=["b"])))
-    assert Way("a", "b") == Way("a", "b")

@@ -348,13 +348,15 @@ def test_no_environment_variable_changes_a_checksum() -> None:
 
 
 @pytest.mark.usefixtures("own_build")
-def test_another_platform_downloads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    write_table(Download("kubectl", "v1.36.3", "https://dl.example/kubectl", "sha256:0", "https://source"))
+def test_another_platform_downloads_nothing(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_table(program(server))
+    monkeypatch.setenv(provision.MIRROR, server.address)
     monkeypatch.setattr(provision, "PLATFORM", ("Plan 9", "mips"))
     built: list[str] = []
     monkeypatch.setattr(build, "compile_programs", lambda _module, names: built.extend(names))
     provision.provide((KUBERNETES,), only=("kubectl",))
     assert built == ["kubectl"]
+    assert server.asked == []
 
 
 def test_the_stages_of_kwok_need_no_go(
