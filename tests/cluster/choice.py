@@ -101,6 +101,6 @@ def sources(missing: Iterable[str], found: Mapping[str, Path], refusals: Mapping
 
 def _build_line(builds: Sequence[str], others_are_downloaded: bool, reasons: Iterable[str]) -> str:
     which = f" of {', '.join(builds)}" if others_are_downloaded else ""
-    minutes = ", about 10 minutes on two cores" if LONGEST in builds else ""
+    minutes = ", 5 to 10 minutes on two cores" if LONGEST in builds else ""
     why = "; ".join(dict.fromkeys(reasons))
     return f"No download{which} is possible: building from source{minutes}. The reason: {why}."

@@ -13,6 +13,7 @@ import hashlib
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -68,9 +69,7 @@ def read_table(file: Path) -> Mapping[str, Download]:
     return {name: Download(name, **entry) for name, entry in entries.items() if entry.get("checksum")}
 
 
-def refusals(
-    downloads: Iterable[Download], mirror: str = "", seconds: float = DECISION_SECONDS
-) -> dict[str, str]:
+def refusals(downloads: Iterable[Download], mirror: str, seconds: float) -> dict[str, str]:
     """Return for each download why it is impossible, or an empty text. All servers are asked at once."""
     answers: dict[str, str] = {}
     asked = [
@@ -82,16 +81,20 @@ def refusals(
     deadline = time.monotonic() + seconds
     for _each, thread in asked:
         thread.join(max(0.0, deadline - time.monotonic()))
-    return {each.name: answers.get(each.name, f"no answer within {seconds:g} s") for each, _thread in asked}
+    return {
+        each.name: answers.get(each.name, f"{_server(each.address(mirror))}: no answer within {seconds:g} s")
+        for each, _thread in asked
+    }
 
 
 def _ask(download: Download, mirror: str, seconds: float, answers: dict[str, str]) -> None:
     """Ask for the first byte; a lookup of a name has no timeout, so the caller doesn't wait for this."""
+    address = download.address(mirror)
     try:
-        with _open(download.address(mirror), seconds, "bytes=0-0"):
+        with _open(address, seconds, "bytes=0-0"):
             answers[download.name] = ""
     except (OSError, HTTPException, ValueError) as error:
-        answers[download.name] = _reason(error)
+        answers[download.name] = f"{_server(address)}: {_reason(error)}"
 
 
 def fetch(download: Download, folder: Path, mirror: str = "", silence: float = SILENCE_SECONDS) -> Path:
@@ -191,11 +194,14 @@ def module_digest(file: Path) -> str:
     return base64.b64encode(hashlib.sha256("".join(lines).encode()).digest()).decode()
 
 
+def _server(address: str) -> str:
+    return urllib.parse.urlsplit(address).netloc or address
+
+
 def _size(file: Path) -> int:
     return file.stat().st_size if file.exists() else 0
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, TimeoutError):
-        return "no answer"
-    return str(getattr(error, "reason", "") or error) or type(error).__name__
+    cause = getattr(error, "reason", error)
+    return getattr(cause, "strerror", "") or str(cause) or type(error).__name__

@@ -75,7 +75,8 @@ def _refusals(names: Iterable[str], table: Mapping[str, Download], mirror: str) 
     if (platform.system(), platform.machine()) != PLATFORM:
         return dict.fromkeys(names, f"no checksum is pinned for {platform.system()}/{platform.machine()}")
     unknown = {name: "no checksum is pinned" for name in names if name not in table}
-    return {**unknown, **download.refusals([table[name] for name in names if name in table], mirror)}
+    known = [table[name] for name in names if name in table]
+    return {**unknown, **download.refusals(known, mirror, download.DECISION_SECONDS)}
 
 
 def _link(module: Module, name: str, program: Path) -> None:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.cluster.paths import ROOT
 from tests.cluster.programs import CONTROL_PLANE
@@ -79,6 +82,27 @@ def test_the_three_commands_work(commands: list[str]) -> None:
         assert "<html" in REPORT.read_text()
     finally:
         REPORT.unlink(missing_ok=True)
+
+
+def test_a_cluster_of_the_user_is_used_and_never_ended(own_cluster: OwnCluster, tmp_path: Path) -> None:
+    def run(*words: str) -> str:
+        environment = {**os.environ, "KYMA_CLUSTER_DIR": str(tmp_path), "KUBECONFIG": "/exported"}
+        command = [sys.executable, "-m", "tests.cluster", *words]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    used = run("up", "--kubeconfig", str(own_cluster.kubeconfig))
+    assert used.startswith(f"Using the cluster of KUBECONFIG={own_cluster.kubeconfig}: ")
+    assert "The cluster answers: context " in used
+    copy = yaml.safe_load((tmp_path / "kubeconfig").read_text())
+    original = yaml.safe_load(own_cluster.kubeconfig.read_text())
+    assert copy["clusters"][0]["cluster"]["server"] == original["clusters"][0]["cluster"]["server"]
+    assert f"yours: KUBECONFIG={own_cluster.kubeconfig}" in run("status")
+    run("down")
+    assert not (tmp_path / "kubeconfig").exists()
+    assert own_cluster.kubeconfig.exists()
+    assert names(own_cluster)
 
 
 def test_what_it_writes_is_what_it_says_and_is_deleted_by_the_command(

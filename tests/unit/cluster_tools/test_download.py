@@ -27,6 +27,8 @@ from tests.cluster.programs import KUBERNETES
 
 CONTENT = b"#!/bin/sh\necho Kubernetes v1.36.3\n" + bytes(range(256)) * 4000
 """A program of 1 MB."""
+LONG = 600.0
+"""Seconds in which even a busy machine answers itself."""
 
 
 @dataclass
@@ -172,11 +174,14 @@ def test_a_server_that_falls_silent_is_given_up(server: FileServer, tmp_path: Pa
 def test_whether_a_download_is_possible(server: FileServer) -> None:
     wanted = program(server)
     unknown = Download("etcd", "v3.6.8", "https://dl.example/etcd", "sha256:0", "https://source")
-    assert download.refusals([wanted, unknown], server.address) == {"kubectl": "", "etcd": "Not for you"}
+    assert download.refusals([wanted, unknown], server.address, LONG) == {
+        "kubectl": "",
+        "etcd": f"{server.address.removeprefix('http://')}: Not for you",
+    }
 
 
 def test_a_server_that_refuses_makes_it_impossible(server: FileServer) -> None:
-    reasons = download.refusals([program(server)], closed_address())
+    reasons = download.refusals([program(server)], closed_address(), LONG)
     assert "refused" in reasons["kubectl"]
 
 
@@ -188,14 +193,14 @@ def test_a_silent_server_makes_it_impossible_in_time(server: FileServer) -> None
 
 
 def test_an_address_that_is_none_makes_it_impossible(server: FileServer) -> None:
-    assert "unknown url type" in download.refusals([program(server)], "mirror.example")["kubectl"]
+    assert "unknown url type" in download.refusals([program(server)], "mirror.example", LONG)["kubectl"]
 
 
 def test_the_usual_variables_of_proxies_are_used(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = program(server)
     server.files["http://mirror.invalid/dl.example/v1/kubectl"] = CONTENT
     monkeypatch.setenv("http_proxy", server.address)
-    assert download.refusals([wanted], "http://mirror.invalid") == {"kubectl": ""}
+    assert download.refusals([wanted], "http://mirror.invalid", LONG) == {"kubectl": ""}
     monkeypatch.setenv("no_proxy", "mirror.invalid")
     assert download.refusals([wanted], "http://mirror.invalid", seconds=0.5)["kubectl"]
 
@@ -241,6 +246,7 @@ def own_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(paths, "KWOK_FILES", tmp_path / "kwok")
     monkeypatch.setattr(build, "STAMPS", tmp_path / "bin.stamps.json")
     monkeypatch.setattr(provision, "FOLDER", tmp_path / "downloads")
+    monkeypatch.setattr(download, "DECISION_SECONDS", LONG)
     monkeypatch.setattr(download, "TABLE", tmp_path / "downloads.yaml")
     monkeypatch.setattr(provision, "PLATFORM", (provision.platform.system(), provision.platform.machine()))
     monkeypatch.setenv("PATH", "")
@@ -333,7 +339,7 @@ def test_where_no_download_is_possible_it_is_built_and_a_line_says_so(
     assert built == ["kube-apiserver", "kubectl"]
     printed = capsys.readouterr().out
     assert printed.startswith(
-        "No download is possible: building from source, about 10 minutes on two cores. The reason: "
+        "No download is possible: building from source, 5 to 10 minutes on two cores. The reason: "
     )
     assert "no checksum is pinned" in printed
 
