@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cluster import build, download, paths, provision
+from tests.cluster import build, console, download, paths, provision
 from tests.cluster.download import Download
 from tests.cluster.errors import ClusterError
 from tests.cluster.programs import KUBERNETES
@@ -126,6 +126,16 @@ def test_a_file_with_the_right_checksum_is_whole(server: FileServer, tmp_path: P
     assert file.read_bytes() == CONTENT
     assert [each.name for each in tmp_path.iterdir()] == [file.name]
     assert server.asked == [""]
+
+
+def test_a_bar_moves_and_goes(server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(console.MovingLine, "show", lambda _line, text: seen.append(text))
+    monkeypatch.setattr(console.MovingLine, "clear", lambda _line: seen.append(""))
+    download.fetch(program(server), tmp_path, server.address)
+    assert len(seen) > 3
+    assert seen[0] != seen[1]
+    assert seen[-2:] == [f"  kubectl [{'#' * 30}] 1 of 1 MB", ""]
 
 
 def test_a_file_with_another_checksum_is_deleted(server: FileServer, tmp_path: Path) -> None:
