@@ -9,8 +9,10 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## deploy the example release on a Kubernetes of its own
-test: ## run all tests and checks; goes on after a failure, and fails at the end
-test-all: ## for a night: every ansible-core and Python at hand, release candidates, all faults, bench
+check: ## what a change needs while you work: style, types, suites, and the unit tests of changed files
+test: ## run all tests and checks; goes on after a failure, and fails at the end; LANES=1 runs each step alone
+test-all: ## for a night: every version at hand, all faults, bench; goes on where it was ended, ends with a page
+step-table: ## write what the steps of the last `make test` took to tests/README.md
 cluster: ## start or reuse a Kubernetes to test on; leaves .cluster/kubeconfig
 cluster-down: ## end it and leave no process behind
 bench: ## measure deployments against kubectl, Helm and kubernetes.core; writes docs/benchmarks.md
@@ -24,7 +26,9 @@ yaml: ## yamllint
 changelog: ## antsibull-changelog: fragments
 docs: ## antsibull-docs: the documentation of every option
 suites: ## check that each test belongs to one suite
-unit: ## unit tests, without a cluster
+changed: ## the unit tests of the files that differ from the main branch
+unit: ## unit tests, without a cluster; ROOM=_errands: those of one room
+unit-oldest: ## those that touch Ansible or a library, on the lowest versions that the collection promises
 integration: ## tests against a Kubernetes
 some-faults: ## each fault that a run survives, by one test that chance chooses
 faults: ## all of them, which takes long; goes on where it was ended; SEED=<number> repeats a run
@@ -36,9 +40,11 @@ lint: ## ansible-lint, production profile
 galaxy: ## what Galaxy's importer says of the built collection
 fix: ## mend what ruff can, and generate documentation anew
 
-demo test test-all cluster cluster-down bench pictures setup build style types yaml changelog docs suites unit integration \
-some-faults faults molecule containers kind sanity lint galaxy fix:
+verbs := demo check test test-all step-table cluster cluster-down bench pictures setup build style types yaml \
+	changelog docs suites changed unit unit-oldest integration some-faults faults molecule containers kind sanity \
+	lint galaxy fix
+
+$(verbs):
 	$(do) $@ $(given)
 
-.PHONY: help demo test test-all cluster cluster-down bench pictures setup build style types yaml changelog docs suites unit \
-	integration some-faults faults molecule containers kind sanity lint galaxy fix
+.PHONY: help $(verbs)

@@ -14,6 +14,8 @@ Command = list[str | Path]
 
 # Tests deploy hundreds of objects at once: the controllers may be as quick as the machine.
 FAST_CLIENT = ("--kube-api-qps=300", "--kube-api-burst=600")
+LESS_GARBAGE_COLLECTION = {"GOGC": "400", "GOMEMLIMIT": "1500MiB"}
+"""The environment of each server: a quarter less processor time, for about twice the memory."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def is_current() -> bool:
 
 def _base_system() -> Path:
     """Return an archive of Debian's base system with the packages of a node."""
-    archive = FOLDER / f"debian-{build.digest((), ' '.join([SUITE, *PACKAGES]))[:12]}.tar"
+    archive = paths.CACHE / f"debian-{build.digest((), ' '.join([SUITE, *PACKAGES]))[:12]}.tar"
     if archive.exists():
         return archive
     if os.geteuid() != 0:
@@ -111,9 +112,11 @@ def _base_system() -> Path:
         watched("debootstrap", command, env={"PATH": packages.SEARCH_PATH})
         for folder in ("var/cache/apt", "var/lib/apt/lists", "var/log", "usr/share/doc", "usr/share/man"):
             _emptied(root / folder)
-        draft = archive.with_suffix(".new")
-        watched("tar", ["tar", "--numeric-owner", "-C", root, "-cf", draft, "."])
-        draft.replace(archive)
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+            draft = Path(folder) / archive.name
+            watched("tar", ["tar", "--numeric-owner", "-C", root, "-cf", draft, "."])
+            draft.replace(archive)
         shutil.rmtree(root)
     return archive
 

@@ -16,6 +16,8 @@ STAGES = HERE / "stages"
 BUILD = ROOT / ".build"
 BIN = BUILD / "bin"
 KWOK_FILES = BUILD / "kwok"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kyma-lifecycle"
+"""For what depends on no file of the checkout: all checkouts of a user share it."""
 
 STATE = Path(os.environ.get("KYMA_CLUSTER_DIR") or ROOT / ".cluster").absolute()
 """Another folder is another cluster: tests that need one to themselves name their own."""

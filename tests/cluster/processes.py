@@ -96,7 +96,7 @@ def _controllers(state: State, plane: ControlPlane) -> None:
 
 
 def _run(state: State, name: str, command: controlplane.Command) -> daemon.Daemon:
-    started = daemon.start(name, command, _log(name))
+    started = daemon.start(name, command, _log(name), controlplane.LESS_GARBAGE_COLLECTION)
     state.add(started)
     return started
 

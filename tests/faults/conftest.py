@@ -24,7 +24,7 @@ SEED = os.environ.get("SEED") or str(secrets.randbelow(10**6))
 SCOPE = os.environ.get("KYMA_FAULTS", "")
 """``whole``: all tests, however long; ``few``: one test of each fault; else all, each for a while."""
 RECORD = os.environ.get("KYMA_FAULTS_PASSED", "")
-"""The file with the tests that have passed with this seed; see tests/make/fault_record.py."""
+"""The file with the tests that have passed with this seed; see tests/make/run_record.py."""
 PASSED_BEFORE = frozenset(Path(RECORD).read_text().splitlines() if RECORD and Path(RECORD).exists() else ())
 PASSED_NOW: set[str] = set()
 FENCE = {"name": "deployer", "namespace": LIFECYCLE_NAMESPACE}

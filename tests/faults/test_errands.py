@@ -45,7 +45,7 @@ PATIENCE_SECONDS = 120.0
 def running_engine(cluster: Cluster) -> Iterator[None]:
     """An engine that gets errands on while this block goes on."""
     ended = threading.Event()
-    engine = ErrandEngine(cluster, EngineOptions((NAMESPACE,)))
+    engine = ErrandEngine(cluster, EngineOptions(namespaces=(NAMESPACE,)))
     thread = threading.Thread(target=lambda: engine.run(ended.is_set), name="engine")
     thread.start()
     try:

@@ -1,19 +1,24 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which files of tests depend on ansible-core, so that the others can be run without it.
+"""Which files of tests depend on ansible-core or a library: the others needn't run on each version.
 
 A file depends on ansible-core if it imports `ansible`, or names a program such as `ansible-playbook`. So does
 a file that imports one that depends on it, and a test below a `conftest.py` that does. Imports count wherever
 they are, also within functions and as dotted names in strings. The answer is computed from the files each
 time. `make test-all` runs the other files without ansible-core: a test that needs it fails there.
+
+On the lowest versions of all libraries, `make test` runs the files that depend on ansible-core, and those
+that import a library: themselves, by a helper below `tests`, or by a module of `plugins` that they import.
+What such a module imports counts only if no test imports it: otherwise that test tries the library.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from tests.cluster.paths import ROOT
@@ -26,6 +31,8 @@ BELOW = ".*"
 """Ends the name of a package that a string has: it may go on with any module of the package."""
 DOTTED = re.compile(r"\bansible_collections\.kyma\.lifecycle(?:\.\w+)+")
 IMPORT = re.compile(r"^\s*(?:from|import) ansible(?:\.| import|$)", re.MULTILINE)
+TESTED = "plugins."
+LIBRARIES = frozenset({"jinja2", "jsonschema", "kubernetes", "packaging", "urllib3", "yaml"})
 PROGRAMS = frozenset({"ansible-playbook", "ansible-doc", "ansible-galaxy", "ansible-inventory"})
 
 
@@ -41,6 +48,15 @@ def select(folders: Iterable[str], root: Path = ROOT) -> tuple[list[str], list[s
     return dependents, others
 
 
+def select_for_versions(folders: Iterable[str], root: Path = ROOT) -> list[str]:
+    """Return the files of tests in these folders that depend on ansible-core or import a library."""
+    graph = _Graph(root)
+    files = [
+        path.relative_to(root) for folder in folders for path in sorted((root / folder).rglob("test_*.py"))
+    ]
+    return [str(file) for file in files if graph.depends(file) or graph.imports_library(file)]
+
+
 class _Graph:
     """The Python files of the project, and what each imports."""
 
@@ -51,11 +67,30 @@ class _Graph:
 
     def depends(self, test: Path) -> bool:
         """Whether a file of tests depends on ansible-core."""
-        conftests = [folder / "conftest.py" for folder in test.parents]
-        starts = [self._files[file] for file in (test, *conftests) if file in self._files]
+        starts = self._with_conftests(test)
         return any(_is_ansible(name) for module in self._closure(starts) for name in self._names[module])
 
-    def _closure(self, starts: Iterable[str]) -> Iterator[str]:
+    def imports_library(self, test: Path) -> bool:
+        """Whether a file of tests imports a library, itself or by modules that have no tests of their own.
+
+        The conftest.py of all tests doesn't count: it has what a cluster needs, which most tests don't use.
+        """
+        starts = [module for module in self._with_conftests(test) if module != "tests.conftest"]
+        reached = self._closure(starts, tested=self._imported_by_tests)
+        return any(name.partition(".")[0] in LIBRARIES for module in reached for name in self._names[module])
+
+    @cached_property
+    def _imported_by_tests(self) -> frozenset[str]:
+        """The modules of `plugins` that a file of tests imports."""
+        tests = [module for file, module in self._files.items() if file.match("test_*.py")]
+        return frozenset(name for test in tests for name in self._names[test] if name.startswith(TESTED))
+
+    def _with_conftests(self, test: Path) -> list[str]:
+        conftests = [folder / "conftest.py" for folder in test.parents]
+        return [self._files[file] for file in (test, *conftests) if file in self._files]
+
+    def _closure(self, starts: Iterable[str], tested: Container[str] = ()) -> Iterator[str]:
+        """Return these modules and what they import, without what modules of `plugins` import of `tested`."""
         seen: set[str] = set()
         waiting = list(starts)
         while waiting:
@@ -65,6 +100,8 @@ class _Graph:
             seen.add(module)
             yield module
             for name in self._names[module]:
+                if module.startswith(TESTED) and name in tested:
+                    continue
                 waiting += self._below(name.removesuffix(BELOW)) if name.endswith(BELOW) else [name]
             waiting += _parents(module)
 

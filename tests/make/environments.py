@@ -56,6 +56,8 @@ class Environment:
             "ANSIBLE_COLLECTIONS_PATH": str(BUILD),
             "PYTHONPATH": str(BUILD),
             "MYPYPATH": str(BUILD),
+            # Images for containers often set it. Every process would compile all of our code again.
+            "PYTHONDONTWRITEBYTECODE": "",
         }
 
     def provide(self, *files: str, base: Path | None = None) -> None:

@@ -16,12 +16,23 @@ IN_CI = os.environ.get("CI", "").lower() in ("true", "1", "yes")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many checks passed, failed and were skipped, with a note for people."""
+    """How many checks passed, failed and were skipped.
+
+    Attributes:
+        passed: of its checks.
+        failed: of its checks.
+        skipped: of its checks.
+        note: for people.
+        left_out: what was not run, and why.
+        cpu_seconds: that it took.
+    """
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
     note: str = ""
+    left_out: str = ""
+    cpu_seconds: float = 0.0
 
 
 def passed(note: str = "") -> Outcome:
@@ -36,12 +47,12 @@ def failed(note: str) -> Outcome:
 
 def skipped(reason: str) -> Outcome:
     """One check that can't run here; in CI, where everything has to be available, that is a failure."""
-    return failed(f"{reason} (CI may skip nothing)") if IN_CI else Outcome(skipped=1, note=reason)
+    return failed(f"{reason} (CI may skip nothing)") if IN_CI else Outcome(0, 0, 1, reason, reason)
 
 
 def not_at_hand(what: str) -> Outcome:
     """One check that this machine can't run and need not: the available versions count."""
-    return Outcome(note=what)
+    return Outcome(note=what, left_out=what)
 
 
 def together(outcomes: Iterable[Outcome]) -> Outcome:
@@ -52,6 +63,8 @@ def together(outcomes: Iterable[Outcome]) -> Outcome:
         sum(one.failed for one in every),
         sum(one.skipped for one in every),
         "; ".join(one.note for one in every if one.note),
+        "; ".join(one.left_out for one in every if one.left_out),
+        sum(one.cpu_seconds for one in every),
     )
 
 

@@ -26,51 +26,53 @@ FOLDER = BUILD / "reports"
 def check() -> Outcome:
     """Collect the tests of each suite, and compare them with all files of tests that there are."""
     setup.for_tests()
-    suites: dict[str, Sequence[str]] = {}
-    left_out: list[str] = []
-    for suite in SUITES:
-        selected, others = _collected(suite)
-        suites[suite.name] = selected
-        left_out += others
-    problems = find_problems(suites, left_out, _test_files())
+    suites, everything = _collected(SUITES)
+    problems = find_problems(suites, everything, _test_files())
     print(*(f"{name}: {len(tests)} tests" for name, tests in suites.items()), *problems, sep="\n", flush=True)
     return failed(f"{len(problems)} problems with suites: {problems[0]}") if problems else passed()
 
 
 def find_problems(
-    suites: Mapping[str, Sequence[str]], left_out: Sequence[str], files: Sequence[str]
+    suites: Mapping[str, Sequence[str]], everything: Sequence[str], files: Sequence[str]
 ) -> list[str]:
     """Return a line for each test that isn't in exactly one suite, and for each file that no suite has.
 
     Args:
         suites: the tests of each suite.
-        left_out: tests in the folders of a suite that its markers leave out.
+        everything: all tests in the folders of suites, also those that the markers of each leave out.
         files: all files of tests.
     """
     found = []
     members = {name: frozenset(tests) for name, tests in suites.items()}
-    for test in sorted({*left_out, *(one for tests in members.values() for one in tests)}):
+    for test in sorted({*everything, *(one for tests in members.values() for one in tests)}):
         of = [name for name, tests in members.items() if test in tests]
         if len(of) != 1:
             found.append(f"{test} is in {' and in '.join(of) or 'no suite'}")
-    collected = {test.partition("::")[0] for tests in (left_out, *members.values()) for test in tests}
+    collected = {test.partition("::")[0] for tests in (everything, *members.values()) for test in tests}
     found += [f"{file}: no suite collects a test from it" for file in files if file not in collected]
     return found
 
 
-def _collected(suite: Suite) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the tests that pytest selects for a suite, as `file::name`, and those that it leaves out."""
-    target = FOLDER / f"collected-{suite.name}.json"
+def _collected(suites: Sequence[Suite]) -> tuple[Mapping[str, Sequence[str]], Sequence[str]]:
+    """Return the tests that pytest selects for each suite, as `file::name`, and all in their folders."""
+    target = FOLDER / "collected.json"
     target.unlink(missing_ok=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
+    folders = sorted({folder for suite in suites for folder in suite.folders})
+    described = {suite.name: {"folders": suite.folders, "markers": suite.markers} for suite in suites}
     code, printed = read(
-        [MAIN.python, "-m", "pytest", "--collect-only", "-qq", "-p", COLLECTOR, *suite.arguments],
-        env={**MAIN.variables, "KYMA_COLLECTED": str(target), "KYMA_FAULTS": "whole"},
+        [MAIN.python, "-m", "pytest", "--collect-only", "-qq", "-p", COLLECTOR, *folders],
+        env={
+            **MAIN.variables,
+            "KYMA_COLLECTED": str(target),
+            "KYMA_SUITES": json.dumps(described),
+            "KYMA_FAULTS": "whole",
+        },
     )
     if code or not target.exists():
-        raise CommandError(f"pytest can't collect the suite {suite.name}:\n{printed}")
+        raise CommandError(f"pytest can't collect the tests of the suites:\n{printed}")
     found = json.loads(target.read_text(encoding="utf-8"))
-    return found["selected"], found["left_out"]
+    return found["suites"], found["everything"]
 
 
 def _test_files() -> Sequence[str]:

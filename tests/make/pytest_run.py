@@ -12,7 +12,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.cluster import daemon
@@ -22,7 +22,7 @@ from tests.cluster.state import State
 
 from .command import run
 from .environments import Environment
-from .outcome import IN_CI, Outcome, failed
+from .outcome import IN_CI, Outcome, failed, passed
 
 REPORTS = BUILD / "reports"
 
@@ -47,12 +47,21 @@ class Sharing:
 
 BY_FILE = Sharing(2, "loadfile")
 """CI's machine has two cores, and the tests of a file often share a cluster."""
+LANES = "KYMA_STEP_LANES"
+"""The variable that has the lanes of a step that runs beside others; see tests/make/schedule.py."""
 BY_TEST = Sharing(4, "load")
 """For tests that mostly wait, and of which each process can have a cluster of its own."""
+NO_TESTS = 5
+"""The exit code of pytest that has no test to run."""
 MARK = "KYMA_TEST_RUN"
 """The variable by which the processes of a run are known, also those that have a session of their own."""
 STATES = ("*/processes/state.json", "*/*/processes/state.json")
 """Where a cluster that a test has started is recorded, below pytest's folder for temporary files."""
+
+
+def by_file() -> Sharing:
+    """Return how processes share the files of a suite: one for each lane of a step, else two."""
+    return replace(BY_FILE, processes=int(os.environ.get(LANES) or BY_FILE.processes))
 
 
 def run_pytest(
@@ -63,6 +72,7 @@ def run_pytest(
     variables: Mapping[str, str] | None = None,
     sharing: Sharing | None = None,
     minutes: float = 30,
+    may_be_empty: bool = False,
 ) -> Outcome:
     """Run pytest in an environment.
 
@@ -73,6 +83,7 @@ def run_pytest(
         variables: for its environment.
         sharing: how processes share the tests; None for one process.
         minutes: after which it is ended.
+        may_be_empty: whether it is no failure if the markers leave out all tests.
     """
     name = f"{environment.name}-{suite}"
     report = REPORTS / f"{name}.xml"
@@ -91,7 +102,7 @@ def run_pytest(
         finally:
             stop_clusters(folder)
             kill_marked(f"{MARK}={folder}")
-    return counts(report, code)
+    return passed("there is no such test") if may_be_empty and code == NO_TESTS else counts(report, code)
 
 
 def temporary_folder(name: str) -> Path:
@@ -137,7 +148,16 @@ def counts(report: Path, code: int) -> Outcome:
     good = sums["tests"] - broken - sums["skipped"]
     if code and not broken:
         return Outcome(good, 1, sums["skipped"], f"pytest ended with exit code {code}")
-    left_out = sums["skipped"]
-    if IN_CI and left_out:
-        return Outcome(good, broken + left_out, note=f"{left_out} tests were skipped, which CI may not")
-    return Outcome(good, broken, left_out, f"{left_out} tests skipped" if left_out else "")
+    skipped = sums["skipped"]
+    if not skipped:
+        return Outcome(good, broken)
+    left_out = f"{skipped} tests skipped: {', '.join(_reasons(report))}"
+    if IN_CI:
+        note = f"{skipped} tests were skipped, which CI may not"
+        return Outcome(good, broken + skipped, 0, note, left_out)
+    return Outcome(good, broken, skipped, f"{skipped} tests skipped", left_out)
+
+
+def _reasons(report: Path) -> Sequence[str]:
+    """Return why tests were skipped, each reason once."""
+    return sorted({found.get("message", "") for found in ET.parse(report).getroot().iter("skipped")})

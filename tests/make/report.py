@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.cluster.console import say
@@ -27,6 +27,7 @@ class Row:
     name: str
     outcome: Outcome
     seconds: float
+    was_tried: bool = True
 
 
 class Report:
@@ -39,6 +40,8 @@ class Report:
         lanes: int = LANES,
         start: Callable[[Step], Running] = StepProcess,
         screen: Screen | None = None,
+        earlier: Mapping[str, Row] | None = None,
+        passed: Callable[[Row], None] = lambda _row: None,
     ) -> None:
         """Begin a report on these steps.
 
@@ -47,19 +50,31 @@ class Report:
             lanes: how many run at most at the same time.
             start: starts one of them.
             screen: shows their output.
+            earlier: steps that have passed before and are not run again.
+            passed: is called with each step that passes.
         """
         self._schedule = Schedule(steps, lanes)
         self._start = start
         self._screen = screen or Screen()
         self._begin = time.monotonic()
-        self._rows: dict[str, Row] = {}
+        self.rows: dict[str, Row] = {}
+        self._passed = passed
+        for step in steps:
+            if row := (earlier or {}).get(step.name):
+                self._schedule.end(step, succeeded=True)
+                self.rows[step.name] = row
         self._running: dict[str, tuple[Running, Section]] = {}
         self._started = 0
 
     @property
     def good(self) -> bool:
         """Whether nothing has failed so far."""
-        return not any(row.outcome.failed for row in self._rows.values())
+        return not any(row.outcome.failed for row in self.rows.values())
+
+    @property
+    def seconds(self) -> float:
+        """The time since the report began."""
+        return time.monotonic() - self._begin
 
     def run(self) -> None:
         """Run all steps. After an interruption, end those that run."""
@@ -88,7 +103,8 @@ class Report:
             if blocker:
                 section = Section(title, None)
                 self._screen.add(section)
-                self._end(step, section, failed(f"not tried, as {blocker} failed"), 0.0)
+                outcome = failed(f"not tried, as {blocker} failed")
+                self._end(section, Row(step.name, outcome, 0.0, was_tried=False))
                 continue
             self._schedule.start(step)
             running = self._start(step)
@@ -100,25 +116,31 @@ class Report:
         for name, (running, section) in list(self._running.items()):
             if running.has_ended:
                 del self._running[name]
-                self._end(running.step, section, running.outcome, running.seconds)
+                self._end(section, Row(name, running.outcome, running.seconds))
 
-    def _end(self, step: Step, section: Section, outcome: Outcome, seconds: float) -> None:
-        self._schedule.end(step, succeeded=not outcome.failed)
-        self._rows[step.name] = Row(step.name, outcome, seconds)
-        self._screen.end(section, f"{step.name}: {_verdict(outcome)} in {seconds:.1f} s", outcome.note)
+    def _end(self, section: Section, row: Row) -> None:
+        [step] = [step for step in self._schedule.steps if step.name == row.name]
+        self._schedule.end(step, succeeded=not row.outcome.failed)
+        self.rows[row.name] = row
+        if not row.outcome.failed:
+            self._passed(row)
+        verdict = f"{row.name}: {_verdict(row.outcome)} in {row.seconds:.1f} s"
+        self._screen.end(section, verdict, row.outcome.note)
 
     def close(self) -> None:
         """Print the table of the steps, and one line with the sums."""
-        rows = [self._rows[step.name] for step in self._schedule.steps if step.name in self._rows]
-        say(f"\n{RULE}\n{'step':<17} {'seconds':>8} {'passed':>7} {'failed':>7} {'skipped':>8}")
+        rows = [self.rows[step.name] for step in self._schedule.steps if step.name in self.rows]
+        say(f"\n{RULE}\n{'step':<17} {'seconds':>8} {'CPU s':>8} {'passed':>7} {'failed':>7} {'skipped':>8}")
         for row in rows:
             outcome = row.outcome
             note = outcome.note.splitlines()[0][:120] if outcome.note and not _clean(outcome) else ""
-            columns = f"{row.seconds:>8.1f} {outcome.passed:>7} {outcome.failed:>7} {outcome.skipped:>8}"
-            say(f"{row.name:<17} {columns}  {note}".rstrip())
+            seconds = f"{row.seconds:>8.1f} {outcome.cpu_seconds:>8.1f}"
+            counts = f"{outcome.passed:>7} {outcome.failed:>7} {outcome.skipped:>8}"
+            say(f"{row.name:<17} {seconds} {counts}  {note}".rstrip())
         everything = together(row.outcome for row in rows)
-        say(f"{'one by one':<17} {sum(row.seconds for row in rows):>8.1f}")
-        say(f"{'all':<17} {time.monotonic() - self._begin:>8.1f}\n")
+        total = f"{sum(row.seconds for row in rows):>8.1f} {everything.cpu_seconds:>8.1f}"
+        say(f"{'one by one':<17} {total}")
+        say(f"{'all':<17} {self.seconds:>8.1f}\n")
         if everything.skipped:
             say(f"{everything.skipped} skipped")
         say(f"{everything.passed} passed, {everything.failed} failed")

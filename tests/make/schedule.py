@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from .steps import Step
 
 LANES = 2
-"""Steps that run side by side. CI's machine has two cores, and most steps keep one of them busy."""
+"""CI's machine has two cores, and most steps keep one of them busy. Steps that mostly wait take no lane."""
 
 
 @dataclass
@@ -19,11 +19,11 @@ class Schedule:
     """The steps of one run, and the state of each.
 
     A step starts when the steps before it have ended, enough lanes are free, and no running step uses what it
-    uses. If several steps can start, the first of the list does.
+    uses. If several steps can start, the first of the list does. With one lane, each step runs alone.
 
     Attributes:
         steps: in the order of their priority.
-        lanes: how many steps run at most at the same time.
+        lanes: how many lanes its running steps take at most.
     """
 
     steps: Sequence[Step]
@@ -67,6 +67,8 @@ class Schedule:
             return True  # It takes no lane: the report only says that it was not tried.
         used = {resource for running in self._running.values() for resource in running.uses}
         busy = sum(running.lanes for running in self._running.values())
+        if self.lanes == 1 and self._running:
+            return False
         return busy + min(step.lanes, self.lanes) <= self.lanes and not used & step.uses
 
     def _has_ended(self, name: str) -> bool:

@@ -18,6 +18,7 @@ from typing import Protocol
 from tests.cluster.paths import BUILD, ROOT
 
 from .outcome import Outcome, failed, read_outcome
+from .pytest_run import LANES
 from .steps import Step
 
 FOLDER = BUILD / "reports" / "steps"
@@ -63,6 +64,7 @@ class StepProcess:
             self._process = subprocess.Popen(
                 self._command(),
                 cwd=ROOT,
+                env={**os.environ, LANES: str(self.step.lanes)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,11 +13,11 @@ from tests.cluster.console import say
 from tests.cluster.paths import BUILD, ROOT
 from tests.support.extent import IS_FULL
 
-from . import ansible_tests, cluster, cores, fault_record, setup
+from . import ansible_tests, cluster, cores, run_record, selection, setup
 from .command import run
-from .environments import MAIN, core_of
+from .environments import MAIN, Environment, core_of
 from .outcome import IN_CI, Outcome, failed, not_at_hand, passed, skipped, together
-from .pytest_run import BY_FILE, BY_TEST, run_pytest
+from .pytest_run import BY_FILE, BY_TEST, by_file, run_pytest
 
 SCENARIOS = ROOT / "extensions" / "molecule"
 PATIENCE = 4 if IS_FULL else 1
@@ -56,25 +55,42 @@ SUITES = (UNIT, INTEGRATION, FAULTS, CONTAINERS)
 
 
 def unit() -> Outcome:
-    """Run the tests without a Kubernetes, on the newest ansible-core and libraries and on the oldest."""
+    """Run the tests without a Kubernetes, on the newest ansible-core; with ROOM, those of a room."""
     setup.for_tests()
-    return together((_unit_on_newest(), _unit_on_oldest()))
+    room = os.environ.get(selection.ROOM, "")
+    folders = selection.folders_of(room) if room else UNIT.folders
+    return _unit(MAIN, folders)
 
 
-def _unit_on_newest() -> Outcome:
-    return run_pytest(MAIN, UNIT.name, UNIT.arguments, sharing=BY_FILE)
+def changed() -> Outcome:
+    """Run the tests of the files that differ from the main branch, as far as they need no Kubernetes."""
+    setup.for_tests()
+    tests = selection.find_tests(selection.changed_files())
+    say("\n".join(tests) or "no file with unit tests differs from the main branch")
+    return _unit(MAIN, tests, may_be_empty=True) if tests else passed()
 
 
-def _unit_on_oldest() -> Outcome:
+def unit_on_oldest() -> Outcome:
+    """Run what depends on ansible-core or a library on the lowest versions that the collection promises."""
+    return _on_oldest(ansible_tests.select_for_versions(UNIT.folders))
+
+
+def _on_oldest(tests: Sequence[str]) -> Outcome:
     environment = cores.oldest()
     if environment is None:
         return not_at_hand("there is no Python of the oldest version that the collection supports")
     say("on the lowest versions that the collection promises:")
-    return run_pytest(environment, UNIT.name, UNIT.arguments, sharing=BY_FILE)
+    return _unit(environment, tests)
+
+
+def _unit(environment: Environment, tests: Sequence[str], may_be_empty: bool = False) -> Outcome:
+    """Run the unit tests of these files and folders."""
+    arguments = [*tests, "-m", UNIT.markers]
+    return run_pytest(environment, UNIT.name, arguments, sharing=by_file(), may_be_empty=may_be_empty)
 
 
 def unit_everywhere() -> Outcome:
-    """Run it on every ansible-core with every available Python, and on a release candidate.
+    """Run it on every ansible-core and Python at hand, on a release candidate, and on the oldest libraries.
 
     The tests that don't depend on ansible-core run once without it.
     """
@@ -85,8 +101,8 @@ def unit_everywhere() -> Outcome:
             outcomes.append(not_at_hand(f"no Python here runs {what}"))
             continue
         say(f"{what}:")
-        outcomes.append(run_pytest(environment, UNIT.name, UNIT.arguments, sharing=BY_FILE))
-    return together([*outcomes, _unit_on_candidate(), _unit_without_core()])
+        outcomes.append(_unit(environment, UNIT.folders))
+    return together([*outcomes, _unit_on_candidate(), _on_oldest(UNIT.folders), _unit_without_core()])
 
 
 def _unit_on_candidate() -> Outcome:
@@ -94,14 +110,13 @@ def _unit_on_candidate() -> Outcome:
     if candidate is None:
         return not_at_hand("there is no release candidate of ansible-core")
     say(f"ansible-core {core_of(candidate)}:")
-    return run_pytest(candidate, UNIT.name, UNIT.arguments, sharing=BY_FILE)
+    return _unit(candidate, UNIT.folders)
 
 
 def _unit_without_core() -> Outcome:
     say("what doesn't depend on ansible-core, without it:")
     _dependents, files = ansible_tests.select(UNIT.folders)
-    arguments = [*files, "-m", UNIT.markers]
-    return run_pytest(cores.without(), UNIT.name, arguments, sharing=BY_FILE)
+    return _unit(cores.without(), files)
 
 
 def integration() -> Outcome:
@@ -114,7 +129,7 @@ def integration() -> Outcome:
     setup.for_execution_environments()
     setup.for_browsers()
     cluster.build()
-    return run_pytest(MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=BY_FILE, minutes=45 * PATIENCE)
+    return run_pytest(MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=by_file(), minutes=45 * PATIENCE)
 
 
 def faults() -> Outcome:
@@ -124,11 +139,15 @@ def faults() -> Outcome:
     """
     setup.for_tests()
     cluster.build()
-    record = fault_record.open_record(os.environ.get("SEED", ""))
+    code = run_record.code_digest(besides="*.md")
+    record = run_record.open_record(os.environ.get("SEED", ""), run_record.OF_FAULTS, code)
     say(f"SEED={record.seed}")
-    if record.passed:
-        say(f"{record.summary}\nTo run all of them again: rm {record.path.relative_to(ROOT)}")
-    outcome = _faults("whole", record.seed, minutes=180, more={fault_record.VARIABLE: str(record.path)})
+    if record.lines:
+        say(
+            f"Going on: {len(record.lines)} tests passed with this seed and code and are not run again.\n"
+            f"To run all of them again: rm {record.path.relative_to(ROOT)}"
+        )
+    outcome = _faults("whole", record.seed, minutes=180, more={run_record.VARIABLE: str(record.path)})
     if not outcome.failed:
         record.remove()
     return together((outcome, _kills_in_containers()))
@@ -145,14 +164,9 @@ def some_faults() -> Outcome:
     setup.for_tests()
     cluster.build()
     # CI judges a change, not the luck of a day.
-    seed = os.environ.get("SEED") or ("1" if IN_CI else random_seed())
+    seed = os.environ.get("SEED") or ("1" if IN_CI else run_record.random_seed())
     say(f"SEED={seed}")
     return _faults("few", seed, minutes=20, more={})
-
-
-def random_seed() -> str:
-    """Return a seed that no run has chosen."""
-    return str(secrets.randbelow(10**6))
 
 
 def _faults(scope: str, seed: str, minutes: float, more: dict[str, str]) -> Outcome:
@@ -167,19 +181,25 @@ def _faults(scope: str, seed: str, minutes: float, more: dict[str, str]) -> Outc
     return replace(outcome, note=f"the same again: make faults SEED={seed}")
 
 
-def molecule(scenario: str, *options: str) -> Outcome:
+def molecule(scenario: str, *options: str, variables: Mapping[str, str] | None = None) -> Outcome:
     """Run one molecule scenario from creating to destroying.
 
     Args:
         scenario: its name.
         options: more options for `molecule test`.
+        variables: for its environment.
     """
     if not (SCENARIOS / scenario / "molecule.yml").exists():
         return failed(f"there is no extensions/molecule/{scenario}")
     setup.for_tests()
     code = run(
         [MAIN.bin / "molecule", "test", "--scenario-name", scenario, *options],
-        env={**MAIN.variables, "ANSIBLE_HOME": str(BUILD / "ansible"), "MOLECULE_COMMAND_BORDERS": "no"},
+        env={
+            **MAIN.variables,
+            "ANSIBLE_HOME": str(BUILD / "ansible"),
+            "MOLECULE_COMMAND_BORDERS": "no",
+            **(variables or {}),
+        },
         minutes=30,
     )
     return failed(f"molecule's scenario {scenario} failed") if code else passed()
@@ -231,11 +251,12 @@ def on_kind() -> Outcome:
 
     A start of kind takes a while, so the scenario leaves the cluster that it has started. With that option,
     molecule also skips its destruction before the scenario, which must begin on an empty cluster.
+    If this machine can't run kind, the scenario `default` takes the place of `kind`.
     """
     setup.for_tests()
     reason = cluster.why_no_kind()
     if reason:
-        return skipped(reason)
+        return together((skipped(reason), molecule_default()))
     cluster.kind_down()
     try:
         return together((_molecule_kind("--destroy", "never"), _containers()))
@@ -245,7 +266,9 @@ def on_kind() -> Outcome:
 
 def _molecule_kind(*options: str) -> Outcome:
     cluster.prepare_kind()
-    return molecule("kind", *options)
+    # The example suffices: tests/integration/playbook/test_kyma_releases.py deploys the real releases.
+    story = {} if IS_FULL else {"KYMA_STORY": "example"}
+    return molecule("kind", *options, variables=story)
 
 
 def _containers(

@@ -27,7 +27,7 @@ SECRET_VALUE = "geheim-4711"
 CONTENT = b'{"password": "geheim-4711"}'
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ErrandStory:
     """The acts of a user, one after the other; after each, the cluster settles.
 

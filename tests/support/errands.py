@@ -33,6 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_ind
     POD,
     ErrandIndex,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_view import RunOptions
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import (
     Failure,
     Outcome,
@@ -235,7 +236,8 @@ class ErrandSite:
         return results
 
     def _reconciler(self, index: ErrandIndex, image: str = BUSYBOX) -> Reconciler:
-        return Reconciler(self._engine, index, holder_image=image, on_outcome=self.outcomes.append)
+        options = RunOptions(holder_image=image)
+        return Reconciler(self._engine, index, options=options, on_outcome=self.outcomes.append)
 
     def use_holder_image(self, name: str, image: str) -> None:
         """Reconcile an errand with another image for its holding containers."""

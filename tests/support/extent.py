@@ -17,9 +17,9 @@ EXAMPLES = 100
 """Of each property, at least, where everything is tried."""
 
 
-def examples(usually: int) -> int:
-    """Return how many examples of a property are tried."""
-    return max(usually, EXAMPLES) if IS_FULL else usually
+def examples(usually: int, everywhere: int = EXAMPLES) -> int:
+    """Return how many examples of a property are tried: `usually`, and where everything is tried."""
+    return max(usually, everywhere) if IS_FULL else usually
 
 
 def cases(few: Iterable[T], others: Iterable[T]) -> list[T]:

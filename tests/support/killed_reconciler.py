@@ -23,6 +23,7 @@ from typing import Any, cast
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import ErrandKey
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_view import RunOptions
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Reconciler, read_index
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
@@ -100,7 +101,7 @@ def live(kubeconfig: str, key: ErrandKey, record: Path, calls: int) -> None:
     while True:
         index = read_index(cluster, [key.namespace])
         try:
-            done = Reconciler(fatal, index, holder_image=BUSYBOX).reconcile(key)
+            done = Reconciler(fatal, index, options=RunOptions(holder_image=BUSYBOX)).reconcile(key)
         except LifecycleError:
             # A command in a container that is about to end; the reconciler retries.
             time.sleep(PAUSE_SECONDS)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ExecResult,
     Object,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.holding_container import (
@@ -212,7 +212,7 @@ class PlayedJobs:
             self._patch_status(JOB, job, {"conditions": [suspended], "startTime": None})
 
     def _start(self, job: Object) -> None:
-        meta, template = job["metadata"], copy.deepcopy(job["spec"]["template"])
+        meta, template = job["metadata"], deep_copy(job["spec"]["template"])
         if not (job.get("status") or {}).get("startTime"):
             self._patch_status(JOB, job, {"conditions": None, "startTime": self._now()})
         if self.refusal:
@@ -228,7 +228,7 @@ class PlayedJobs:
         }
         owner = {"apiVersion": "batch/v1", "kind": "Job", "name": meta["name"], "uid": meta["uid"]}
         spec = template["spec"]
-        spec["containers"] = [*spec["containers"], *copy.deepcopy(self.injected)]
+        spec["containers"] = [*spec["containers"], *deep_copy(self.injected)]
         # Two Jobs of one name never have pods of one name.
         digest = hashlib.sha256(meta["uid"].encode()).hexdigest()[:5]
         pod = {

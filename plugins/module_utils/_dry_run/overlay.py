@@ -230,11 +230,9 @@ class Overlay:
 
     def has_real_surroundings(self, ref: Ref, kind: Kind, deciding: list[Ref]) -> bool:
         """Whether the server has all objects that affect a write, except the object itself."""
-        namespace = Ref(*NAMESPACE_KIND, "", ref.namespace)
-        change = self._changes.get(namespace)
-        new_place = change is not None and (change.before is None or change.after is None)
+        is_wiped = Ref(*NAMESPACE_KIND, "", ref.namespace) in self._wiped
         touched = any(other in self._changes for other in deciding)
-        return not (touched or new_place or namespace in self._wiped or self.redefined(kind))
+        return not (touched or is_wiped or self.is_new(ref.namespace) or self.redefined(kind))
 
     def lacks_only_its_place(self, ref: Ref, kind: Kind) -> bool:
         """Whether the server has the same definition of the kind, and lacks only the namespace."""

@@ -25,8 +25,7 @@ from .._threads import map_in_threads
 from .errand import ErrandKey
 from .errand_index import SUBJECTS, ErrandIndex
 from .errand_index import Subject as IndexSubject
-from .errand_view import REFUSED_POD_SECONDS
-from .holding_container import DEFAULT_IMAGE
+from .errand_view import RunOptions
 from .metrics import EngineMetrics, Textfile
 from .reconciler import Outcome, Reconciler, no_listener
 from .reduced_objects import has_grown, reduced_object, reduced_quota
@@ -51,14 +50,12 @@ Tell = Callable[[str, str], None]
 """Gets what a person should know: a state and a sentence."""
 
 
-@dataclass(frozen=True)
-class EngineOptions:
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions(RunOptions):
     """How an engine works.
 
     Attributes:
         namespaces: whose errands it reconciles; all if empty.
-        holder_image: of holding containers.
-        refused_pod_seconds: after how long a run fails whose pod is refused.
         workers: how many errands are reconciled at the same time.
         metrics_file: where metrics are written; nowhere if empty.
         lease_seconds: how long its lease lasts after each renewal. After that time, another engine takes over
@@ -66,8 +63,6 @@ class EngineOptions:
     """
 
     namespaces: tuple[str, ...] = ()
-    holder_image: str = DEFAULT_IMAGE
-    refused_pod_seconds: float = REFUSED_POD_SECONDS
     workers: int = WORKERS
     metrics_file: str = ""
     lease_seconds: int = LEASE_SECONDS
@@ -127,8 +122,7 @@ class ErrandEngine:
         reconciler = Reconciler(
             fenced_cluster(self._cluster, lease, Fence()),
             index,
-            holder_image=self._options.holder_image,
-            refused_pod_seconds=self._options.refused_pod_seconds,
+            options=self._options,
             on_outcome=self._count_and_hand_on,
             slow=self._slow,
         )

@@ -35,8 +35,8 @@ from .errand import (
     owner_reference,
 )
 from .errand_index import JOB, POD, ErrandIndex
-from .errand_view import REFUSED_POD_SECONDS, CurrentConfiguration, ErrandView
-from .holding_container import DEFAULT_IMAGE, noted_output
+from .errand_view import DEFAULT_OPTIONS, CurrentConfiguration, ErrandView, RunOptions
+from .holding_container import noted_output
 
 EXEC_SECONDS = 60.0
 """How long the answer holds whether exec is allowed."""
@@ -58,8 +58,7 @@ class ErrandReader:
     Args:
         cluster: the live one.
         index: of its errands. All that is read in addition goes into it.
-        holder_image: of holding containers.
-        refused_pod_seconds: after how long a run fails whose pod is refused.
+        options: of runs.
         now: returns the time; for tests.
     """
 
@@ -68,14 +67,12 @@ class ErrandReader:
         cluster: Cluster,
         index: ErrandIndex,
         *,
-        holder_image: str = DEFAULT_IMAGE,
-        refused_pod_seconds: float = REFUSED_POD_SECONDS,
+        options: RunOptions = DEFAULT_OPTIONS,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._cluster = cluster
         self._index = index
-        self._holder_image = holder_image
-        self._refused_pod_seconds = refused_pod_seconds
+        self._options = options
         self._now = now
         self._may_exec: dict[str, tuple[float, bool]] = {}
         self._renewed: dict[tuple[ErrandKey, int], datetime] = {}
@@ -105,8 +102,7 @@ class ErrandReader:
             pod=pod,
             earlier_jobs=tuple(self._earlier_jobs(errand, run)),
             has_started=has_started,
-            holder_image=self._holder_image,
-            refused_pod_seconds=self._refused_pod_seconds,
+            options=self._options,
             quota_grown=self._index.quota_grown(key.namespace),
             renewed=self._renewed.get((key, run.number)) if run else None,
         )

@@ -12,9 +12,26 @@ from datetime import datetime
 from .._cluster.cluster import Object
 from .._jobs.configuration import ConfigurationEntry
 from .errand import Errand
+from .holding_container import DEFAULT_IMAGE
 
 REFUSED_POD_SECONDS = 600.0
 """After how long a run fails whose pod is refused, unless the caller says otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The options of runs.
+
+    Attributes:
+        holder_image: of holding containers.
+        refused_pod_seconds: after how long a run fails whose pod is refused.
+    """
+
+    holder_image: str = DEFAULT_IMAGE
+    refused_pod_seconds: float = REFUSED_POD_SECONDS
+
+
+DEFAULT_OPTIONS = RunOptions()
 
 
 @dataclass(frozen=True)
@@ -52,9 +69,8 @@ class ErrandView:
         pod_refusal: why no pod of the Job could be created; empty if one exists, or if it is unknown.
         refused_since: since when a pod is refused for another reason than a quota that is used up, which may
             change without anyone's help; None if it is not.
-        refused_pod_seconds: after how long such a run fails.
         quota_grown: when a quota of the namespace last got more room; None if unknown.
-        holder_image: the image of holding containers.
+        options: of its runs.
     """
 
     errand: Errand
@@ -69,6 +85,5 @@ class ErrandView:
     renewed: datetime | None = None
     pod_refusal: str = ""
     refused_since: datetime | None = None
-    refused_pod_seconds: float = REFUSED_POD_SECONDS
     quota_grown: datetime | None = None
-    holder_image: str = ""
+    options: RunOptions = DEFAULT_OPTIONS

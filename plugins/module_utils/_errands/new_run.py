@@ -32,7 +32,7 @@ def start_steps(view: ErrandView, reason: RunReason, warnings: tuple[str, ...] =
     """Record a run in the status, and create its Job: the second writer loses the first, or finds the Job."""
     errand = view.errand
     run = _next_run(view, reason)
-    create = CreateJob(job_with_output(job_of_next_run(view).job, errand, view.holder_image))
+    create = CreateJob(job_with_output(job_of_next_run(view).job, errand, view.options.holder_image))
     if run is errand.status.run:
         return (create,)
     digest = run.template_digest if reason in AUTOMATIC_REASONS else errand.status.once_digest

@@ -263,14 +263,14 @@ class _OpenRun:
         if left is None or left > 0:
             return None
         refusal = one_line(self._view.pod_refusal, LONGEST_CAUSE)
-        limit = f"for {self._view.refused_pod_seconds:g} s, which is kyma_errand_refused_pod_seconds"
+        limit = f"for {self._view.options.refused_pod_seconds:g} s, which is kyma_errand_refused_pod_seconds"
         return Decision(self._end(self._failure(POD_REFUSED, f"{refusal} ({limit})")))
 
     def _seconds_to_refusal(self) -> float | None:
         view = self._view
         if self._pod or view.refused_since is None:
             return None
-        return view.refused_pod_seconds - (view.now - view.refused_since).total_seconds()
+        return view.options.refused_pod_seconds - (view.now - view.refused_since).total_seconds()
 
     def _waiting(self) -> Decision:
         """Wait, and renew the holding containers if necessary."""

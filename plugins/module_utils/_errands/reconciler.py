@@ -17,8 +17,7 @@ from .._threads import map_in_threads
 from .errand import API_VERSION, KIND, Errand, ErrandKey, Phase
 from .errand_index import ERRAND, SUBJECTS, ErrandIndex
 from .errand_reader import ErrandReader
-from .errand_view import REFUSED_POD_SECONDS
-from .holding_container import DEFAULT_IMAGE
+from .errand_view import DEFAULT_OPTIONS, RunOptions
 from .next_steps import next_steps
 from .slow_namespaces import SlowNamespaces
 from .step_execution import Overtaken, StepExecution
@@ -65,8 +64,7 @@ class Reconciler:
     Args:
         cluster: the live one.
         index: of its errands.
-        holder_image: of holding containers.
-        refused_pod_seconds: after how long a run fails whose pod is refused.
+        options: of runs.
         on_outcome: called with each change of phase that this reconciler caused.
         slow: gets the namespaces in which a command ran out of time.
         now: returns the time; for tests.
@@ -77,17 +75,14 @@ class Reconciler:
         cluster: Cluster,
         index: ErrandIndex,
         *,
-        holder_image: str = DEFAULT_IMAGE,
-        refused_pod_seconds: float = REFUSED_POD_SECONDS,
+        options: RunOptions = DEFAULT_OPTIONS,
         on_outcome: Callable[[Outcome], None] = no_listener,
         slow: SlowNamespaces | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._cluster = cluster
         self._index = index
-        self._reader = ErrandReader(
-            cluster, index, holder_image=holder_image, refused_pod_seconds=refused_pod_seconds, now=now
-        )
+        self._reader = ErrandReader(cluster, index, options=options, now=now)
         self._execution = StepExecution(cluster, index, self._reader, self._tell, slow or SlowNamespaces())
         self._on_outcome = on_outcome
 

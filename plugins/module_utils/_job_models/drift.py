@@ -153,7 +153,7 @@ def _owner(live: Object, path: Path) -> Mapping[str, Any] | None:
     owners = [
         entry
         for entry in mappings_in(mapping_of(live.get("metadata")).get("managedFields"))
-        if entry.get("subresource") != "status" and _owns(entry.get("fieldsV1"), live, path)
+        if _owns(entry.get("fieldsV1"), live, path)
     ]
     return max(owners, key=lambda one: (not _is_ours(one), text_of(one.get("time"))), default=None)
 

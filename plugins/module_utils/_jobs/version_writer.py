@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import AlreadyExists, ApiError, Conflict
+from .._cluster.fields.written_by import is_written_by
 from .._cluster.redaction import Redactor
 from .._errors import MOST_REASONS, LifecycleError
+from .._loose_json import mappings_in
 from .._text import one_line
 from .secret_users import USER_KINDS, MoreUsers, SecretUsers, merged_users, no_more_users, secret_users
 from .secret_validation import (
@@ -32,7 +34,6 @@ from .versioned_secrets import (
     VERSIONS_SELECTOR,
     SecretVersion,
     is_same_version,
-    is_written_by,
     newest_version,
     secret_version,
     surplus_versions,
@@ -273,7 +274,7 @@ def _prune_versions(
     dry_run: bool,
 ) -> RemovedVersions:
     found = read_versions(cluster, content.namespace, content.base)
-    own = {one: meta for one, meta in found.items() if is_written_by(meta, content.owner)}
+    own = {one: meta for one, meta in found.items() if _is_own(meta, content.owner)}
     # A dry run has created no version.
     new = SecretVersion(content.namespace, content.base, written.version, written.name)
     foreign = _names(one for one in found if one not in own and one != new)
@@ -283,6 +284,12 @@ def _prune_versions(
     users = merged_users(read_secret_users(cluster, content.namespace), more_users())
     doomed = {one: own[one] for one in surplus_versions(versions, keep, users) if one in own}
     return RemovedVersions(_delete_versions(cluster, doomed, dry_run=dry_run), foreign)
+
+
+def _is_own(meta: Object, owner: Mapping[str, Any] | None) -> bool:
+    """Whether a version was created for an owner, or by this collection. Its labels do not say that."""
+    owners = mappings_in(meta.get("ownerReferences"))
+    return any(one.get("uid") == owner["uid"] for one in owners) if owner else is_written_by(meta)
 
 
 def _names(versions: Iterable[SecretVersion]) -> tuple[str, ...]:

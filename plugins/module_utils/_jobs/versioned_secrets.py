@@ -15,7 +15,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._cluster.cluster import FIELD_MANAGER, Object
+from .._cluster.cluster import Object
 from .._loose_json import mapping_of, mappings_in, text_of
 
 SECRET_KIND_LABEL = "quarks.cloudfoundry.org/secret-kind"
@@ -120,18 +120,6 @@ def versioned_secret_object(
         "immutable": True,
         "data": {key: base64.b64encode(value.encode()).decode() for key, value in data.items()},
     }
-
-
-def is_written_by(meta: Mapping[str, Any], owner: Mapping[str, Any] | None = None) -> bool:
-    """Whether a version was created for an owner, or by this collection. Its labels do not say that.
-
-    Args:
-        meta: the metadata of its Secret.
-        owner: the entry of ``ownerReferences`` that its creator sets; None for a Secret without an owner.
-    """
-    if owner is not None:
-        return any(one.get("uid") == owner["uid"] for one in mappings_in(meta.get("ownerReferences")))
-    return any(one.get("manager") == FIELD_MANAGER for one in mappings_in(meta.get("managedFields")))
 
 
 def has_same_data(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:

@@ -21,7 +21,7 @@ from .._cluster.errors import (
     KindNotServed,
     may_have_acted,
 )
-from .._cluster.fields.written_by import with_writer
+from .._cluster.fields.written_by import is_written_by, with_writer
 from .denial import PREFIX
 
 CONFIGURATION_MANAGER = manager_of("default-configuration")
@@ -79,8 +79,8 @@ def create_configuration(
             return str(writer.create(with_writer(obj))["metadata"]["uid"])
         except AlreadyExists:
             held = _find(cluster, obj)
-            if held is not None and not held["metadata"].get("deletionTimestamp"):
-                return str(held["metadata"]["uid"]) if is_created_by_us(held) else ""
+            if held is not None and not (meta := held["metadata"]).get("deletionTimestamp"):
+                return str(meta["uid"]) if is_written_by(meta, CONFIGURATION_MANAGER) else ""
             problem = "one of that name is still being deleted" + _held_by(held)
         except KindNotServed as error:
             problem = str(error)
@@ -111,12 +111,6 @@ def create_configuration(
 def _find(cluster: Cluster, obj: Object) -> Object | None:
     ref = ref_of(obj)
     return cluster.get(obj["apiVersion"], ref.kind, ref.name, ref.namespace)
-
-
-def is_created_by_us(live: Object) -> bool:
-    """Whether our field manager has written an object."""
-    managers = live["metadata"].get("managedFields") or ()
-    return any(one.get("manager") == CONFIGURATION_MANAGER for one in managers)
 
 
 def _held_by(live: Object | None) -> str:

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 from .._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, Object, Ref
 from .._cluster.errors import ClusterError, Forbidden, KindNotServed
+from .._cluster.fields.written_by import is_written_by
 from .._cluster.own_objects import DENIAL_PREFIX
 from .._objects.access.rights import Right, refused_right
-from .._objects.inventory.inventory_entry import is_written_by_us
 
 GROUP = "admissionregistration.k8s.io"
 API_VERSION = f"{GROUP}/v1"
@@ -199,7 +199,7 @@ def lift(cluster: Cluster, module: str) -> bool:
     try:
         for kind in (BINDING, POLICY):
             live = cluster.get(API_VERSION, kind, name := PREFIX + module)
-            if live is not None and is_written_by_us(live["metadata"]):
+            if live is not None and is_written_by(live["metadata"]):
                 found = cluster.delete(API_VERSION, kind, name, uid=live["metadata"]["uid"]) or found
     except KindNotServed:
         return False

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from .._cluster.cluster import GROUP, Cluster, Object, Ref, ref_of
 from .._cluster.errors import ClusterError, Conflict, NotFound
+from .._cluster.fields.written_by import is_written_by
 from .._cluster.kinds import CRD_KIND, is_built_in
 from .._cluster.recent_lists import DirectLists
 from .._components.component_removal import ComponentRemoval, remove_components
@@ -20,7 +21,7 @@ from .._errors import MOST_REASONS, LifecycleError
 from .._objects.health.wait import wait_until_gone
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import Inventory
-from .._objects.inventory.inventory_entry import InventoryEntry, is_written_by_us
+from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.inventory.live_objects import read_metadata
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.managed_kinds import definition_names
@@ -29,7 +30,7 @@ from .._objects.prune.removal import OPERATORS_ROUND, Removal, Terms
 from .._progress import Progress, Step
 from .._runs.outcomes import removal_outcome
 from .._runs.removal_progress import removal_callbacks
-from .default_configuration import is_created_by_us
+from .default_configuration import CONFIGURATION_MANAGER
 from .denial import Denial, impose, lift
 
 DENIAL_SECONDS = 60.0
@@ -245,12 +246,13 @@ class ModuleDeparture:
     def _is_default(self, obj: Object) -> bool:
         """Whether it is the default configuration: others may write the record that names its uid."""
         uid = self._module.configuration_uid
-        return bool(uid) and obj["metadata"].get("uid") == uid and is_created_by_us(obj)
+        meta = obj["metadata"]
+        return bool(uid) and meta.get("uid") == uid and is_written_by(meta, CONFIGURATION_MANAGER)
 
     def _is_instance(self, obj: Object) -> bool:
         """Whether it is an instance of the manifest."""
         meta = obj["metadata"]
-        is_ours = is_written_by_us(meta) or meta.get("uid") in self._module.approved
+        is_ours = is_written_by(meta) or meta.get("uid") in self._module.approved
         return is_ours and ref_of(obj) in self._instances
 
     def _delete_own(self, living: Sequence[Object]) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._cluster.fields.written_by import is_written_by
 from .._components.component_removal import ComponentRemoval, remove_components
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import Inventory
-from .._objects.inventory.inventory_entry import InventoryEntry, is_written_by_us
+from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.prune.contained_objects import ContainedObjects, listed
 from .._objects.prune.removal import Terms
 from .decision import UPGRADE
@@ -87,7 +88,7 @@ def objects_of_others(
         for entry in (before.entries if before else ())
         if entry.ref not in staying
         if (found := live.get(entry.ref)) and found["metadata"].get("uid") == entry.uid
-        if not is_written_by_us(found["metadata"])
+        if not is_written_by(found["metadata"])
     }
 
 
@@ -103,7 +104,7 @@ def refuse_unknown_manager(planned: PlannedModule, refs: Collection[Ref]) -> Non
         ref
         for manager in planned.outlook.managers
         if (ref := ref_of(manager.object)) == running.manager and ref not in refs
-        if not is_written_by_us(meta := manager.object["metadata"])
+        if not is_written_by(meta := manager.object["metadata"])
         if meta.get("uid") not in planned.approved
     ]
     if unknown and planned.decision.action == UPGRADE:

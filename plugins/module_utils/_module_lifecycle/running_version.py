@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from .._cluster.fields.written_by import is_written_by
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from .._errors import MOST_REASONS
-from .._objects.inventory.inventory_entry import is_written_by_us
 from .._runs.records.modules import ModuleRecord
 from .catalog.pod_templates import pod_template
 from .catalog.semantic_version import SemanticVersion, parse_version
@@ -177,7 +177,7 @@ def _version_by_record(evidence: Evidence) -> RunningVersion | None:
             return RunningVersion(version, one.ref)
     for one in operators if record.deploying_image else ():
         is_deployed = manager_image(one.object) == record.deploying_image
-        if is_deployed and is_written_by_us(one.object["metadata"]):
+        if is_deployed and is_written_by(one.object["metadata"]):
             return RunningVersion(record.deploying_version, one.ref)
     if version and known is None and evidence.is_managed and evidence.is_as_left:
         return RunningVersion(version, operators[0].ref if operators else None)

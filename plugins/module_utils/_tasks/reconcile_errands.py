@@ -18,7 +18,7 @@ from .._errands.engine import WORKERS
 from .._errands.errand import ErrandKey, Phase
 from .._errands.errand_definition import ENGINE_ROLE, ERRAND_KINDS
 from .._errands.errand_index import ErrandIndex
-from .._errands.errand_view import REFUSED_POD_SECONDS
+from .._errands.errand_view import REFUSED_POD_SECONDS, RunOptions
 from .._errands.holding_container import DEFAULT_IMAGE
 from .._errands.reconciler import Failure, Reconciled, Reconciler, read_index, reconcile_all, rehearse_all
 from .._errors import LifecycleError
@@ -53,12 +53,10 @@ def _reconciled_once(task: Task) -> Result:
         is_installed, warnings = ERRAND_KINDS.update(task.cluster, state)
     cluster = DryRunCluster(task.cluster) if task.check_mode else task.cluster
     index = _read_index(cluster, task.params["namespaces"])
-    reconciler = Reconciler(
-        cluster,
-        index,
-        holder_image=task.params["holder_image"],
-        refused_pod_seconds=task.params["refused_pod_seconds"],
+    options = RunOptions(
+        holder_image=task.params["holder_image"], refused_pod_seconds=task.params["refused_pod_seconds"]
     )
+    reconciler = Reconciler(cluster, index, options=options)
     work = rehearse_all if task.check_mode else reconcile_all
     ended_runs = _ended_runs(index)
     done, failures = work(reconciler, index.keys())

@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -28,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     group_of,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ExecOutputTooLarge,
     ExecTimeout,
@@ -454,9 +455,9 @@ class MemoryCluster(Cluster):
     def _keep(self, new: Object, dry_run: bool) -> Object:
         if dry_run:
             return new
-        kept = deepcopy(self._store.put(new))
+        kept = copy_in_version(self._store.put(new), new["apiVersion"])
         self._react()
-        return copy_in_version(kept, new["apiVersion"])
+        return kept
 
     def _react(self) -> None:
         """Call the reactions with all changes, including their own."""
@@ -470,7 +471,7 @@ class MemoryCluster(Cluster):
                 event = self._store.history[self._test.told].event
                 self._test.told += 1
                 for reaction in self._test.reactions:
-                    reaction(controller, deepcopy(event))
+                    reaction(controller, Event(event.type, deep_copy(event.object)))
         finally:
             self._test.reacting = False
 
@@ -488,13 +489,12 @@ class MemoryCluster(Cluster):
             new = write.created(bare)
         for name in ("uid", "generation", "creationTimestamp", "deletionTimestamp", "managedFields"):
             if name in given:
-                new["metadata"][name] = deepcopy(given[name])
+                new["metadata"][name] = deep_copy(given[name])
         if "status" in obj:
-            new["status"] = deepcopy(obj["status"])
+            new["status"] = deep_copy(obj["status"])
         elif kind.resource.kind == "PersistentVolumeClaim":
-            spec = new.get("spec") or {}
-            capacity = deepcopy((spec.get("resources") or {}).get("requests") or {})
-            new["status"] = {"phase": "Bound", "capacity": capacity}
+            resources = (new.get("spec") or {}).get("resources") or {}
+            new["status"] = {"phase": "Bound", "capacity": deep_copy(resources.get("requests") or {})}
         self._store.put(new)
 
     def _write(self, kind: Kind) -> Write:

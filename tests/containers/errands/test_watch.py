@@ -40,7 +40,7 @@ def running_engine(site: ErrandSite, namespace: str) -> Iterator[list[Outcome]]:
     ended = threading.Event()
     engine = ErrandEngine(
         connect({"kubeconfig": site.kubeconfig}),
-        EngineOptions((namespace,), holder_image=BUSYBOX),
+        EngineOptions(namespaces=(namespace,), holder_image=BUSYBOX),
         on_outcome=outcomes.append,
     )
     thread = threading.Thread(target=lambda: engine.run(ended.is_set), name="engine")

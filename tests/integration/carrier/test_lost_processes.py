@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.extent import cases
+
 from .conftest import CONNECTION, HERE, REPO, THERE, Playbooks
 
 ENDS = {
@@ -18,7 +20,7 @@ ENDS = {
 TASKS = ("plan", "migration_info")
 
 
-@pytest.mark.parametrize("code", ENDS)
+@pytest.mark.parametrize("code", cases(["os._exit(0)"], ["os.kill(os.getpid(), 9)"]))
 def test_the_task_fails_and_names_the_file(code: str, playbooks: Playbooks) -> None:
     folder = playbooks.folder / "migrations"
     folder.mkdir()

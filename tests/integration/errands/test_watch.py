@@ -399,7 +399,7 @@ def test_it_goes_on_when_watches_have_expired(
     told: list[tuple[str, str]] = []
     engine = ErrandEngine(
         connect({"kubeconfig": engine_kubeconfig}),
-        EngineOptions((SPACE,)),
+        EngineOptions(namespaces=(SPACE,)),
         tell=lambda *text: told.append(text),
     )
     thread = threading.Thread(target=lambda: engine.run(ended.is_set))
@@ -428,7 +428,7 @@ def test_what_a_quota_holds_up_runs_within_two_seconds_after_it_is_raised(
     told: list[tuple[str, str]] = []
     engine = ErrandEngine(
         connect({"kubeconfig": engine_kubeconfig}),
-        EngineOptions((SPACE,)),
+        EngineOptions(namespaces=(SPACE,)),
         tell=lambda *text: told.append(text),
     )
     metadata = {"name": "small", "namespace": SPACE}

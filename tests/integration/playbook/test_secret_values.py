@@ -123,10 +123,17 @@ class FolderWatch:
                 yield from (path for path in folder.rglob("*") if path.is_file())
 
     def _look(self) -> None:
+        known = set[tuple[Path, int, int]]()
         while not self._over.wait(POLL_SECONDS):
             try:
                 for path in self.files():
-                    modes, content = (path.stat().st_mode, path.parent.stat().st_mode), path.read_bytes()
+                    stat_of_file = path.stat()
+                    # Its content and its permissions are as they were.
+                    version = (path, stat_of_file.st_ino, stat_of_file.st_ctime_ns)
+                    if version in known:
+                        continue
+                    known.add(version)
+                    modes, content = (stat_of_file.st_mode, path.parent.stat().st_mode), path.read_bytes()
                     if leaks(content) or leaks(_unpacked(content)):
                         self.seen[path] = modes
             except OSError:

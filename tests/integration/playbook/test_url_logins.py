@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.extent import IS_FULL
+from tests.support.extent import cases
 from tests.support.file_server import FileServer, serve_files
 from tests.support.own_cluster import OwnCluster
 from tests.support.own_module import OwnModule
@@ -88,7 +88,7 @@ def test_a_deployment(own_cluster: OwnCluster, playbook: Playbook, url: Url, che
     assert not any(word in records(own_cluster) for word in WORDS)
 
 
-@pytest.mark.parametrize("elsewhere", [False, True] if IS_FULL else [True])
+@pytest.mark.parametrize("elsewhere", cases([False], [True]))
 def test_modules(playbook: Playbook, server: FileServer, url: Url, elsewhere: bool, tmp_path: Path) -> None:
     module = OwnModule(f"shop{'ab'[elsewhere]}", "default", tmp_path / "catalog", has_kinds=False)
     manifest = module.publish("1.0.0")
@@ -128,7 +128,7 @@ def test_modules(playbook: Playbook, server: FileServer, url: Url, elsewhere: bo
     assert not any(word in name for word in WORDS for name in names)
 
 
-@pytest.mark.parametrize("elsewhere", [False, True] if IS_FULL else [True])
+@pytest.mark.parametrize("elsewhere", cases([True], [False]))
 def test_tasks_about_a_release(
     playbook: Playbook, url: Url, checksum: str, elsewhere: bool, tmp_path: Path
 ) -> None:

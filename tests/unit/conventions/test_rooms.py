@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -123,22 +124,23 @@ def _folder(module: str) -> str:
     return ".".join(parts[:3]) if len(parts) > 3 else module
 
 
-@pytest.fixture(scope="module")
-def sources() -> Mapping[str, str]:
-    return {module_of(file): file.read_text(encoding="utf-8") for file in python_files("module_utils")}
+@cache
+def graph_in(folder: str) -> Mapping[str, set[str]]:
+    """The imports of the files of a folder, which are parsed once."""
+    return graph_of({module_of(file): file.read_text(encoding="utf-8") for file in python_files(folder)})
 
 
-def test_each_room_of_module_utils_has_a_floor(sources: Mapping[str, str]) -> None:
-    assert {room_of(module) for module in sources} <= {*FLOORS}
+def test_each_room_of_module_utils_has_a_floor() -> None:
+    assert {room_of(module) for module in graph_in("module_utils")} <= {*FLOORS}
 
 
-def test_no_package_imports_from_its_own_floor_or_from_above(sources: Mapping[str, str]) -> None:
-    assert not upward(graph_of(sources))
+def test_no_package_imports_from_its_own_floor_or_from_above() -> None:
+    assert not upward(graph_in("module_utils"))
 
 
 @pytest.mark.parametrize("folder", ["module_utils", "plugin_utils"])
 def test_no_files_and_no_folders_import_in_a_circle(folder: str) -> None:
-    graph = graph_of({module_of(file): file.read_text(encoding="utf-8") for file in python_files(folder)})
+    graph = graph_in(folder)
     assert not circle(graph)
     assert not circle(between_folders(graph))
 
@@ -163,11 +165,11 @@ PARTS_OF_TASKS = {"complete_deletion": "component", "errand_watch": "reconcile_e
 """Files of _tasks that are no task, and the only task that each is a part of."""
 
 
-def test_each_file_of_tasks_is_a_task_or_a_part_of_one(sources: Mapping[str, str]) -> None:
+def test_each_file_of_tasks_is_a_task_or_a_part_of_one() -> None:
     tasks = {file.stem: file for file in (PLUGINS / "module_utils" / "_tasks").glob("[!_]*.py")}
     others = {name for name, file in tasks.items() if "\nDEFINITION = " not in file.read_text()}
     assert others == {*PARTS_OF_TASKS}
-    graph = graph_of(sources)
+    graph = graph_in("module_utils")
     for part, task in PARTS_OF_TASKS.items():
         module = f"module_utils._tasks.{part}"
         assert {user for user, others in graph.items() if module in others} == {f"module_utils._tasks.{task}"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.paths import ROOT
-from tests.make.ansible_tests import select
+from tests.make.ansible_tests import select, select_for_versions
 
 PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
 Depends = Callable[[Mapping[str, str]], list[str]]
@@ -77,6 +77,53 @@ def test_a_conftest_counts_for_all_below_it(dependents: Depends) -> None:
         "tests/unit/test_out.py": "",
     }
     assert dependents(files) == ["tests/unit/plays/test_in.py"]
+
+
+LAYERS = {
+    "plugins/module_utils/reader.py": "import yaml",
+    "plugins/module_utils/private.py": "import urllib3",
+    "plugins/module_utils/sender.py": "from .private import pool",
+    "plugins/module_utils/decision.py": "from .reader import read\nfrom .sender import send",
+    "tests/support/server.py": f"from {PLUGINS}.module_utils.sender import send",
+    "tests/unit/test_reader.py": f"from {PLUGINS}.module_utils.reader import read",
+    "tests/unit/test_sender.py": f"from {PLUGINS}.module_utils.sender import send",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [
+        ("import packaging.version", True),
+        ("def test() -> None:\n    import yaml", True),
+        (f"from {PLUGINS}.module_utils.reader import read", True),
+        (f"from {PLUGINS}.module_utils.sender import send", True),
+        ("from tests.support.server import serve", True),
+        (f"from {PLUGINS}.module_utils.decision import decide", False),
+        ("import os", False),
+    ],
+    ids=["library", "late", "module", "module behind it", "helper", "module with tests between", "none"],
+)
+def test_what_runs_on_the_lowest_versions(tmp_path: Path, text: str, stays: bool) -> None:
+    for name, content in {
+        **LAYERS,
+        "tests/conftest.py": "import yaml",
+        "tests/unit/test_it.py": text,
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    others = ["tests/unit/test_reader.py", "tests/unit/test_sender.py"]
+    expected = [*(["tests/unit/test_it.py"] if stays else []), *others]
+    assert select_for_versions(["tests/unit"], tmp_path) == expected
+
+
+def test_of_ours_less_than_half_runs_on_the_lowest_versions() -> None:
+    files = select_for_versions(["tests/unit"])
+    depend, others = select(["tests/unit"])
+    assert set(depend) < set(files)
+    assert 2 * len(files) < len(depend) + len(others)
+    assert "tests/unit/module_utils/_cluster/http/test_connection.py" in files
+    assert "tests/unit/module_utils/_deploy/desired/test_release_versions.py" in files
 
 
 def test_some_of_ours_do_and_most_do_not() -> None:

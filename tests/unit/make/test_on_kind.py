@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.make import cluster, fault_record, setup, suites
+from tests.make import cluster, run_record, setup, suites
 from tests.make.command import CommandError
 from tests.make.outcome import Outcome, failed, passed
 from tests.make.steps import GROUPS, SEVERAL_CLUSTERS, STEPS
@@ -30,7 +30,7 @@ class Kind:
         self.did.append("end")
         self.is_up = False
 
-    def molecule(self, scenario: str, *options: str) -> Outcome:
+    def molecule(self, scenario: str, *options: str, **_how: object) -> Outcome:
         """Play a scenario as molecule does: `--destroy never` holds before the scenario and after it."""
         if "never" not in options:
             self.down()
@@ -74,7 +74,7 @@ def test_the_scenario_begins_on_a_new_cluster(kind: Kind) -> None:
 def test_a_scenario_that_fails_before_its_cluster_is_up_does_not_hide_the_tests(
     kind: Kind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(suites, "molecule", lambda *_arguments: failed("no cluster"))
+    monkeypatch.setattr(suites, "molecule", lambda *_arguments, **_how: failed("no cluster"))
     assert suites.on_kind() == Outcome(passed=1, failed=1, note="no cluster")
     assert kind.did == ["end", "start", "containers", "end"]
 
@@ -94,8 +94,8 @@ def test_all_faults_end_with_kills_in_containers(
     kind: Kind, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(cluster, "build", lambda: None)
-    record = fault_record.open_record("4711", tmp_path, "code")
-    monkeypatch.setattr(fault_record, "open_record", lambda _seed: record)
+    record = run_record.open_record("4711", tmp_path, "code")
+    monkeypatch.setattr(run_record, "open_record", lambda *_arguments: record)
     monkeypatch.setattr(suites, "_faults", lambda *_arguments, **_more: failed("a fault"))
     assert suites.faults() == Outcome(passed=1, failed=1, note="a fault")
     assert kind.did == ["start", "containers", "end"]
@@ -114,21 +114,31 @@ def test_the_cluster_is_ended_in_spite_of_an_error(
     assert kind.did[-1] == "end"
 
 
-@pytest.mark.parametrize("step", ["kind", "containers", "molecule-kind"])
+@pytest.mark.parametrize("step", ["containers", "molecule-kind"])
 def test_where_kind_cannot_run_the_step_says_why(
     kind: Kind, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     monkeypatch.setattr(cluster, "why_no_kind", lambda: "no engine")
     monkeypatch.setattr("tests.make.outcome.IN_CI", False)
-    assert STEPS[step].do() == Outcome(skipped=1, note="no engine")
+    assert STEPS[step].do() == Outcome(skipped=1, note="no engine", left_out="no engine")
     monkeypatch.setattr("tests.make.outcome.IN_CI", True)
     assert STEPS[step].do() == failed("no engine (CI may skip nothing)")
     assert kind.did == []
 
 
+def test_where_kind_cannot_run_the_other_scenario_is_played(
+    kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "why_no_kind", lambda: "no engine")
+    monkeypatch.setattr(cluster, "build", lambda: None)
+    monkeypatch.setattr("tests.make.outcome.IN_CI", False)
+    assert suites.on_kind() == Outcome(passed=1, skipped=1, note="no engine", left_out="no engine")
+    assert "default" in kind.did
+
+
 def test_kind_never_runs_beside_steps_with_several_clusters() -> None:
     for step in ("kind", "containers", "molecule-kind"):
-        assert STEPS[step].uses >= SEVERAL_CLUSTERS
+        assert STEPS[step].uses & STEPS["integration"].uses == SEVERAL_CLUSTERS
+        assert STEPS[step].uses & STEPS["some-faults"].uses
     for group in GROUPS.values():
-        assert "kind" in group
         assert not {"containers", "molecule-kind"} & set(group)

@@ -22,7 +22,7 @@ def test_a_partition_is_fine() -> None:
 
 def test_a_test_of_two_suites_is_found() -> None:
     suites = {"unit": [A, A_LIVE], "integration": [A_LIVE], "faults": [B]}
-    assert find_problems(suites, [A], FILES) == [f"{A_LIVE} is in unit and in integration"]
+    assert find_problems(suites, [A, A_LIVE], FILES) == [f"{A_LIVE} is in unit and in integration"]
 
 
 def test_a_test_that_all_markers_leave_out_is_found() -> None:

@@ -13,7 +13,9 @@ import pytest
 
 from tests.cluster import daemon
 from tests.cluster.state import State
-from tests.make.pytest_run import kill_marked, stop_clusters
+from tests.make import pytest_run
+from tests.make.environments import MAIN
+from tests.make.pytest_run import LANES, by_file, kill_marked, stop_clusters
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 
@@ -40,3 +42,23 @@ def test_a_process_that_a_test_has_left_is_killed_and_no_other(tmp_path: Path) -
         for process in (ours, other):
             process.kill()
             process.wait()
+
+
+@pytest.mark.parametrize(("lanes", "processes"), [("", 2), ("1", 1), ("2", 2)])
+def test_a_step_gets_a_process_for_each_of_its_lanes(
+    monkeypatch: pytest.MonkeyPatch, lanes: str, processes: int
+) -> None:
+    monkeypatch.setenv(LANES, lanes)
+    assert by_file().words == ["-n", str(processes), "--dist", "loadfile"]
+
+
+@pytest.mark.parametrize("may_be_empty", [True, False])
+def test_a_suite_without_a_test_has_failed_unless_it_may_be_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may_be_empty: bool
+) -> None:
+    for name in ("REPORTS", "BUILD"):
+        monkeypatch.setattr(pytest_run, name, tmp_path)
+    monkeypatch.setattr(pytest_run, "run", lambda *_words, **_how: 5)
+    monkeypatch.setattr(pytest_run, "temporary_folder", lambda _name: tmp_path)
+    outcome = pytest_run.run_pytest(MAIN, "unit", [], may_be_empty=may_be_empty)
+    assert outcome.failed == (0 if may_be_empty else 1)

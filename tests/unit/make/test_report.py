@@ -20,12 +20,16 @@ import pytest
 from tests.cluster.paths import ROOT
 from tests.make import report as reports
 from tests.make.outcome import Outcome, failed, passed
-from tests.make.report import Report
+from tests.make.report import Report, Row
 from tests.make.screen import Screen
 from tests.make.step_process import StepProcess, stop_all
 from tests.make.steps import Step
 
-OUTCOMES: Mapping[str, Outcome] = {"good": passed(), "bad": failed("no network"), "wide": passed()}
+OUTCOMES: Mapping[str, Outcome] = {
+    "good": Outcome(1, cpu_seconds=2.5),
+    "bad": failed("no network"),
+    "wide": passed(),
+}
 
 
 @dataclass
@@ -74,7 +78,11 @@ def begin(tmp_path: Path, out: io.BytesIO) -> Callable[..., Report]:
     """Make a report on steps that are played."""
 
     def report(
-        *steps: Step, lines: Mapping[str, int] | None = None, started: list[Played] | None = None
+        *steps: Step,
+        lines: Mapping[str, int] | None = None,
+        started: list[Played] | None = None,
+        earlier: Mapping[str, Row] | None = None,
+        passed: Callable[[Row], None] = lambda _row: None,
     ) -> Report:
         def start(step: Step) -> Played:
             made = Played(step, tmp_path / step.name, OUTCOMES[step.name], (lines or {}).get(step.name, 1))
@@ -82,7 +90,7 @@ def begin(tmp_path: Path, out: io.BytesIO) -> Callable[..., Report]:
                 started.append(made)
             return made
 
-        return Report(steps, start=start, screen=Screen(out))
+        return Report(steps, start=start, screen=Screen(out), earlier=earlier, passed=passed)
 
     return report
 
@@ -101,8 +109,30 @@ def test_it_goes_on_after_a_failure_and_counts(
     assert b"wide: FAILED in 0.0 s\nnot tried, as bad failed\n" in out.getvalue()
     table = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in table if line][1:6] == ["step", "bad", "wide", "good", "one"]
-    assert "bad                    1.5       0       1        0  no network" in table
+    assert "bad                    1.5      0.0       0       1        0  no network" in table
+    assert "good                   1.5      2.5       1       0        0" in table
+    assert "one by one             3.0      2.5" in table
     assert table[-1] == "1 passed, 2 failed"
+
+
+def test_a_step_that_has_passed_before_is_counted_and_not_run_again(begin: Callable[..., Report]) -> None:
+    earlier = {"bad": Row("bad", passed(), 60.0)}
+    started: list[Played] = []
+    recorded: list[Row] = []
+    report = begin(step("bad"), step("good", "bad"), started=started, earlier=earlier, passed=recorded.append)
+    report.run()
+    assert [one.step.name for one in started] == ["good"]
+    assert report.good
+    assert report.rows["bad"] == earlier["bad"]
+    assert recorded == [report.rows["good"]]
+
+
+def test_a_step_that_failed_or_was_not_tried_has_not_passed(begin: Callable[..., Report]) -> None:
+    recorded: list[Row] = []
+    report = begin(step("bad"), step("wide", "bad"), passed=recorded.append)
+    report.run()
+    assert recorded == []
+    assert [row.was_tried for row in report.rows.values()] == [True, False]
 
 
 def test_output_of_steps_side_by_side_is_not_mixed(begin: Callable[..., Report], out: io.BytesIO) -> None:
@@ -158,11 +188,14 @@ def test_whoever_interrupts_that_kills_them(tmp_path: Path) -> None:
 
 
 def test_a_step_s_process_leaves_its_outcome(tmp_path: Path) -> None:
-    script = "import sys, pathlib; print('words'); pathlib.Path(sys.argv[-1]).write_text('{\"passed\": 7}')"
+    script = (
+        "import os, pathlib, sys; print('lanes:', os.environ['KYMA_STEP_LANES']);"
+        " pathlib.Path(sys.argv[-1]).write_text('{\"passed\": 7}')"
+    )
     process = of_script(tmp_path, script)
     wait(lambda: process.has_ended)
     assert process.outcome == Outcome(7)
-    assert process.log.read_text() == "words\n"
+    assert process.log.read_text() == "lanes: 1\n"
 
 
 def test_a_step_s_process_that_breaks_down_has_failed(tmp_path: Path) -> None:

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from tests.make.outcome import Outcome
-from tests.make.schedule import Schedule
-from tests.make.steps import GROUPS, STEPS, Step
+from tests.make.schedule import LANES, Schedule
+from tests.make.steps import GROUPS, STEPS, TEST, Step
 
 
 def step(name: str, *needs: str, after: tuple[str, ...] = (), lanes: int = 1, uses: str = "") -> Step:
@@ -83,6 +85,70 @@ def test_what_two_steps_use_is_used_by_one_at_a_time() -> None:
     assert start_all(schedule) == ["a", "c"]
     assert end(schedule, "a") == []
     assert end(schedule, "c") == ["b"]
+
+
+def test_a_step_that_waits_runs_beside_steps_that_compute() -> None:
+    wide, first, second = (
+        step("wide", lanes=2),
+        step("first", lanes=0, uses="waiting"),
+        step("second", lanes=0, uses="waiting"),
+    )
+    schedule = Schedule([wide, first, second, step("narrow")])
+    assert start_all(schedule) == ["wide", "first"]
+    assert end(schedule, "first") == ["second"]
+    assert end(schedule, "wide") == ["narrow"]
+
+
+def test_with_one_lane_each_step_runs_alone() -> None:
+    schedule = Schedule([step("waits", lanes=0), step("wide", lanes=2), step("a")], lanes=1)
+    assert start_all(schedule) == ["waits"]
+    assert end(schedule, "waits") == ["wide"]
+    assert end(schedule, "wide") == ["a"]
+
+
+SECONDS = dict(
+    [
+        *[("setup", 32), ("build", 31), ("unit", 760), ("sanity", 380), ("kind", 653), ("unit-oldest", 250)],
+        *[("types", 10), ("lint", 68), ("galaxy", 11), ("docs", 5), ("suites", 35), ("style", 1)],
+        *[("yaml", 2), ("changelog", 4), ("integration", 1617), ("some-faults", 476)],
+        ("molecule-default", 216),
+    ]
+)
+"""What the steps of `make test` took on two cores; those of `unit` by one process."""
+
+
+def plan(seconds: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """Run `make test` by a clock of its own; return when each step begins and ends."""
+    schedule = Schedule([STEPS[name] for name in GROUPS[TEST]])
+    now, times = 0.0, {}
+    while not schedule.is_done:
+        times |= {name: (now, now + seconds[name]) for name in start_all(schedule)}
+        first = min(schedule.running, key=lambda one: times[one.name][1])
+        now = times[first.name][1]
+        schedule.end(first, True)
+    return times
+
+
+def beside(times: Mapping[str, tuple[float, float]], name: str) -> set[str]:
+    begin, end = times[name]
+    return {other for other, (start, stop) in times.items() if start < end and stop > begin} - {name}
+
+
+def test_make_test_leaves_no_lane_free_for_long() -> None:
+    times = plan(SECONDS)
+    steps = [STEPS[name] for name in times]
+    computed = sum(SECONDS[step.name] * step.lanes for step in steps)
+    assert max(end for _begin, end in times.values()) < 1.03 * (computed / LANES + SECONDS["setup"] / LANES)
+
+
+def test_kind_and_the_steps_with_several_control_planes_never_meet() -> None:
+    assert not beside(plan(SECONDS), "kind") & {"integration", "some-faults"}
+
+
+def test_what_needs_no_cluster_runs_beside_a_first_build() -> None:
+    times = plan({**SECONDS, "build": 600})
+    assert beside(times, "build") >= {"sanity", "lint", "types", "suites"}
+    assert times["types"][1] < times["build"][1]
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from tests.cluster.paths import ROOT
+from tests.support.extent import cases
 from tests.support.played_role import Played, Plays, begun, planned
 
-STRATEGIES = ("linear", "free", "host_pinned")
+STRATEGIES = cases(["linear", "host_pinned"], ["free"])
 PLAN = """
 from ansible_collections.kyma.lifecycle.plugins.action.real_plan import ActionModule as Plan
 from ansible_collections.kyma.lifecycle.plugins.action.run import ActionModule as Scripted

@@ -1,48 +1,27 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluates the match conditions of admission webhooks for requests that are known in part. Pure.
-
-They are expressions in CEL. The common operators and functions are evaluated, as Python parses them; what
-remains unknown counts as unknown, not as false. So does what CEL would report as an error: with the failure
-policy Fail, the API server then refuses the request.
-"""
+"""Evaluates match conditions of admission webhooks, as far as a request is known. They are in CEL. Pure."""
 
 from __future__ import annotations
 
 import ast
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 UNKNOWN = object()
-"""The value of a part of an expression that can't be evaluated."""
-
-_TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|&&|\|\||!=|!|\w+""")
+"""The value of an expression that can't be evaluated, also of one that CEL would report as an error."""
 # In CEL a negation binds more tightly than a comparison, which in Python only ~ does.
-_WORDS = {
-    "&&": " and ",
-    "||": " or ",
-    "!": " ~",
-    "true": "True",
-    "false": "False",
-    "null": "None",
+_WORDS = {"&&": " and ", "||": " or ", "!": " ~", "true": "True", "false": "False", "null": "None"}
+_TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|&&|\|\||!=|!|\w+""")
+_METHODS = {"startsWith": str.startswith, "endsWith": str.endswith, "contains": str.__contains__}
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.In: lambda one, many: one in many,
 }
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: lambda left, right: left == right,
-    ast.NotEq: lambda left, right: left != right,
-    ast.In: lambda left, right: left in right,
-}
-_METHODS: dict[str, Callable[[str, str], bool]] = {
-    "startsWith": str.startswith,
-    "endsWith": str.endswith,
-    "contains": lambda text, part: part in text,
-}
-_UNSET_IF_MISSING = re.compile(
-    r"request\.(namespace|subResource|requestSubResource)"
-    r"|(object|oldObject)\.metadata\.(annotations|labels(\.\w+)?)"
-)
 _LONGEST = 4096
 """Characters of an expression; longer ones are unknown."""
 
@@ -52,83 +31,52 @@ def is_excluded(conditions: Sequence[Mapping[str, Any]], variables: Mapping[str,
 
     Args:
         conditions: ``matchConditions`` of a webhook.
-        variables: the variables of the expressions, as far as they are known.
+        variables: of the expressions, as far as they are known; None for a field that is not set.
     """
     return any(evaluate(str(one.get("expression") or ""), variables) is False for one in conditions)
 
 
 def evaluate(expression: str, variables: Mapping[str, Any]) -> Any:
     """The value of a CEL expression, or :data:`UNKNOWN`."""
-    parsed = _parsed(expression) if len(expression) <= _LONGEST else None
-    return UNKNOWN if parsed is None else _value(parsed, variables)
-
-
-@cache
-def _parsed(expression: str) -> ast.expr | None:
     python = _TOKEN.sub(lambda found: _WORDS.get(found[0], found[0]), expression)
     try:
         # Within parentheses an expression may have several lines.
-        return ast.parse(f"({python})", mode="eval").body
+        parsed = ast.parse(f"({python})", mode="eval") if len(expression) <= _LONGEST else None
+        return _known(parsed.body, variables) if parsed else UNKNOWN
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+        return UNKNOWN
+
+
+def _known(node: ast.expr, variables: Mapping[str, Any]) -> Any:
+    try:
+        return _value(node, variables)
+    except (LookupError, TypeError, ValueError):
+        return UNKNOWN
 
 
 def _value(node: ast.expr, variables: Mapping[str, Any]) -> Any:
+    """The value. Raises LookupError, TypeError or ValueError if it is unknown."""
     match node:
-        case ast.Constant():
-            return node.value
-        case ast.Name():
-            return variables.get(node.id, UNKNOWN)
-        case ast.List():
-            items = [_value(one, variables) for one in node.elts]
-            return UNKNOWN if UNKNOWN in items else items
-        case ast.Attribute():
-            return _member(_value(node.value, variables), node.attr)
-        case ast.Subscript():
-            return _member(_value(node.value, variables), _value(node.slice, variables))
-        case ast.UnaryOp(op=ast.Invert()):
-            value = _value(node.operand, variables)
-            return not value if isinstance(value, bool) else UNKNOWN
-        case ast.BoolOp():
-            return _combined(node, [_value(one, variables) for one in node.values])
-        case ast.Compare(ops=[operator], comparators=[right]):
-            return _applied(
-                _COMPARISONS.get(type(operator)), _value(node.left, variables), _value(right, variables)
-            )
-        case ast.Call(func=ast.Name(id="has"), args=[ast.Attribute() as member]):
-            return _has(member, variables)
-        case ast.Call(func=ast.Attribute() as method, args=[argument]):
-            return _applied(
-                _METHODS.get(method.attr), _value(method.value, variables), _value(argument, variables)
-            )
-    return UNKNOWN
-
-
-def _member(value: Any, key: Any) -> Any:
-    return value.get(key, UNKNOWN) if isinstance(value, Mapping) and isinstance(key, str) else UNKNOWN
-
-
-def _combined(node: ast.BoolOp, values: Sequence[Any]) -> Any:
-    """As in CEL, one side may decide although the other one is an error."""
-    decisive = isinstance(node.op, ast.Or)
-    if any(value is decisive for value in values):
-        return decisive
-    return not decisive if all(isinstance(value, bool) for value in values) else UNKNOWN
-
-
-def _applied(function: Callable[[Any, Any], bool] | None, left: Any, right: Any) -> Any:
-    if function is None or UNKNOWN in (left, right):
-        return UNKNOWN
-    try:
-        return function(left, right)
-    except (TypeError, AttributeError):
-        return UNKNOWN
-
-
-def _has(member: ast.Attribute, variables: Mapping[str, Any]) -> Any:
-    """Whether a field is set. Of what is missing, only some fields are known not to be set."""
-    holder = _value(member.value, variables)
-    if not isinstance(holder, Mapping):
-        return UNKNOWN
-    is_unset = bool(_UNSET_IF_MISSING.fullmatch(ast.unparse(member)))
-    return True if member.attr in holder else False if is_unset else UNKNOWN
+        case ast.Name(name):
+            return variables[name]
+        case ast.Attribute(holder, key) | ast.Subscript(holder, ast.Constant(key)):
+            if (value := _value(holder, variables)[key]) is not None:
+                return value
+        case ast.Call(ast.Name("has"), [ast.Attribute(holder, key)]):
+            return _value(holder, variables)[key] is not None
+        case ast.Call(ast.Attribute(holder, method), [argument]):
+            return _METHODS[method](_value(holder, variables), _value(argument, variables))
+        case ast.Compare(left, [comparison], [right]):
+            return _COMPARISONS[type(comparison)](_value(left, variables), _value(right, variables))
+        case ast.UnaryOp(ast.Invert(), operand):
+            return {True: False, False: True}[_value(operand, variables)]
+        case ast.BoolOp(operation, operands):
+            # As in CEL, one side may decide although the other one is an error.
+            values, decisive = [_known(one, variables) for one in operands], isinstance(operation, ast.Or)
+            if any(value is decisive for value in values):
+                return decisive
+            if all(value is not decisive and isinstance(value, bool) for value in values):
+                return not decisive
+        case _:
+            return ast.literal_eval(node)
+    raise LookupError

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..cluster import Object
 from ..object_selectors import is_met, selector_requirements
-from .match_conditions import UNKNOWN, is_excluded
+from .match_conditions import is_excluded
 
 CONFIGURATION_KINDS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
@@ -109,16 +109,15 @@ def _selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str | None
 
 def _variables(request: AdmissionRequest) -> dict[str, Any]:
     """The variables of match conditions that are known; not the user, nor the content of the object."""
-    labels = {key: UNKNOWN if value is None else value for key, value in request.labels.items()}
-    named = {"name": request.name, "namespace": request.namespace, "labels": labels}
-    meta = {key: value for key, value in named.items() if value}
+    named = {"namespace": request.namespace or None} | ({"name": request.name} if request.name else {})
+    meta = {**named, "annotations": None, **({} if request.labels else {"labels": None})}
     obj = {"apiVersion": request.api_version, "kind": request.kind, "metadata": meta}
     served = {"group": request.group, "version": request.versions[0]}
     resource, kind = {**served, "resource": request.resource}, {**served, "kind": request.kind}
-    # A request has no empty fields. To read one is an error.
     known = {
         "operation": request.operation,
-        **{key: value for key, value in meta.items() if key != "labels"},
+        **named,
+        **dict.fromkeys(("subResource", "requestSubResource")),
         **dict.fromkeys(("resource", "requestResource"), resource),
         **dict.fromkeys(("kind", "requestKind"), kind),
     }

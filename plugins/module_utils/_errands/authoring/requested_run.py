@@ -26,8 +26,7 @@ from ..due_run import triggered_run
 from ..errand import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, Phase, errand_from
 from ..errand_index import JOB
 from ..errand_reader import FULL_QUOTA
-from ..errand_view import REFUSED_POD_SECONDS
-from ..holding_container import DEFAULT_IMAGE
+from ..errand_view import RunOptions
 from ..reconciler import Reconciled, Reconciler
 from .errand_report import errand_run_report, log_command
 from .one_errand import OneErrandReader
@@ -71,21 +70,17 @@ def run_to_follow(errand: Errand, *, is_requested: bool) -> int:
     return number
 
 
-@dataclass(frozen=True)
-class WaitOptions:
+@dataclass(frozen=True, kw_only=True)
+class WaitOptions(RunOptions):
     """How to wait for a run.
 
     Attributes:
         seconds: how long to wait.
         reconciles: whether to reconcile the errand here; otherwise an engine must.
-        holder_image: of holding containers.
-        refused_pod_seconds: after how long a run fails whose pod is refused.
     """
 
     seconds: float
     reconciles: bool = True
-    holder_image: str = DEFAULT_IMAGE
-    refused_pod_seconds: float = REFUSED_POD_SECONDS
 
 
 class RunWait:
@@ -119,12 +114,7 @@ class RunWait:
         self._progress = progress
         self._cancelled = cancelled
         self._reader = OneErrandReader(cluster, key)
-        self._reconciler = Reconciler(
-            cluster,
-            self._reader.index,
-            holder_image=options.holder_image,
-            refused_pod_seconds=options.refused_pod_seconds,
-        )
+        self._reconciler = Reconciler(cluster, self._reader.index, options=options)
         self._reported = ("", "", "")
         self._begun = time.monotonic()
         self._explain_at = self._begun + REASON_SECONDS

@@ -12,7 +12,8 @@ from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError, Conflict, Invalid, Untypeable
-from ..inventory.inventory_entry import InventoryEntry, is_written_by_us, written_by
+from ..._cluster.fields.written_by import is_written_by, written_by
+from ..inventory.inventory_entry import InventoryEntry
 from ..ownership.autoscaling import Target, is_scaled, keeping_replicas, leaving_replicas
 from ..ownership.findings import Finding
 from ..ownership.other_tools import foreign_marks
@@ -198,7 +199,7 @@ def _delete(cluster: Cluster, intent: Object) -> Object | None:
         if live is None:
             return None
         meta = live["metadata"]
-        if not is_written_by_us(meta):
+        if not is_written_by(meta):
             raise ClusterError(
                 f"{ref}: it can't be changed in place, and it is not deleted and recreated, because"
                 f" kyma.lifecycle has written nothing of it{written_by(meta)}. Delete it yourself, and run"

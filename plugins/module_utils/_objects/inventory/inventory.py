@@ -15,17 +15,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ..._cluster.cluster import Object, Ref, ref_of
+from ..._cluster.fields.written_by import is_ours
 from ..ownership.conflicts import is_held_by_people
 from ..ownership.policy import INTERACTIVE_MANAGERS, Policy
-from .inventory_entry import (
-    InventoryEntry,
-    current_entry,
-    entry_of,
-    intent_of,
-    is_as_recorded,
-    is_entry_of_ours,
-    may_be_taken,
-)
+from .inventory_entry import InventoryEntry, current_entry, entry_of, intent_of, is_as_recorded, may_be_taken
 
 COMPONENT, MODULE = "component", "module"
 """The kinds of owners: components of a release, and modules."""
@@ -160,7 +153,7 @@ def refreshed_inventory(
         written = (now.own, now.others_hash) != (entry.own, entry.others_hash)
         if written and is_held_by_people(managers, interactive):
             return entry
-        if now.own != entry.own and not all(map(is_entry_of_ours, managers)):
+        if now.own != entry.own and not all(is_ours(one) or one.get("subresource") for one in managers):
             return entry
         return current_entry(entry, found, (entry.ceded, entry.added))
 

@@ -13,7 +13,6 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
-from ..._text import one_line
 from ..ownership.adoption import is_plain_write_of_ours
 from ..ownership.policy import Policy, is_interactive
 
@@ -155,23 +154,3 @@ def current_entry(entry: InventoryEntry, obj: Object, held: ForeignFields) -> In
         finished=entry.finished,
         made_by=CREATED_BY_OTHERS if anew else entry.made_by,
     )
-
-
-def is_entry_of_ours(manager: Mapping[str, Any]) -> bool:
-    """Whether an entry of ``managedFields`` is ours, a migration's, or one for a subresource."""
-    name = str(manager.get("manager"))
-    return name == FIELD_MANAGER or name.startswith(f"{FIELD_MANAGER}/") or bool(manager.get("subresource"))
-
-
-def is_written_by_us(meta: Mapping[str, Any]) -> bool:
-    """Whether we are among the writers of an object itself, by its metadata."""
-    return any(
-        one.get("manager") == FIELD_MANAGER and not one.get("subresource")
-        for one in meta.get("managedFields") or ()
-    )
-
-
-def written_by(meta: Mapping[str, Any]) -> str:
-    """The field managers of an object in parentheses, for a message; empty if they are unknown."""
-    managers = sorted({one_line(one.get("manager")) for one in meta.get("managedFields") or ()})
-    return f" (written by {', '.join(managers)})" if managers else ""

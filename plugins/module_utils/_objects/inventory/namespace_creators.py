@@ -13,9 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref
+from ..._cluster.fields.written_by import is_written_by
 from ..._cluster.kinds import NAMESPACE_KIND
 from .inventory import Inventory
-from .inventory_entry import CREATED_BY_OTHERS, CREATED_BY_US, InventoryEntry, is_written_by_us
+from .inventory_entry import CREATED_BY_OTHERS, CREATED_BY_US, InventoryEntry
 from .live_objects import read_metadata
 
 
@@ -68,7 +69,7 @@ def maker_of(live: Object, remembered: Iterable[InventoryEntry]) -> str:
     known = entries.get(live["metadata"].get("uid", ""), entries.get(""))
     if known is None:
         # It was recreated, or has no entry: unless we have written it, it isn't ours.
-        others = bool(entries) or not is_written_by_us(live["metadata"]) or was_made_by_others(live)
+        others = bool(entries) or not is_written_by(live["metadata"]) or was_made_by_others(live)
         return CREATED_BY_OTHERS if others else CREATED_BY_US
     if not known.uid and known.made_by == CREATED_BY_US:
         # An interrupted run was about to create it, and may not have done so.

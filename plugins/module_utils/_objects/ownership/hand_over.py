@@ -17,7 +17,7 @@ from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, NotFound, Unreachable
 from ..._cluster.fields.field_sets import Field, from_fields_v1, to_fields_v1
 from ..._cluster.fields.managed_fields import APPLY
-from ..._cluster.fields.written_by import WRITTEN_BY
+from ..._cluster.fields.written_by import WRITTEN_BY, is_ours
 from ..._threads import map_in_threads
 from .adoption import ManagerEntry
 from .policy import LAST_APPLIED
@@ -110,7 +110,7 @@ def released_metadata(live: Object) -> dict[str, Any]:
     meta = live["metadata"]
     changes: dict[str, Any] = {}
     managers = meta.get("managedFields") or []
-    if any(map(_is_ours, managers)):
+    if any(map(is_ours, managers)):
         changes["managedFields"] = _released_managers(managers)
     annotations = meta.get("annotations") or {}
     ours = {LAST_APPLIED, WRITTEN_BY} & annotations.keys()
@@ -120,21 +120,15 @@ def released_metadata(live: Object) -> dict[str, Any]:
     return changes
 
 
-def _is_ours(manager: ManagerEntry) -> bool:
-    """Whether an entry of ``managedFields`` is ours, or that of a migration."""
-    name = str(manager.get("manager"))
-    return name == FIELD_MANAGER or name.startswith(f"{FIELD_MANAGER}/")
-
-
 def _released_managers(managers: Sequence[ManagerEntry]) -> list[dict[str, Any]]:
     """The ``managedFields`` of an object without us.
 
     Fields that we wrote as the deployer become the successor's. Fields of a migration are given up without
     a successor, unless it created the object: no manifest has them, so the next apply would remove them.
     """
-    left = [dict(manager) for manager in managers if not _is_ours(manager) and not _is_successor(manager)]
+    left = [dict(manager) for manager in managers if not is_ours(manager) and not _is_successor(manager)]
     theirs = [manager for manager in managers if _is_successor(manager)]
-    written = [manager for manager in managers if _is_ours(manager) and not manager.get("subresource")]
+    written = [manager for manager in managers if is_ours(manager) and not manager.get("subresource")]
     ours = [manager for manager in written if manager.get("manager") == FIELD_MANAGER] or written
     if not theirs and not ours:
         return left

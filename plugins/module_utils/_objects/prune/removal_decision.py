@@ -12,10 +12,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from ..._cluster.cluster import Object, Ref
+from ..._cluster.fields.written_by import is_written_by, written_by
 from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from ..._cluster.own_objects import own_object_problem
 from ..inventory.inventory import Inventory
-from ..inventory.inventory_entry import InventoryEntry, is_written_by_us, written_by
+from ..inventory.inventory_entry import InventoryEntry
 from ..ownership.policy import is_allowed
 
 PROTECTED = (CRD_KIND, ("", "PersistentVolumeClaim"), NAMESPACE_KIND)
@@ -74,7 +75,7 @@ def decide_removal(
         return RemovalDecision(
             NOT_OWNED, f"{entry.ref}: others have recreated it since it was deployed, so it stays"
         )
-    if not is_written_by_us(meta) and uid not in approved:
+    if not is_written_by(meta) and uid not in approved:
         return RemovalDecision(
             NOT_OWNED, f"{entry.ref}: kyma.lifecycle has written nothing of it{written_by(meta)}, so it stays"
         )

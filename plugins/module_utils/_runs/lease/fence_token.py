@@ -21,10 +21,10 @@ from ..._cluster.boot_clock import boot_clock
 from ..._cluster.cluster import GROUP, Cluster, Object, WriteTerms
 from ..._cluster.errors import ClusterError, Conflict, Forbidden, KindNotServed, NotFound
 from ..._cluster.fence import FencedCluster
+from ..._cluster.fields.written_by import is_written_by
 from ..._objects.access.review import missing_rights, not_granted
 from ..._objects.access.rights import Right
 from ..._objects.access.roles import in_words
-from ..._objects.inventory.inventory_entry import is_written_by_us
 from ..._threads import map_in_threads
 from .held_lease import HeldLease
 from .lease import LIFECYCLE_NAMESPACE
@@ -228,7 +228,7 @@ def delete_other_fences(cluster: Cluster, own: Fence) -> bool:
         "v1", "Secret", LIFECYCLE_NAMESPACE, label_selector=FENCE_LABEL, metadata_only=True
     ).items
     # Others may set the label.
-    ours = filter(is_written_by_us, (one["metadata"] for one in found))
+    ours = filter(is_written_by, (one["metadata"] for one in found))
     others = [meta for meta in ours if meta["uid"] != own.uid]
     for meta in others:
         cluster.delete("v1", "Secret", meta["name"], LIFECYCLE_NAMESPACE, uid=meta["uid"])

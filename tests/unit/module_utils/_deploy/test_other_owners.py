@@ -95,3 +95,16 @@ def test_deleting_everything_leaves_what_a_module_has_and_the_records_of_it() ->
     )
     assert [one.ref.name for one in module.entries] == ["own", "shared"]
     assert someone.installation().version == ""
+
+
+def test_a_deleted_component_forgets_what_a_module_with_its_name_has() -> None:
+    someone = deployed()
+    loki = someone.cluster.get("v1", "ConfigMap", "loki", "kyma-system")
+    assert loki
+    _components, [module] = read_owned(someone.cluster)
+    write_inventory(someone.cluster, replace(module, entries=(*module.entries, entry_of(loki))))
+    assert not someone.delete("logging").get("failed")
+    assert "loki" in names(someone)
+    components, [module] = read_owned(someone.cluster)
+    assert "logging" not in components
+    assert [one.ref.name for one in module.entries] == ["own", "shared", "loki"]

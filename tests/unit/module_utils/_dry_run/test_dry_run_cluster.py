@@ -275,6 +275,11 @@ class TestDeletion:
         assert change.before["metadata"]["uid"] != made["metadata"]["uid"]
         assert change.unverified
 
+    def test_what_is_made_anew_is_not_completed_from_the_one_before(self, overlay: DryRunCluster) -> None:
+        overlay.delete("v1", "ConfigMap", "a", "default")
+        made = overlay.create(config_map(k="2"))
+        assert overlay.apply(config_map(k="2", l="1"))["metadata"]["uid"] == made["metadata"]["uid"]
+
     def test_finalizers_are_taken_as_served(self, overlay: DryRunCluster, inner: MemoryCluster) -> None:
         held = config_map("held")
         held["metadata"]["finalizers"] = ["somebody.test/f"]
@@ -315,6 +320,48 @@ class TestDeletion:
         overlay.create(namespace("default"))
         overlay.create(config_map("late"))
         assert [item["metadata"]["name"] for item in overlay.list("v1", "ConfigMap").items] == ["late"]
+        # The server still has the namespace from before.
+        assert Ref("", "ConfigMap", "default", "late") in overlay.unverified
+
+
+class TestDeployment:
+    """What the server does with an object that has a status and a generation, and so does a rehearsal."""
+
+    @pytest.fixture
+    def web(self, inner: MemoryCluster) -> Object:
+        spec = {"replicas": 1, "selector": {}, "template": {"spec": {"containers": []}}}
+        meta = {"name": "web", "namespace": "default"}
+        web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
+        made = inner.create(web | {"status": {"replicas": 9}})
+        inner.requests.clear()
+        return made
+
+    @staticmethod
+    def patch(overlay: DryRunCluster, patch: Object, subresource: str = "") -> Object:
+        return overlay.patch("apps/v1", "Deployment", "web", "default", patch, subresource=subresource)
+
+    def test_a_status_is_written_only_as_such(self, overlay: DryRunCluster, web: Object) -> None:
+        assert "status" not in web
+        for replicas in (1, 2):
+            assert self.patch(overlay, {"status": {"replicas": replicas}}, "status")["status"] == {
+                "replicas": replicas
+            }
+        both = {"spec": {"replicas": 3}, "status": {"replicas": 3}}
+        assert self.patch(overlay, both)["status"] == {"replicas": 2}
+
+    def test_each_change_counts_as_a_generation_and_a_status_does_not(
+        self, overlay: DryRunCluster, web: Object
+    ) -> None:
+        assert web["metadata"]["generation"] == 1
+        for replicas in (2, 3):
+            self.patch(overlay, {"status": {"replicas": replicas}}, "status")
+            changed = self.patch(overlay, {"spec": {"replicas": replicas}})
+            assert changed["metadata"]["generation"] == replicas
+
+    @pytest.mark.parametrize("field", ["uid", "creationTimestamp", "generation"])
+    def test_identity_can_not_be_removed(self, overlay: DryRunCluster, web: Object, field: str) -> None:
+        patched = self.patch(overlay, {"metadata": {field: None}})
+        assert patched["metadata"][field] == web["metadata"][field]
 
 
 class TestFewRights:
@@ -359,6 +406,8 @@ class TestTheRest:
     def test_a_list_is_selected_from_what_is_here(self, overlay: DryRunCluster) -> None:
         overlay.patch("v1", "ConfigMap", "a", "default", {"metadata": {"labels": {"x": "1"}}})
         overlay.create(config_map("b"))
+        overlay.create(namespace("other"))
+        overlay.create(config_map("c", "other"))
         for selector, names in {"x=1": ["a"], "!x": ["b"], "": ["a", "b"]}.items():
             page = overlay.list("v1", "ConfigMap", "default", label_selector=selector)
             assert [item["metadata"]["name"] for item in page.items] == names

@@ -694,7 +694,7 @@ def test_who_waits_for_a_run_without_an_engine_requests_the_pod_that_a_quota_ref
     wait = RunWait(
         played.cluster,
         played.errand().key,
-        WaitOptions(60),
+        WaitOptions(seconds=60),
         progress=lambda _subject, _state, _detail="", _step=None: None,
         cancelled=lambda: False,
     )

@@ -30,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_view import (
     CurrentConfiguration,
     ErrandView,
+    RunOptions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.next_steps import next_steps
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import is_news
@@ -121,7 +122,7 @@ def test_which_errand_may_run_again_when_its_configuration_changes(one: Errand, 
 
 def steps(one: Errand, **more: Any) -> tuple[Step, ...]:
     """What is to be done about an errand."""
-    return next_steps(ErrandView(one, NOW, holder_image="busybox", **more)).steps
+    return next_steps(ErrandView(one, NOW, options=RunOptions(holder_image="busybox"), **more)).steps
 
 
 def kinds(found: tuple[Step, ...]) -> list[str]:

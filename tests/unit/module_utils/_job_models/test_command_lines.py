@@ -73,14 +73,14 @@ lines = st.text() | st.lists(
 log_files = st.builds(LogFiles, lines, lines)
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(100, 400), deadline=None)
 @given(lines, log_files)
 @example("2>>/x", LogFiles("/y"))
 def test_a_command_and_its_files_are_read_back(command: str, logs: LogFiles) -> None:
     assert split_shell_line(shell_line(command, logs)) == (command, logs)
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(100, 400), deadline=None)
 @given(lines)
 def test_any_line_can_be_read(line: str) -> None:
     command, logs = split_shell_line(line)

@@ -90,6 +90,9 @@ def test_the_number_of_pods_is_an_autoscalers(manager: str, wanted: int, running
     fields = {"f:spec": {"f:replicas": {}}}
     obj["metadata"]["managedFields"] = [entry(manager, fields, subresource="scale")]
     assert bool(find_drift(expected, obj)) is drifts
+    # An autoscaler writes the scale, not the object.
+    obj["metadata"]["managedFields"] = [entry(manager, fields)]
+    assert find_drift(expected, obj)
 
 
 def test_a_field_of_a_container_has_its_name() -> None:

@@ -150,7 +150,7 @@ any_fields: st.SearchStrategy[Mapping[str, Any]] = st.fixed_dictionaries(
 types = st.sampled_from(JobType)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100, 200), deadline=None)
 @given(types, any_fields)
 def test_a_job_is_the_same_from_its_own_fields(type_: JobType, fields: Mapping[str, Any]) -> None:
     made = core_job(KEY, type_, MappingProxyType(dict(fields)))

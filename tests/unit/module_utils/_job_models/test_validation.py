@@ -342,7 +342,7 @@ loose = st.recursive(
 )
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(100, 400), deadline=None)
 @given(st.sampled_from(JobType), st.dictionaries(st.sampled_from(FIELD_NAMES), loose))
 def test_any_values_can_be_validated_and_valid_ones_make_a_job(type: JobType, fields: dict[str, Any]) -> None:
     if not problems(type, **fields):

@@ -108,6 +108,8 @@ NOT_OURS["matchExpressions"][0]["values"] = ["kyma-lifecycle", "kube-system"]
         ({"matchConditions": [{"expression": "!has(request.subResource)"}]}, ALL),
         ({"matchConditions": [{"expression": "has(request.subResource)"}]}, set()),
         ({"matchConditions": [{"expression": "!has(request.namespace)"}]}, ALL - {LEASES}),
+        # It refuses a request for which a condition reads such a field.
+        ({"matchConditions": [{"expression": "request.namespace == 'shop'"}]}, ALL - {LEASES}),
         (
             {
                 "matchConditions": [

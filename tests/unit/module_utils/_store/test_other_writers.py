@@ -184,3 +184,22 @@ def test_many_refused_jobs_are_looked_at_once_more_together(cluster: MemoryClust
     for number in range(20):
         assert found.restarted(JobKey("shop", f"none-{number}")).action is Action.REFUSED
     assert len(cluster.requests) < 15
+
+
+def test_a_deployment_that_others_recreate_before_its_restart_is_not_restarted(
+    cluster: MemoryCluster,
+) -> None:
+    changer(cluster, cluster).present(job_of("web"))
+
+    def recreate() -> None:
+        live = cluster.get(*DEPLOYMENT, *reversed(WEB))
+        assert live is not None
+        delete_runtime(cluster, job_of("web"))
+        meta = {"name": WEB.name, "namespace": WEB.namespace}
+        cluster.with_field_manager("somebody").create({**live, "metadata": meta})
+
+    hook = once_at("patch", "Deployment", recreate)
+    changer(HookedCluster(cluster, before=hook), cluster).restarted(WEB)
+    live = cluster.get(*DEPLOYMENT, *reversed(WEB))
+    assert live is not None
+    assert "annotations" not in live["spec"]["template"]["metadata"]

@@ -42,7 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
-from tests.support.extent import IS_FULL
+from tests.support.extent import IS_FULL, cases
 from tests.support.hooked_cluster import HookedCluster
 from tests.support.job_store import (
     create_runtime,
@@ -157,7 +157,7 @@ def killer(last: int, *, is_after: bool) -> dict[str, Callable[[int, Call], None
     return {"after" if is_after else "before": kill}
 
 
-@pytest.mark.parametrize("is_after", [True, False], ids=["after", "before"])
+@pytest.mark.parametrize("is_after", cases([True], [False]), ids=cases(["after"], ["before"]))
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_task_that_is_killed_at_any_write_ends_the_same_when_it_is_run_again(
     scenario: str, *, is_after: bool

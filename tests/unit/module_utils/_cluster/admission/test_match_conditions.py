@@ -19,7 +19,15 @@ LEASE: dict[str, Any] = {
         "namespace": "kyma-lifecycle",
         "resource": {"group": "coordination.k8s.io", "version": "v1", "resource": "leases"},
     },
-    "object": {"kind": "Lease", "metadata": {"name": "deployment", "namespace": "kyma-lifecycle"}},
+    "object": {
+        "kind": "Lease",
+        "metadata": {
+            "name": "deployment",
+            "namespace": "kyma-lifecycle",
+            "annotations": None,
+            "labels": None,
+        },
+    },
     "oldObject": None,
 }
 
@@ -46,6 +54,7 @@ LEASE: dict[str, Any] = {
         ("request.userInfo.username == 'me'", UNKNOWN),
         ("!('system:masters' in request.userInfo.groups)", UNKNOWN),
         ("has(object.spec)", UNKNOWN),
+        ("has(object.metadata.labels.a)", UNKNOWN),
         ("has(object.metadata.uid)", UNKNOWN),
         ("object.metadata.labels.a == 'b'", UNKNOWN),
         ("oldObject.metadata.name == 'a'", UNKNOWN),

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.written_by import with_writer
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    is_written_by_us,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.written_by import (
+    is_written_by,
+    with_writer,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 
 MARK = {"lifecycle.kyma-project.io/written-by": FIELD_MANAGER}
 
@@ -64,4 +64,4 @@ def test_only_with_the_mark_does_the_server_record_the_writer(
     for name, marks in (("plain", False), ("marked", True)):
         obj = manifest(meta={"name": name, "namespace": namespace})
         applied = live_cluster.apply(with_writer(obj) if marks else obj)
-        assert is_written_by_us(applied["metadata"]) is marks
+        assert is_written_by(applied["metadata"]) is marks

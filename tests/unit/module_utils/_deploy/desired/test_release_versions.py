@@ -37,6 +37,8 @@ def test_these_may_follow(version: str, target: str, wanted: str) -> None:
     [
         ("2.9", "2.9", "2.11", "deploy 2.10 first"),
         ("2.10", "2.10", "2.9", "downgrades"),
+        ("2.10.2", "2.10.2", "2.10.1", "downgrades"),
+        ("2.10.0", "2.10.0", "2.10.0-rc1", "downgrades"),
         ("2.10", "2.10", "3.0", "one minor version"),
         ("2.9", "2.10", "2.9", "deploy 2.10 again"),
         ("", "2.9", "2.10", "deploy 2.9 again"),

@@ -29,7 +29,7 @@ def read(text: str, file: str) -> ManifestCollection:
 
 
 @given(odd_manifests(), st.sampled_from(ODD), st.booleans())
-@settings(max_examples=examples(40), deadline=None, phases=set(Phase) - {Phase.shrink, Phase.explain})
+@settings(max_examples=examples(20), deadline=None, phases=set(Phase) - {Phase.shrink, Phase.explain})
 def test_only_errors_in_words_come_of_odd_manifests(
     manifests: tuple[Object, Object], list_metadata: object, listed: bool
 ) -> None:

@@ -56,7 +56,7 @@ NUMBERS = st.decimals(0, 10**15, places=3)
 SUFFIXES = st.sampled_from(["", "m", "k", "M", "Ki", "Gi", "e3", "E2"])
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100, 200), deadline=None)
 @given(NUMBERS, SUFFIXES)
 def test_the_form_has_the_same_value_and_is_its_own_form(number: Any, suffix: str) -> None:
     quantity = f"{number:f}{suffix}"

@@ -378,7 +378,7 @@ ANYTHING = st.recursive(
 
 
 # How long it takes to make such objects depends on the machine.
-@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100, 200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([*API_VERSIONS, "Other"]), st.dictionaries(NAMES, ANYTHING))
 def test_an_object_of_any_shape_has_a_normal_form(kind: str, fields: Object) -> None:
     form = normal_form({"kind": kind, **fields})

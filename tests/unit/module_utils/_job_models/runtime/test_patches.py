@@ -34,7 +34,7 @@ def without_nulls(value: Any) -> Any:
     return value
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100, 200), deadline=None)
 @given(OBJECTS, OBJECTS)
 def test_a_patch_turns_one_object_into_the_other(old: Any, new: Any) -> None:
     before = deep_copy((old, new))
@@ -43,7 +43,7 @@ def test_a_patch_turns_one_object_into_the_other(old: Any, new: Any) -> None:
     assert (old, new) == before
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100, 200), deadline=None)
 @given(OBJECTS, OBJECTS)
 def test_no_part_of_a_patch_can_be_left_out(old: Any, new: Any) -> None:
     patch = merge_patch(old, new)

@@ -358,7 +358,7 @@ def has_null(value: Any) -> bool:
     return any(map(has_null, value)) if isinstance(value, list) else value is None
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100, 200), deadline=None)
 @given(jobs, replacements)
 def test_a_job_is_the_same_after_it_was_stored(made: CoreJob, replaces: JobType | None) -> None:
     obj = definition_object(made, replaces=replaces)
@@ -367,7 +367,7 @@ def test_a_job_is_the_same_after_it_was_stored(made: CoreJob, replaces: JobType 
     assert not has_null(obj)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100, 200), deadline=None)
 @given(jobs, jobs, unknown, st.dictionaries(st.sampled_from(GROUPS), unknown))
 def test_a_job_is_the_same_after_it_was_stored_over_another_one(
     old: CoreJob, new: CoreJob, foreign: dict[str, Any], nested: dict[str, dict[str, Any]]
@@ -406,7 +406,7 @@ v1_specs = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100, 200), deadline=None)
 @given(v1_specs)
 def test_nothing_is_lost_from_version_1_to_3(spec: dict[str, Any]) -> None:
     existing = stored(spec, "1")
@@ -453,7 +453,7 @@ anything = st.recursive(
 any_spec = anything | st.fixed_dictionaries({}, optional=dict.fromkeys(WORDS[:20], anything))
 
 
-@settings(max_examples=examples(500), deadline=None)
+@settings(max_examples=examples(100, 500), deadline=None)
 @given(any_spec, st.sampled_from(["1", "2", "3", "4"]) | anything, anything, st.sampled_from(JobType))
 def test_nothing_but_the_one_error_is_raised_for_a_spec_and_a_status(
     spec: Any, version: Any, status: Any, type_: JobType
@@ -465,7 +465,7 @@ def test_nothing_but_the_one_error_is_raised_for_a_spec_and_a_status(
             assert read_definition(definition_object(found.job, obj, found.replaces)).job == found.job
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(100, 300), deadline=None)
 @given(anything, st.dictionaries(st.sampled_from(["kind", "metadata", "spec", "status"]), anything))
 def test_nothing_but_the_one_error_is_raised_for_any_object(whole: Any, parts: dict[str, Any]) -> None:
     for obj in (whole, parts, {**stored({}), **parts}):

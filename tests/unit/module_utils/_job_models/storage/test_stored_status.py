@@ -91,7 +91,7 @@ statuses = st.builds(
 )
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(statuses)
 def test_a_status_is_read_as_it_was_written(status: StoredStatus) -> None:
     assert status_from(json.loads(json.dumps(status_fields(status)))) == status

@@ -28,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
+    JournalEntry,
     JournalInMemory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journaling_cluster import (
@@ -218,6 +219,25 @@ def test_items_of_keyed_lists_are_fields_of_their_own() -> None:
     )
 
 
+def test_an_item_returns_to_its_place_in_the_list() -> None:
+    scene = Scene(deployment(a="1", b="1", c="1"))
+    scene.migrating.patch("apps/v1", "Deployment", "x", "default", deployment(a="1", c="1"))
+    assert scene.undo_one().fields == ('spec.template.spec.containers[name="b"]',)
+    live = scene.live.get("apps/v1", "Deployment", "x", "default")
+    assert live
+    assert [c["name"] for c in live["spec"]["template"]["spec"]["containers"]] == ["a", "b", "c"]
+
+
+def test_a_field_of_an_item_that_others_have_removed_is_not_restored() -> None:
+    scene = Scene(deployment(a="1", b="1"))
+    scene.migrating.patch("apps/v1", "Deployment", "x", "default", deployment(a="1", b="2"))
+    scene.by_hand.patch("apps/v1", "Deployment", "x", "default", deployment(a="1"))
+    for force in (False, True):
+        one = scene.undo_one(force=force)
+        told = ("changed_since", ('spec.template.spec.containers[name="b"].image',))
+        assert (one.state, one.retained) == told
+
+
 def test_an_item_that_others_have_changed_stays_whole() -> None:
     scene = Scene(deployment(a="1"))
     scene.migrating.apply(deployment(a="1", c="1"), force=True)
@@ -241,6 +261,30 @@ def test_what_was_made_anew_by_others_is_theirs() -> None:
     assert (one.state, one.retained, one.reason) == ("changed_since", ("data.x",), "it was recreated since")
     assert scene.data() == {"x": "theirs"}
     assert scene.undo_one(force=True).is_complete
+    assert scene.data() == {"x": "1"}
+
+
+def test_a_changed_object_that_others_have_recreated_is_restored_only_by_force() -> None:
+    scene = Scene(config_map("a", x="1"))
+    patch_data(scene.migrating, x="2")
+    scene.by_hand.delete("v1", "ConfigMap", "a", "default")
+    scene.by_hand.create(config_map("a", x="2"))
+    one = scene.undo_one()
+    assert (one.state, one.reason, one.entries) == ("changed_since", "it was recreated since", ())
+    assert scene.data() == {"x": "2"}
+    assert scene.undo_one(force=True).is_complete
+    assert scene.data() == {"x": "1"}
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_created_object_that_was_recreated_is_not_deleted(force: bool) -> None:
+    scene = Scene()
+    scene.migrating.create(config_map("a", x="1"))
+    scene.by_hand.delete("v1", "ConfigMap", "a", "default")
+    scene.migrating.create(config_map("a", x="1"))
+    entry, _later = scene.journal.entries
+    [one] = undo_writes(scene.live, [entry], force=force, sleep=lambda _s: None).objects
+    assert (one.state, one.reason, one.entries) == ("changed_since", "it was recreated since", ())
     assert scene.data() == {"x": "1"}
 
 
@@ -335,6 +379,7 @@ def test_a_claim_that_grew_is_refused_by_the_server_and_named_and_the_rest_goes_
     )
     one = scene.undo_one()
     assert (one.state, one.fields, one.is_changed) == ("refused", ("metadata.labels.new",), True)
+    assert one.entries == ()
     name = "PersistentVolumeClaim kyma-system/storage-logging-loki-0"
     refused = "not undone, as the API server refuses it: "
     assert str(one).startswith(f"{name}: as before (metadata.labels.new), all else {refused}")
@@ -434,6 +479,10 @@ def test_somebody_who_never_stops_writing_does_not_make_the_migration_fail() -> 
     patch_data(scene.migrating, x="2")
     assert scene.data()["x"] == "2"
     assert len(scene.journal.entries) == 1
+    scene.live._test.faults.clear()
+    busy = scene.data()["busy"]
+    assert scene.undo_one().fields == ("data.x",)
+    assert scene.data() == {"x": "1", "busy": busy}
 
 
 def test_what_never_stands_still_is_written_only_as_the_object_that_was_seen() -> None:
@@ -679,6 +728,32 @@ def test_a_command_in_a_container_can_t_be_undone_and_its_words_are_not_kept() -
     one = scene.undo_one()
     assert (one.state, one.is_complete) == ("irreversible", False)
     assert "a command was run in it" in str(one)
+
+
+def test_a_command_without_an_answer_is_journaled() -> None:
+    scene = Scene()
+    scene.live.fail_when(lambda request: request.verb == "exec", Unreachable("reset"))
+    with pytest.raises(Unreachable):
+        scene.migrating.exec("p", "default", ["login"])
+    [entry] = scene.journal.entries
+    assert (entry.verb, entry.is_settled) == ("exec", False)
+
+
+def test_a_journal_that_fails_after_a_write_fails_no_migration() -> None:
+    class OnlyIntents(JournalInMemory):
+        def record_result(self, entry: JournalEntry) -> None:
+            raise Unreachable(f"{entry.ref}: reset")
+
+        def discard_intent(self, entry: JournalEntry) -> None:
+            raise Unreachable(f"{entry.ref}: reset")
+
+    scene = Scene(config_map("a", x="1"))
+    migrating = JournalingCluster(scene.live, OnlyIntents(), Writer("logging/it"))
+    patch_data(migrating, x="2")
+    patch_data(migrating, x="2")
+    assert scene.data() == {"x": "2"}
+    with pytest.raises(NotFound):
+        migrating.apply({**config_map("a", x="3"), "metadata": {"name": "a", "namespace": "gone"}})
 
 
 def test_no_value_of_a_secret_is_told() -> None:

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import count
+
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     FIELD_MANAGER,
+    Cluster,
     Object,
     Ref,
     ref_of,
@@ -19,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     Untypeable,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import (
     AppliedObject,
     KnownObjects,
@@ -28,6 +33,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.appl
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
     WaitCallbacks,
     apply_objects,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.server_side_apply import (
+    without_marks,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     entry_of,
@@ -42,6 +50,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
     Request,
 )
+
+from tests.support.hooked_cluster import HookedCluster
 
 
 def config_map(name: str = "a", **data: str) -> Object:
@@ -63,8 +73,24 @@ def job(image: str) -> Object:
     }
 
 
-def apply(cluster: MemoryCluster, obj: Object, policy: Policy | None = None) -> AppliedObject:
+def apply(cluster: Cluster, obj: Object, policy: Policy | None = None) -> AppliedObject:
     return apply_object(cluster, obj, policy or Policy(), lambda _deleted: None)
+
+
+def meddled(cluster: MemoryCluster, verb: str, number: int, act: Callable[[], object]) -> HookedCluster:
+    """The cluster, in which others act right before a certain call of a verb."""
+    calls = count(1)
+
+    def meddle(_number: int, call: Call) -> None:
+        if call.verb == verb and next(calls) == number:
+            act()
+
+    return HookedCluster(cluster, before=meddle)
+
+
+def scale(cluster: MemoryCluster, **data: str) -> None:
+    """Write data as a controller."""
+    cluster.with_field_manager("scaler").patch("v1", "ConfigMap", "a", "default", {"data": data})
 
 
 def read(cluster: MemoryCluster, kind: str = "ConfigMap", name: str = "a") -> Object:
@@ -97,6 +123,23 @@ def test_what_a_controller_holds_is_ceded_and_told() -> None:
     assert finding.time
     assert not applied.warnings
     assert read(cluster)["data"] == {"a": "2", "b": "1"}
+
+
+def test_what_a_controller_takes_while_other_fields_are_ceded_stays_its_own() -> None:
+    cluster = MemoryCluster(config_map(a="1", b="1"))
+    scale(cluster, a="2")
+    with pytest.raises(Conflict):
+        apply(meddled(cluster, "apply", 2, lambda: scale(cluster, b="2")), config_map(a="1", b="1"))
+    assert read(cluster)["data"] == {"a": "2", "b": "2"}
+
+
+def test_what_a_controller_writes_while_fields_are_taken_over_stays_its_own() -> None:
+    cluster = MemoryCluster()
+    cluster.with_field_manager("helm").create(config_map(a="1", left="1"))
+    apply(meddled(cluster, "patch", 1, lambda: scale(cluster, c="2")), config_map(a="1"))
+    assert read(cluster)["data"] == {"a": "1", "c": "2"}
+    managers = [one["manager"] for one in read(cluster)["metadata"]["managedFields"]]
+    assert sorted(managers) == [FIELD_MANAGER, "scaler"]
 
 
 def test_a_user_may_force() -> None:
@@ -277,6 +320,96 @@ def test_what_was_made_anew_is_written_as_it_was_found(known: tuple[MemoryCluste
     # That its uid can't be changed is no reason to replace it.
     assert (applied.replaced, applied.object["metadata"]["uid"]) == (False, other)
     assert verbs(cluster) == ["apply", "get", "apply"]
+
+
+def test_what_others_have_made_anew_is_adopted(known: tuple[MemoryCluster, KnownObjects]) -> None:
+    cluster, entries = known
+    cluster.delete("v1", "ConfigMap", "a", "default")
+    cluster.with_field_manager("helm").create(config_map(a="1", left="1"))
+    [adopted] = apply_known(cluster, config_map(a="1"), entries).findings
+    assert (adopted.manager, adopted.outcome) == ("helm", DriftOutcome.ADOPTED)
+    assert read(cluster)["data"] == {"a": "1"}
+
+
+def test_what_was_recreated_while_its_marks_are_removed_keeps_them() -> None:
+    cluster = MemoryCluster()
+    made = cluster.create(config_map())
+    cluster.delete("v1", "ConfigMap", "a", "default")
+    annotations = {"metadata": {"annotations": {"meta.helm.sh/release-name": "shop"}}}
+    cluster.create(config_map())
+    cluster.patch("v1", "ConfigMap", "a", "default", annotations)
+    with pytest.raises(Invalid, match=r"metadata\.uid"):
+        without_marks(cluster, made, {"annotations": {"meta.helm.sh/release-name": None}})
+
+
+@pytest.mark.parametrize("theirs", ["1", "2"], ids=["with a leftover", "with a conflict"])
+def test_what_is_deleted_between_two_writes_is_not_created(theirs: str) -> None:
+    cluster = MemoryCluster()
+    cluster.with_field_manager("helm").create(config_map(a="1", left="1"))
+    scale(cluster, a=theirs)
+    racing = meddled(cluster, "apply", 2, lambda: cluster.delete("v1", "ConfigMap", "a", "default"))
+    with pytest.raises(ClusterError, match="was deleted or recreated while it was applied"):
+        apply_object(racing, config_map(a="1"), Policy(), lambda _deleted: None, KnownObjects(by_uid=True))
+    assert cluster.get("v1", "ConfigMap", "a", "default") is None
+
+
+def test_what_cannot_be_typed_is_not_given_back_to_its_maker() -> None:
+    cluster = MemoryCluster()
+    cluster.with_field_manager("helm").create(config_map(a="1", b="1"))
+    untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
+    applies = count(1)
+    cluster.fail_when(lambda request: request.verb == "apply" and next(applies) == 2, untypeable)
+    assert apply(cluster, config_map(a="2", b="1")).warnings
+    assert read(cluster)["data"] == {"a": "2", "b": "1"}
+    managers = {one["manager"] for one in read(cluster)["metadata"]["managedFields"]}
+    assert managers == {FIELD_MANAGER}
+
+
+def test_a_secret_that_cannot_be_typed_has_no_copy_in_an_annotation() -> None:
+    cluster = MemoryCluster()
+    untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
+    cluster.fail_when(lambda request: request.verb == "apply", untypeable)
+    meta = {"name": "a", "namespace": "default"}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "stringData": {"a": "hunter2"}}
+    assert "annotations" not in apply(cluster, secret).object["metadata"]
+
+
+def test_what_is_recreated_before_a_plain_write_is_not_written() -> None:
+    cluster = MemoryCluster(config_map(a="1"))
+    untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
+    cluster.fail_when(lambda request: request.verb == "apply", untypeable)
+
+    def recreate() -> None:
+        cluster.delete("v1", "ConfigMap", "a", "default")
+        cluster.create(config_map(a="theirs"))
+
+    with pytest.raises(ClusterError, match="was deleted or recreated while it was applied"):
+        apply(meddled(cluster, "patch", 1, recreate), config_map(a="2"))
+    assert read(cluster)["data"] == {"a": "theirs"}
+
+
+def test_the_pods_of_a_stateful_set_go_on_while_it_is_recreated() -> None:
+    cluster = MemoryCluster()
+    meta = {"name": "db", "namespace": "default"}
+    spec = {"serviceName": "db", "selector": {}, "template": {"spec": {"containers": []}}}
+    stateful_set = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": meta, "spec": spec}
+    uid = apply(cluster, stateful_set).object["metadata"]["uid"]
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": uid}
+    pod = {"name": "db-0", "namespace": "default", "ownerReferences": [owner]}
+    cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": pod, "spec": {"containers": []}})
+    changed = {**stateful_set, "spec": {**spec, "serviceName": "other"}}
+    assert apply(cluster, changed, Policy(replace_immutable=("StatefulSet",))).replaced
+    assert cluster.get("v1", "Pod", "db-0", "default")
+
+
+def test_labels_of_others_on_a_namespace_stay() -> None:
+    cluster = MemoryCluster()
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    cluster.with_field_manager("kubectl-create").create(
+        {**namespace, "metadata": {"name": "shop", "labels": {"team": "a"}}}
+    )
+    applied = apply(cluster, {**namespace, "metadata": {"name": "shop", "annotations": {"a": "b"}}})
+    assert applied.object["metadata"]["labels"]["team"] == "a"
 
 
 def test_what_is_made_anew_all_the_time_is_an_error_that_says_so(

@@ -127,7 +127,7 @@ def has_lost(actor: Actor) -> bool:
     dies=st.sampled_from([None, 0, 1]),
     last=st.integers(0, 1),
 )
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_records_stay_true(turns: Sequence[int], dies: int | None, last: int) -> None:
     clock = Clock()
     with pytest.MonkeyPatch.context() as patch:

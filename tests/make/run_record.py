@@ -1,10 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which tests of faults have passed with a seed, so that `make faults` continues after an interruption.
+"""What has passed in a long run, so that `make faults` and `make test-all` continue after an interruption.
 
-The record of a run is a file in `.build/faults`, named by the seed and by the code. Its lines are the tests
-that have passed; tests/faults/conftest.py adds them. A run that succeeds removes its record.
+The record of a run is a file, named by the seed and by the code. Each line stands for a test or a step that
+has passed. The run that succeeds removes its record.
 """
 
 from __future__ import annotations
@@ -19,41 +19,42 @@ from tests.cluster.paths import BUILD, ROOT
 
 from .command import CommandError, read
 
-FOLDER = BUILD / "faults"
+OF_FAULTS = BUILD / "faults"
+OF_NIGHTS = BUILD / "test-all"
 VARIABLE = "KYMA_FAULTS_PASSED"
 """Names the record for tests/faults/conftest.py."""
 
 
 @dataclass(frozen=True)
-class FaultRecord:
+class RunRecord:
     """The record of one run.
 
     Attributes:
         path: its file.
         seed: of the run.
+        code: a digest of the code that the run tests.
     """
 
     path: Path
     seed: str
+    code: str
 
     @property
-    def passed(self) -> Sequence[str]:
-        """The tests that have passed."""
-        return passed_tests(self.path)
+    def lines(self) -> Sequence[str]:
+        """What has passed."""
+        return self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else ()
 
-    @property
-    def summary(self) -> str:
-        """One line on the skipped tests."""
-        return (
-            f"Going on: {len(self.passed)} tests have passed with this seed and code and are not run again."
-        )
+    def add(self, line: str) -> None:
+        """Add something that has passed, at once: the run may be cut off at any time."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
 
     def remove(self) -> None:
-        """Remove the record, so that the next run with this seed runs every test."""
+        """Remove the record, so that the next run with this seed runs everything."""
         self.path.unlink(missing_ok=True)
 
 
-def open_record(seed: str, folder: Path = FOLDER, code: str = "") -> FaultRecord:
+def open_record(seed: str, folder: Path, code: str, new_seed: str = "") -> RunRecord:
     """Return the record for a seed.
 
     Without a seed, it is the record of the last run that didn't succeed, else one with a new seed.
@@ -61,32 +62,36 @@ def open_record(seed: str, folder: Path = FOLDER, code: str = "") -> FaultRecord
     Args:
         seed: of the command line; may be empty.
         folder: with the records.
-        code: a digest of the tests and the collection; by default, of the work tree.
+        code: a digest of the code.
+        new_seed: for a run that continues no other; by default, chance chooses it.
     """
-    code = code or code_digest()
     folder.mkdir(parents=True, exist_ok=True)
     for stale in folder.glob("*.passed"):
         if not stale.name.endswith(f"-{code}.passed"):
             stale.unlink()
     if not seed:
         unfinished = max(folder.glob("*.passed"), key=lambda path: path.stat().st_mtime, default=None)
-        seed = unfinished.name.partition("-")[0] if unfinished else str(secrets.randbelow(10**6))
-    return FaultRecord(folder / f"{seed}-{code}.passed", seed)
+        seed = unfinished.name.partition("-")[0] if unfinished else new_seed or random_seed()
+    return RunRecord(folder / f"{seed}-{code}.passed", seed, code)
 
 
-def passed_tests(path: Path) -> Sequence[str]:
-    """Return the tests that a record has."""
-    return path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
+def random_seed() -> str:
+    """Return a seed that no run has chosen."""
+    return str(secrets.randbelow(10**6))
 
 
-def code_digest() -> str:
-    """Return a digest that changes with every file that Git tracks, or would track."""
+def code_digest(besides: str) -> str:
+    """Return a digest that changes with every file that Git tracks, or would track.
+
+    Args:
+        besides: a pattern of paths that don't change it.
+    """
     whole = hashlib.sha256()
     code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
     if code:
         raise CommandError(f"Git doesn't say which files it tracks:\n{printed}")
     for name in sorted(set(filter(None, printed.split("\0")))):
         path = ROOT / name
-        if path.is_file() and path.suffix != ".md":
+        if path.is_file() and not Path(name).match(besides):
             whole.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return whole.hexdigest()[:12]

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.make.fault_record import open_record
+import pytest
+
+from tests.make import run_record
+from tests.make.run_record import code_digest, open_record
 
 
 def test_a_new_run_gets_a_seed_and_has_nothing_to_skip(tmp_path: Path) -> None:
     record = open_record("", tmp_path, "code")
     assert int(record.seed) >= 0
-    assert record.passed == ()
+    assert record.lines == ()
     assert open_record("4711", tmp_path, "code").seed == "4711"
 
 
@@ -22,19 +25,18 @@ def test_a_run_that_was_ended_goes_on(tmp_path: Path) -> None:
     first.path.write_text("tests/faults/test_a.py::test_one\n")
     for again in (open_record("4711", tmp_path, "code"), open_record("", tmp_path, "code")):
         assert again.seed == "4711"
-        assert again.passed == ["tests/faults/test_a.py::test_one"]
-        assert again.summary.startswith("Going on: 1 tests have passed")
+        assert again.lines == ["tests/faults/test_a.py::test_one"]
 
 
 def test_another_seed_begins_anew(tmp_path: Path) -> None:
     open_record("4711", tmp_path, "code").path.write_text("tests/faults/test_a.py::test_one\n")
-    assert open_record("4712", tmp_path, "code").passed == ()
+    assert open_record("4712", tmp_path, "code").lines == ()
 
 
 def test_other_code_begins_anew(tmp_path: Path) -> None:
     old = open_record("4711", tmp_path, "code")
     old.path.write_text("tests/faults/test_a.py::test_one\n")
-    assert open_record("4711", tmp_path, "other code").passed == ()
+    assert open_record("4711", tmp_path, "other code").lines == ()
     assert not old.path.exists()
 
 
@@ -42,4 +44,20 @@ def test_a_run_that_succeeded_is_forgotten(tmp_path: Path) -> None:
     record = open_record("4711", tmp_path, "code")
     record.path.write_text("tests/faults/test_a.py::test_one\n")
     record.remove()
-    assert open_record("4711", tmp_path, "code").passed == ()
+    assert open_record("4711", tmp_path, "code").lines == ()
+
+
+def test_the_digest_changes_with_every_file_but_those_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_record, "ROOT", tmp_path)
+    monkeypatch.setattr(run_record, "read", lambda _words: (0, "a.py\0docs/b.md\0gone\0"))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "a.py").write_text("1")
+    (tmp_path / "docs" / "b.md").write_text("1")
+    before = [code_digest(besides) for besides in ("*.md", "docs/b.md", "none")]
+    (tmp_path / "docs" / "b.md").write_text("2")
+    after = [code_digest(besides) for besides in ("*.md", "docs/b.md", "none")]
+    assert [one == other for one, other in zip(before, after, strict=True)] == [True, True, False]
+    (tmp_path / "a.py").write_text("2")
+    assert code_digest("*.md") != before[0]
