@@ -1,12 +1,14 @@
 # Everything starts here; `make help` lists it. tests/make does the work.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-do := @sh tests/make/start
+do := @$(SHELL) tests/make/start
 # Make exports its arguments. Only such a KUBECONFIG counts here, not one that was exported before.
 cluster demo: given = $(if $(filter command,$(origin KUBECONFIG)),--kubeconfig "$$KUBECONFIG")
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@while IFS= read -r line; do case $$line in \
+		[a-z]*": ## "*) printf '  make %-13s %s\n' "$${line%%:*}" "$${line#*## }" ;; \
+	esac; done < $(firstword $(MAKEFILE_LIST))
 
 demo: ## deploy the example release on a Kubernetes of its own
 check: ## what a change needs while you work: style, types, suites, and the unit tests of changed files

@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 
-from tests.support.control_plane import control_plane
+from tests.support.control_plane import control_plane, pytest_exception_interact
 from tests.support.needs import skip
 from tests.support.suite_markers import (
     pytest_collection_modifyitems,
@@ -22,7 +22,12 @@ from tests.support.suite_markers import (
     pytest_runtest_setup,
 )
 
-__all__ = ("pytest_collection_modifyitems", "pytest_runtest_protocol", "pytest_runtest_setup")
+__all__ = (
+    "pytest_collection_modifyitems",
+    "pytest_exception_interact",
+    "pytest_runtest_protocol",
+    "pytest_runtest_setup",
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 

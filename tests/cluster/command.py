@@ -19,6 +19,8 @@ from .errors import ClusterError
 
 HEARTBEAT_SECONDS = 1.0
 TAIL_LINES = 12
+DEBIAN_PACKAGES = {"docker": "docker.io", "ip": "iproute2", "ps": "procps", "umount": "mount"}
+"""Where the package of a program has another name."""
 _OURS = {"KUBECACHEDIR": str(paths.STATE / "kube-cache")}
 """So that kubectl leaves nothing in the home of whoever runs this."""
 
@@ -31,7 +33,7 @@ def output(
     stdin: str = "",
 ) -> str:
     """Run a command that ends soon; return its output."""
-    _check(command)
+    require(command[0], (env or {}).get("PATH"))
     done = subprocess.run(
         [str(part) for part in command],
         env={**_OURS, **os.environ, **(env or {})},
@@ -55,7 +57,7 @@ def watched(
     log: Path | None = None,
 ) -> None:
     """Run a command that takes long, and show its progress in one line."""
-    _check(command)
+    require(command[0], (env or {}).get("PATH"))
     begin = time.monotonic()
     lines: list[str] = []
     progress = MovingLine()
@@ -100,11 +102,24 @@ def _read(process: subprocess.Popen[str], lines: list[str]) -> None:
             lines.append(line.rstrip())
 
 
-def _check(command: Sequence[str | Path]) -> None:
-    if shutil.which(str(command[0])) is None:
-        raise ClusterError(
-            f"{command[0]} is missing: install it, or build it with `python -m tests.cluster build`."
-        )
+def require(program: str | Path, search_path: str | None = None) -> None:
+    """Check that a program is there.
+
+    Args:
+        program: its path, or its name on the search path.
+        search_path: the PATH, by default that of this process.
+
+    Raises:
+        ClusterError: it is missing; the message says how to get it.
+    """
+    if shutil.which(str(program), path=search_path):
+        return
+    if Path(program).is_absolute():
+        raise ClusterError(f"{program} is missing: run `make setup build`.")
+    package = DEBIAN_PACKAGES.get(str(program), str(program))
+    raise ClusterError(
+        f"{program} is missing on the PATH: install it, on Debian with `apt-get install {package}`."
+    )
 
 
 def failure(command: Sequence[str | Path], code: int, lines: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from .command import require
 from .errors import ClusterError
 from .procfs import stat_of
 
@@ -108,6 +109,7 @@ def _began(pid: int) -> str:
 
 
 def _began_by_ps(pid: int) -> str:
+    require("ps")
     done = subprocess.run(
         ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )

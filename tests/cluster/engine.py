@@ -169,5 +169,7 @@ def why_not_start() -> str:
         return "kind needs a container engine: none answers, and even root may not start one on this machine."
     missing = [name for name in ("dockerd", "docker", "iptables") if packages.find(name) is None]
     if missing and shutil.which("apt-get") is None:
-        return f"kind needs a container engine: none answers, and there is no {missing[0]} here to start one."
+        return (
+            f"kind needs a container engine: none answers, and there is no {missing[0]} here: install Docker."
+        )
     return ""

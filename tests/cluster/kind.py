@@ -27,6 +27,7 @@ from . import (
     permission,
     ports,
     provision,
+    readiness,
 )
 from .command import output, watched
 from .console import say, timed
@@ -153,9 +154,11 @@ def _start(state: State, at_hand: Engine | None) -> None:
             [paths.BIN / "kubectl", f"--kubeconfig={kubeconfig}", "taint", "--overwrite", "node", NODE, TAINT]
         )
         own = _kubeconfig_of_kwok(running)
-        state.add(daemon.start("kwok", kwok.command(own, ports.free(1)[0]), paths.LOGS / "kwok-of-kind.log"))
+        log = paths.LOGS / "kwok-of-kind.log"
+        nodes = daemon.start("kwok", kwok.command(own, ports.free(1)[0]), log)
+        state.add(nodes)
         kwok.add_nodes(own)
-        kwok.wait_for_nodes(own)
+        readiness.wait(nodes, log, lambda: kwok.are_nodes_ready(own))
 
 
 def _image(running: Engine) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from . import paths
 from .command import output
+from .errors import ClusterError
 
 ANNOTATION = "kwok.x-k8s.io/node"
 NAMES = ("kwok-node-0", "kwok-node-1", "kwok-node-2")
@@ -39,11 +40,15 @@ def add_nodes(kubeconfig: Path) -> None:
     output([*kubectl, "apply", "--server-side", "-f", paths.KWOK_FILES / "storage-class.yaml"])
 
 
-def wait_for_nodes(kubeconfig: Path, seconds: int = 60) -> None:
-    """Return when all nodes of kwok are ready."""
+def are_nodes_ready(kubeconfig: Path, seconds: int = 5) -> bool:
+    """Return whether all nodes of kwok become ready within some seconds."""
     names = [f"node/{name}" for name in NAMES]
     kubectl: list[str | Path] = [paths.BIN / "kubectl", f"--kubeconfig={kubeconfig}"]
-    output([*kubectl, "wait", "--for=condition=Ready", f"--timeout={seconds}s", *names])
+    try:
+        output([*kubectl, "wait", "--for=condition=Ready", f"--timeout={seconds}s", *names])
+    except ClusterError:
+        return False
+    return True
 
 
 def node(name: str) -> dict[str, object]:

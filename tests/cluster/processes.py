@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from . import controlplane, daemon, kwok, paths, permission, ports, provision, readiness
 from .certificates import ADMINISTRATORS, Certificates, write_private
 from .console import say, timed
 from .controlplane import ControlPlane, Ports
+from .errors import ClusterError
 from .programs import CONTROL_PLANE, KUBERNETES
 from .state import State
 
@@ -63,12 +66,13 @@ def _start() -> None:
         _certificates(plane)
         _run(state, "etcd", plane.etcd())
         apiserver = _run(state, "kube-apiserver", plane.apiserver())
-        readiness.wait(
-            apiserver, _ready_url(plane.ports.apiserver), _log(apiserver.name), plane.pki / "ca.crt"
-        )
+        url, authority = _ready_url(plane.ports.apiserver), plane.pki / "ca.crt"
+        readiness.wait(apiserver, _log(apiserver.name), lambda: readiness.answers(url, authority))
         _controllers(state, plane)
-    except BaseException:
+    except BaseException as error:
         daemon.stop_all(state.daemons)
+        if isinstance(error, ClusterError):
+            raise ClusterError(f"{error}\n{_load()}") from error
         raise
     _write_kubeconfig()
 
@@ -85,14 +89,19 @@ def _certificates(plane: ControlPlane) -> None:
 def _controllers(state: State, plane: ControlPlane) -> None:
     controller_manager = _run(state, "kube-controller-manager", plane.controller_manager())
     scheduler = _run(state, "kube-scheduler", plane.scheduler())
-    _run(state, "kwok", kwok.command(plane.kubeconfig("kwok"), plane.ports.kwok))
+    nodes = _run(state, "kwok", kwok.command(plane.kubeconfig("kwok"), plane.ports.kwok))
     kwok.add_nodes(plane.kubeconfig("kwok"))
     for item, port in (
         (controller_manager, plane.ports.controller_manager),
         (scheduler, plane.ports.scheduler),
     ):
-        readiness.wait(item, f"https://127.0.0.1:{port}/healthz", _log(item.name))
-    kwok.wait_for_nodes(plane.kubeconfig("kwok"))
+        url = f"https://127.0.0.1:{port}/healthz"
+        readiness.wait(item, _log(item.name), partial(readiness.answers, url))
+    readiness.wait(nodes, _log(nodes.name), lambda: kwok.are_nodes_ready(plane.kubeconfig("kwok")))
+
+
+def _load() -> str:
+    return f"The load of the last minute was {os.getloadavg()[0]:.0f}, on {os.cpu_count()} processors."
 
 
 def _run(state: State, name: str, command: controlplane.Command) -> daemon.Daemon:

@@ -8,25 +8,34 @@ from __future__ import annotations
 import ssl
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 from .daemon import Daemon, tail
 from .errors import ClusterError
 
+SILENT_SECONDS = 60.0
+"""A busy machine is slow, but its servers go on with their logs."""
 
-def wait(
-    daemon: Daemon, url: str, log: Path, certificate_authority: Path | None = None, seconds: float = 60.0
-) -> None:
-    """Ask the address until it answers with 200."""
-    deadline = time.monotonic() + seconds
-    while not answers(url, certificate_authority):
+
+def wait(daemon: Daemon, log: Path, is_ready: Callable[[], bool]) -> None:
+    """Ask until the answer is yes. Give up when the server has ended, or has logged nothing for a minute."""
+    size, since = _size(log), time.monotonic()
+    while not is_ready():
         if not daemon.alive():
             raise ClusterError(f"{daemon.name} ended while it started; the end of {log}:\n{tail(log)}")
-        if time.monotonic() > deadline:
+        if _size(log) != size:
+            size, since = _size(log), time.monotonic()
+        elif time.monotonic() - since > SILENT_SECONDS:
             raise ClusterError(
-                f"{daemon.name} wasn't ready after {seconds:.0f} s; the end of {log}:\n{tail(log)}"
+                f"{daemon.name} isn't ready and has logged nothing for {SILENT_SECONDS:.0f} s; "
+                f"the end of {log}:\n{tail(log)}"
             )
         time.sleep(0.1)
+
+
+def _size(log: Path) -> int:
+    return log.stat().st_size if log.exists() else 0
 
 
 def answers(url: str, certificate_authority: Path | None = None) -> bool:

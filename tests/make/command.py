@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from tests.cluster.command import require
 from tests.cluster.paths import ROOT
 
 MINUTE = 60.0
@@ -33,6 +34,7 @@ def run(
 
     It is ended after so many minutes, with all its processes.
     """
+    require(command[0], (env or {}).get("PATH"))
     with subprocess.Popen(
         _words(command), env={**os.environ, **(env or {})}, cwd=cwd, start_new_session=True
     ) as process:
@@ -56,6 +58,7 @@ def read(
     command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, cwd: Path = ROOT
 ) -> tuple[int, str]:
     """Run a program; return its exit code and all that it printed."""
+    require(command[0], (env or {}).get("PATH"))
     done = subprocess.run(
         _words(command),
         env={**os.environ, **(env or {})},

@@ -43,10 +43,7 @@ def refresh_copy() -> None:
     ansible-test refuses a plain clone and a symbolic link, and the importer must not see what Git ignores.
     Files of the tools stay there, as they make the next time quicker.
     """
-    code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-    if code:
-        raise CommandError(f"Git doesn't say which files it tracks:\n{printed}")
-    wanted = {Path(name) for name in printed.split("\0") if name and (ROOT / name).is_file()}
+    wanted = tracked_files()
     for file in _files(COPY):
         if file.relative_to(COPY) not in wanted:
             file.unlink()
@@ -64,6 +61,14 @@ def refresh_copy() -> None:
             COPY_ROOT / COLLECTIONS / namespace / name,
             BUILD / COLLECTIONS / namespace / name,
         )
+
+
+def tracked_files() -> set[Path]:
+    """Return what Git tracks now, or would track, of what is there."""
+    code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+    if code:
+        raise CommandError(f"Git doesn't say which files it tracks:\n{printed}")
+    return {Path(name) for name in printed.split("\0") if name and (ROOT / name).is_file()}
 
 
 def _dependencies() -> None:

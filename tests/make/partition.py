@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from tests.cluster.paths import BUILD, ROOT
+from tests.cluster.paths import BUILD
 
-from . import setup
+from . import content, setup
 from .command import CommandError, read
 from .environments import MAIN
 from .outcome import Outcome, failed, passed
@@ -26,8 +25,9 @@ FOLDER = BUILD / "reports"
 def check() -> Outcome:
     """Collect the tests of each suite, and compare them with all files of tests that there are."""
     setup.for_tests()
+    files = _test_files()
     suites, everything = _collected(SUITES)
-    problems = find_problems(suites, everything, _test_files())
+    problems = find_problems(suites, everything, files)
     print(*(f"{name}: {len(tests)} tests" for name, tests in suites.items()), *problems, sep="\n", flush=True)
     return failed(f"{len(problems)} problems with suites: {problems[0]}") if problems else passed()
 
@@ -77,10 +77,5 @@ def _collected(suites: Sequence[Suite]) -> tuple[Mapping[str, Sequence[str]], Se
 
 def _test_files() -> Sequence[str]:
     """Return all files of tests in the work tree."""
-    code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-    if code:
-        raise CommandError(f"Git doesn't say which files it tracks:\n{printed}")
-    names = [name for name in printed.split("\0") if name and (ROOT / name).is_file()]
-    return sorted(
-        name for name in set(names) if Path(name).match("test_*.py") and not name.startswith(OF_EXAMPLES)
-    )
+    names = [str(path) for path in content.tracked_files() if path.match("test_*.py")]
+    return sorted(name for name in names if not name.startswith(OF_EXAMPLES))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.cluster.paths import BUILD, ROOT
 
-from .command import CommandError, read
+from .content import tracked_files
 
 OF_FAULTS = BUILD / "faults"
 OF_NIGHTS = BUILD / "test-all"
@@ -87,11 +87,7 @@ def code_digest(besides: str) -> str:
         besides: a pattern of paths that don't change it.
     """
     whole = hashlib.sha256()
-    code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-    if code:
-        raise CommandError(f"Git doesn't say which files it tracks:\n{printed}")
-    for name in sorted(set(filter(None, printed.split("\0")))):
-        path = ROOT / name
-        if path.is_file() and not Path(name).match(besides):
-            whole.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(tracked_files()):
+        if not path.match(besides):
+            whole.update(bytes(path) + b"\0" + (ROOT / path).read_bytes() + b"\0")
     return whole.hexdigest()[:12]

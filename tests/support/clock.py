@@ -6,6 +6,10 @@
 from __future__ import annotations
 
 import threading
+import time
+
+FOREVER = 1e6
+"""Seconds that no test takes. If that is the only limit, what has ended did so for another reason."""
 
 
 class Clock:
@@ -24,6 +28,21 @@ class Clock:
         """Let seconds pass, without a wait."""
         with self._lock:
             self._now += seconds
+
+
+class StoppedClock:
+    """Replaces the module ``time`` where no limit may run out. Sleeps take as long as ever."""
+
+    def __init__(self) -> None:
+        self._now = time.monotonic()
+
+    def monotonic(self) -> float:
+        """Return the same time as ever."""
+        return self._now
+
+    def sleep(self, seconds: float) -> None:
+        """Let real seconds pass."""
+        time.sleep(seconds)
 
 
 class WatchedClock(Clock):

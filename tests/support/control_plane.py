@@ -12,12 +12,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.cluster.paths import BIN, ROOT
 
 from .needs import skip
 
-SECONDS = 300.0
-"""That starting or stopping may take."""
+SECONDS = 900.0
+"""That starting or stopping may take; a server that logs nothing for a minute ends it sooner."""
+
+
+NOT_STARTED = "The control plane did not start"
+"""How such an error begins. It is the fault of the machine, so it ends the session."""
+
+
+def pytest_exception_interact(node: pytest.Item, call: pytest.CallInfo[object]) -> None:
+    """End the session if a control plane did not start: each further test would report the same."""
+    if call.excinfo and str(call.excinfo.value).startswith(NOT_STARTED):
+        node.session.shouldfail = f"stopped at {node.nodeid}, because its control plane did not start"
 
 
 @contextmanager
@@ -38,15 +50,22 @@ def start(state: Path) -> None:
     """Start a control plane whose data is in this folder."""
     if not (BIN / "kube-apiserver").exists():
         skip("The programs of a control plane are missing. Build them: make build")
-    _run(state, "up")
+    try:
+        code, printed = _run(state, "up")
+    except subprocess.TimeoutExpired:
+        stop(state)
+        code, printed = 1, f"It was ended after {SECONDS:.0f} s."
+    if code:
+        pytest.fail(f"{NOT_STARTED}.\n{printed}", pytrace=False)
 
 
 def stop(state: Path) -> None:
     """Stop the control plane of this folder."""
-    _run(state, "down")
+    code, printed = _run(state, "down")
+    assert code == 0, printed
 
 
-def _run(state: Path, verb: str) -> None:
+def _run(state: Path, verb: str) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.cluster", verb, "--provider", "processes"],
         cwd=ROOT,
@@ -56,4 +75,4 @@ def _run(state: Path, verb: str) -> None:
         timeout=SECONDS,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    return done.returncode, done.stdout + done.stderr

@@ -22,7 +22,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components import (
+    component_crds,
+    component_removal,
+    component_run,
+    removal_gate,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import wait
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import objects_digest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
@@ -53,6 +60,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
     Request,
 )
+
+from tests.support.clock import StoppedClock
 
 Entries = Mapping[str, Sequence[Object] | tuple[ComponentEntry, Sequence[Object]]]
 
@@ -379,6 +388,13 @@ def slow_clock(patch: pytest.MonkeyPatch) -> None:
     """Put every write into another second, because the server records times of changes in seconds."""
     seconds = count(1)
     patch.setattr(memory, "timestamp", lambda: f"2026-01-01T00:00:{next(seconds):05}Z")
+
+
+def stopped_clock(patch: pytest.MonkeyPatch) -> None:
+    """Let no limit run out, because the machine decides how long a deployment really takes."""
+    clock = StoppedClock()
+    for module in (component_crds, component_removal, component_run, removal_gate, wait):
+        patch.setattr(module, "time", clock)
 
 
 @contextmanager

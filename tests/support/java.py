@@ -28,7 +28,10 @@ def why_no_java(environment: Mapping[str, str] | None = None) -> str:
     home = environment.get("JAVA_HOME")
     program = str(Path(home) / "bin" / "java") if home else shutil.which("java", path=environment.get("PATH"))
     if program is None:
-        return f"ansible-rulebook needs Java {OLDEST} or newer, and there is no java on the PATH"
+        return (
+            f"ansible-rulebook needs Java {OLDEST} or newer, and there is no java on the PATH: "
+            "install it, on Debian with `apt-get install default-jre-headless`"
+        )
     try:
         done = subprocess.run(
             [program, "-version"], capture_output=True, text=True, errors="replace", check=False, timeout=30

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from .._cluster.cluster import Object
+from .._objects.access.rights import Right
 
 ALL_WHO_MAY_VIEW = ("view", "edit", "admin")
 """The roles of Kubernetes that allow reading a namespace."""
@@ -33,3 +35,14 @@ def cluster_role(name: str, rules: Iterable[Object], aggregated_to: Iterable[str
 def role_rule(group: str, resources: Iterable[str], verbs: Iterable[str]) -> Object:
     """A rule of a role: verbs on resources of an API group."""
     return {"apiGroups": [group], "resources": [*resources], "verbs": [*verbs]}
+
+
+def role_rights(role: Mapping[str, Any], namespace: str) -> set[Right]:
+    """The rights that a ClusterRole grants in a namespace or, if that is empty, in all."""
+    return {
+        Right(verb, group, resource, namespace)
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }

@@ -213,6 +213,9 @@ class DryRunCluster(Cluster):
         with self._overlay.lock_of(ref):
             if self._asks_server("create", ref, kind, obj):
                 answer = self._heard(lambda: self._inner.create(obj, dry_run=True))
+                if answer is not None and "name" not in answer["metadata"]:
+                    # A review is answered, and no object.
+                    return answer
                 if answer is not None:
                     ref = kind.ref(answer["metadata"]["name"], ref.namespace)
                     return self._verified(ref, None, answer, dry_run)

@@ -1,15 +1,17 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The custom resource of errands: its definition, and the roles for it."""
+"""The custom resource of errands: its definition, the roles for it, and the rights that a run needs."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection
 from typing import Any
 
 from .._cluster.cluster import GROUP, Object
 from .._cluster.own_objects import ERRANDS_AUTHOR, ERRANDS_ENGINE, ERRANDS_VIEWER
-from .._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
+from .._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rights, role_rule
 from .._custom_resources.crd_builder import (
     BOOLEAN,
     CONDITIONS_SCHEMA,
@@ -21,7 +23,10 @@ from .._custom_resources.crd_builder import (
     resource_definition,
 )
 from .._custom_resources.installed_kinds import InstalledKinds
-from .errand import KIND, OutputSource, Strategy
+from .._jobs.pod_references import pod_references
+from .._objects.access.rights import Right
+from .._objects.access.roles import in_words
+from .errand import KIND, Errand, OutputSource, Strategy
 
 PLURAL = "errands"
 CRD_NAME = f"{PLURAL}.{GROUP}"
@@ -206,3 +211,49 @@ ERRAND_KINDS = InstalledKinds(
     (DEFINITION,), ROLES, f"the definition {CRD_NAME}", "ansible-playbook kyma.lifecycle.reconcile_errands"
 )
 """What is installed for errands."""
+
+EXEC = "pods/exec"
+_OF_EACH_RUN = (PLURAL, f"{PLURAL}/status", f"{PLURAL}/finalizers", "jobs", "pods")
+
+
+def run_rights(errand: Errand) -> set[Right]:
+    """The rights that a run of an errand needs in its namespace."""
+    references = {one.kind for one in pod_references(errand.spec.pod_template)}
+    needed: defaultdict[str, set[str]] = defaultdict(set)
+    if "ConfigMap" in references:
+        needed["configmaps"] = {"get", "list"}
+    if "Secret" in references:
+        needed["secrets"] = {"get", "list"}
+    if "Secret" in references and errand.spec.reruns_on_change:
+        # The key of the digests by which it notices a change.
+        needed["secrets"] |= {"create"}
+    if errand.spec.output.files:
+        needed["secrets"] |= {"create", "get", "list", "patch"}
+    if errand.spec.output.is_held:
+        # A WebSocket begins as a GET. Servers from 1.35 on ask for the right to create, too (KEP-4006).
+        needed[EXEC] = {"create", "get"}
+    return {
+        one
+        for one in role_rights(ENGINE_ROLE, errand.key.namespace)
+        if one.verb in needed.get(one.resource, ()) or (one.resource in _OF_EACH_RUN and one.verb != "watch")
+    }
+
+
+def watch_rights(namespaces: Collection[str]) -> set[Right]:
+    """The rights without which an engine runs no errand in some namespaces; in all if there are none."""
+    return {
+        one
+        for namespace in namespaces or [""]
+        for one in role_rights(ENGINE_ROLE, namespace)
+        if one.resource in _OF_EACH_RUN
+        or (one.resource in ("configmaps", "secrets") and one.verb in ("list", "watch"))
+    }
+
+
+def rights_problem(errand: Errand, missing: Collection[Right]) -> str:
+    """The rights that a run of an errand lacks, and what to do, for a message."""
+    role = ENGINE_ROLE["metadata"]["name"]
+    return (
+        f"you may not run it in namespace {errand.key.namespace}; these rights are missing:"
+        f" {'; '.join(in_words(missing))}. Have the ClusterRole {role} granted to you"
+    )

@@ -34,12 +34,13 @@ from .errand import (
     moment_of,
     owner_reference,
 )
+from .errand_definition import EXEC, rights_problem, run_rights
 from .errand_index import JOB, POD, ErrandIndex
 from .errand_view import DEFAULT_OPTIONS, CurrentConfiguration, ErrandView, RunOptions
 from .holding_container import noted_output
 
-EXEC_SECONDS = 60.0
-"""How long the answer holds whether exec is allowed."""
+RIGHTS_SECONDS = 60.0
+"""How long the answer holds that no right is missing."""
 REFUSAL_SECONDS = 10.0
 """How old a Job has to be before its lack of a pod is looked into."""
 FULL_QUOTA = "exceeded quota"
@@ -74,7 +75,7 @@ class ErrandReader:
         self._index = index
         self._options = options
         self._now = now
-        self._may_exec: dict[str, tuple[float, bool]] = {}
+        self._granted: dict[frozenset[Right], float] = {}
         self._renewed: dict[tuple[ErrandKey, int], datetime] = {}
 
     def note_renewal(self, errand: Errand) -> None:
@@ -116,6 +117,12 @@ class ErrandReader:
             refusal, since = self._refusal_of(job)
             view = replace(view, pod_refusal=refusal, refused_since=since)
         return view
+
+    def demand_rights(self, errand: Errand) -> None:
+        """Check before a step of a run that no right for it is missing; a view has the answer about exec."""
+        missing = self._missing(frozenset(one for one in run_rights(errand) if one.resource != EXEC))
+        if missing:
+            raise LifecycleError(f"{errand.key}: {rights_problem(errand, missing)}")
 
     def _work_of(self, errand: Errand, run: Run | None) -> tuple[Object | None, Object | None, bool]:
         """The Job and the pod of the last run, and whether the run had a pod."""
@@ -160,16 +167,16 @@ class ErrandReader:
         ]
 
     def _allows_exec(self, errand: Errand) -> bool | None:
-        if not errand.spec.output.is_held:
-            return None
-        namespace = errand.key.namespace
-        since, allowed = self._may_exec.get(namespace, (0.0, False))
-        if not allowed or time.monotonic() - since > EXEC_SECONDS:
-            # A WebSocket begins as a GET. Servers from 1.35 on ask for the right to create, too (KEP-4006).
-            rights = {Right(verb, "", "pods/exec", namespace) for verb in ("create", "get")}
-            allowed = not missing_rights(self._cluster, rights)
-            self._may_exec[namespace] = (time.monotonic(), allowed)
-        return allowed
+        rights = frozenset(one for one in run_rights(errand) if one.resource == EXEC)
+        return not self._missing(rights) if rights else None
+
+    def _missing(self, rights: frozenset[Right]) -> set[Right]:
+        if time.monotonic() - self._granted.get(rights, -RIGHTS_SECONDS) < RIGHTS_SECONDS:
+            return set()
+        missing = missing_rights(self._cluster, rights)
+        if not missing:
+            self._granted[rights] = time.monotonic()
+        return missing
 
     def _refusal_of(self, job: Mapping[str, Any]) -> tuple[str, datetime | None]:
         """Why a Job has no pod, by the last Event that says so, and since when if that is no full quota."""
@@ -281,6 +288,7 @@ class ErrandReader:
         return base64.b64decode((found.get("data") or {}).get(DIGEST_KEY) or "")
 
     def _new_digest_key(self, errand: Errand, name: str) -> Object:
+        self.demand_rights(errand)
         obj = {
             "apiVersion": "v1",
             "kind": "Secret",

@@ -17,8 +17,8 @@ from .steps import Decision, Step
 from .validation import problems_of
 
 EXEC_REFUSED = (
-    "the output is read by exec, and pods/exec may not be created in this namespace. Grant that right, or set"
-    " output.from: terminationMessage"
+    "the output is read by exec, and the right to create or get pods/exec is missing in this namespace. Grant"
+    " both, or set output.from: terminationMessage"
 )
 
 

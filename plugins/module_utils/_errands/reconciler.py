@@ -21,7 +21,7 @@ from .errand_view import DEFAULT_OPTIONS, RunOptions
 from .next_steps import next_steps
 from .slow_namespaces import SlowNamespaces
 from .step_execution import Overtaken, StepExecution
-from .steps import SIGNALS, Decision, Step
+from .steps import SIGNALS, Decision, Step, WriteStatus
 
 ROUNDS = 20
 """How often one errand is looked at in a row; more than any run takes."""
@@ -112,6 +112,8 @@ class Reconciler:
             decision = next_steps(view) if view else Decision()
             if view is None or not decision.steps:
                 return Reconciled(key, tuple(done), decision.recheck_seconds)
+            if not all(isinstance(step, WriteStatus) for step in decision.steps):
+                self._reader.demand_rights(view.errand)
             try:
                 for step in decision.steps:
                     view = self._execution.do(view, step)

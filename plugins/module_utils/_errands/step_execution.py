@@ -26,6 +26,7 @@ from .._cluster.errors import (
 from .._cluster.fields.json_patch import merge_patch_between
 from .._cluster.timestamp import timestamp
 from .._jobs.job_outcome import JobOutcome
+from .._objects.apply.refusals import is_other_object
 from .._text import one_line
 from .errand import (
     API_VERSION,
@@ -260,13 +261,7 @@ class StepExecution:
     def _adopt(self, errand: Errand, pod: Object) -> None:
         meta = pod["metadata"]
         owners = [*(meta.get("ownerReferences") or ()), owner_reference(errand)]
-        patch = {
-            "metadata": {
-                "uid": meta["uid"],
-                "resourceVersion": meta["resourceVersion"],
-                "ownerReferences": owners,
-            }
-        }
+        patch = {"metadata": {"resourceVersion": meta["resourceVersion"], "ownerReferences": owners}}
         try:
             answer = self._cluster.patch(*POD, meta["name"], errand.key.namespace, patch)
         except NotFound:
@@ -282,7 +277,9 @@ class StepExecution:
         patch = {**change, "metadata": {**change.get("metadata", {}), "uid": uid}}
         try:
             self._index.put(JOB, self._cluster.patch(*JOB, name, errand.key.namespace, patch))
-        except (NotFound, Conflict):
+        except (NotFound, Conflict, Invalid) as refusal:
+            if isinstance(refusal, Invalid) and not is_other_object(refusal):
+                raise
             # It is gone, and there may be another one with its name.
             self._index.discard(JOB, {"metadata": {"name": name, "namespace": errand.key.namespace}})
 

@@ -20,6 +20,7 @@ from .._job_models.runtime.run_identity import run_identity
 from .._job_models.runtime.runtime_objects import DEPLOYMENT, JOB, STORE
 from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import RUN, KnownObject
+from .._objects.access.review import MissingRights
 from .._progress import Progress, no_progress
 from .._text import one_line
 from .changes.change_report import Action, ChangeReport, OnFailure
@@ -218,7 +219,7 @@ class JobChanger:
             message = self._handle_refusal(change, refused.view, reason, one_line(error))
         except Refusal as refusal:
             reason, message = "Refused", str(refusal)
-        except Unreachable:
+        except (MissingRights, Unreachable):
             raise
         except LifecycleError as failure:
             done = f". By then: {'; '.join(change.notes)}" if change.notes else ""

@@ -17,11 +17,11 @@ from .._carrier.task import Result, Task
 from .._cluster.errors import ClusterError, Forbidden, Unauthorized, Unconfigured
 from .._cluster.timestamp import timestamp
 from .._errands.engine import LEASE, EngineOptions, ErrandEngine
-from .._errands.errand_definition import ERRAND_KINDS
+from .._errands.errand_definition import ERRAND_KINDS, watch_rights
 from .._errands.reconciler import Outcome
 from .._errors import LifecycleError
-from .._runs.lease.lease import LIFECYCLE_NAMESPACE
-from .._text import one_line
+from .._objects.access.review import MissingRights, demand
+from .._runs.lease.lease_rights import lease_rights
 
 ENGINE = "errands engine"
 """The subject of the engine's reports about itself."""
@@ -34,7 +34,7 @@ def watch_errands(task: Task) -> Result:
     """Run the engine until a user stops it, or its time is up.
 
     Raises:
-        LifecycleError: the lease can't be acquired because rights or a login are missing.
+        LifecycleError: rights or a login are missing.
     """
     reports = _Reports(task)
     with _heeding_sigterm(task.cancelled) as asked:
@@ -43,14 +43,7 @@ def watch_errands(task: Task) -> Result:
         engine = ErrandEngine(
             task.cluster, _engine_options(task), tell=reports.engine, on_outcome=reports.outcome
         )
-        try:
-            engine.run(cancelled)
-        except Forbidden as refusal:
-            raise LifecycleError(
-                f"cannot hold the Lease {LIFECYCLE_NAMESPACE}/{LEASE} of the engine:"
-                f" {one_line(refusal.api_message)}. Have the rights to get, create and patch Leases in that"
-                " namespace granted to you, as examples/errands/engine.yaml of this collection does"
-            ) from refusal
+        engine.run(cancelled)
         counts = ", ".join(f"{state}: {reports.counts[state]}" for state in ("started", *ENDS))
         reports.engine("ended", f"it was stopped at {timestamp()}; runs {counts}")
     return {
@@ -129,8 +122,10 @@ def _updated_definition(
     trouble = ""
     while not cancelled():
         try:
+            rights = watch_rights(task.params["namespaces"]) | lease_rights(LEASE)
+            demand(task.cluster, rights, "engine of errands")
             return ERRAND_KINDS.update(task.cluster, ERRAND_KINDS.state(task.cluster))
-        except (Forbidden, Unauthorized, Unconfigured):
+        except (Forbidden, MissingRights, Unauthorized, Unconfigured):
             raise
         except ClusterError as error:
             if str(error) != trouble:

@@ -9,16 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.errors import Unreachable
+from .._cluster.fence import FencedCluster
 from .._errors import LifecycleError
 from .._job_models.core_job import JobKey, JobType
+from .._job_models.runtime.runtime_objects import KINDS_OF
 from .._job_models.storage.definition import DEFINITION_KINDS
+from .._job_models.storage.storage_definition import manager_rights
+from .._objects.access.review import MissingRights
+from .._objects.access.rights import Right
 from .._objects.apply.diff import diff_of
 from .._store.changes.change_report import Action, ChangeReport, OnFailure
-from .._store.counters import JobCounter
+from .._store.counters import COUNTER_KIND, JobCounter
 from .._store.counting import count_jobs
 from .._store.job_change import JobChanger
 from .._store.job_state import PODS_REFUSED
@@ -26,7 +31,7 @@ from .._store.pod_refusals import PodRefusal, await_pods
 from .._store.snapshot import StoreSnapshot
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
-from .shared.job_store_access import cluster_to_write, counter_rows, read_jobs, write_metrics
+from .shared.job_store_access import RightsGuard, cluster_to_write, counter_rows, read_jobs, write_metrics
 from .shared.requested_jobs import (
     ABSENT,
     FIELDS_SPEC,
@@ -50,6 +55,8 @@ def stored_job(task: Task) -> Result:
     if not namespaces:
         return _result([], {}, warnings)
     snapshot = read_jobs(cluster, tuple(namespaces))
+    rights = _rights(snapshot, requests, params)
+    cluster = FencedCluster(cluster, RightsGuard(task.cluster, rights, "change of jobs"))
     counters = count_jobs(cluster, snapshot)
     changer = JobChanger(
         cluster,
@@ -78,6 +85,24 @@ def stored_job(task: Task) -> Result:
     if task.diff:
         result["diff"] = [diff for one in reports for diff in _diffs(one)]
     return result
+
+
+def _rights(
+    snapshot: StoreSnapshot, requests: Sequence[RequestedJob], params: Mapping[str, Any]
+) -> set[Right]:
+    """The rights that changes of these jobs may need, by the types that they have and will have."""
+    keys = {one.key for one in requests}
+    stored = (*snapshot.definitions.values(), *snapshot.replaced.values())
+    places = {*snapshot.runtime, *((one.key, one.type) for one in stored)}
+    places |= {(one.key, one.job.type) for one in requests if one.job}
+    found: set[Right] = set()
+    for key, type_ in places:
+        if key in keys or params["prune"]:
+            kinds = [COUNTER_KIND, DEFINITION_KINDS[type_], *KINDS_OF[type_]]
+            # A run of a scheduled job outside its schedule is a Job.
+            kinds += KINDS_OF[JobType.ONE_OFF] if params["state"] == RESTARTED else ()
+            found |= manager_rights((kind for _version, kind in kinds), key.namespace)
+    return found
 
 
 def _calls(changer: JobChanger, requests: Sequence[RequestedJob], state: str) -> list[_Call]:
@@ -110,7 +135,7 @@ def _reports(calls: Sequence[_Call], cancelled: Callable[[], bool]) -> list[Chan
             break
         try:
             reports.append(change())
-        except Unreachable:
+        except (MissingRights, Unreachable):
             raise
         except LifecycleError as error:
             reports.append(ChangeReport(key, Action.REFUSED, message=str(error)))

@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.fence import FencedCluster
+from .._job_models.storage.definition import DEFINITION_KINDS
+from .._job_models.storage.storage_definition import manager_rights
 from .._objects.apply.diff import diff_of
+from .._store.counters import COUNTER_KIND
 from .._store.job_import import import_jobs
-from .shared.job_store_access import cluster_to_write, counter_rows, read_jobs, write_metrics
+from .shared.job_store_access import RightsGuard, cluster_to_write, counter_rows, read_jobs, write_metrics
 
 
 def stored_job_import(task: Task) -> Result:
@@ -16,7 +20,10 @@ def stored_job_import(task: Task) -> Result:
     params = task.params
     cluster, warnings = cluster_to_write(task)
     snapshot = read_jobs(cluster, params["namespaces"], params["label_selectors"])
-    done = import_jobs(cluster, snapshot, rewrite=params["rewrite"])
+    kinds = [kind for _version, kind in (COUNTER_KIND, *DEFINITION_KINDS.values())]
+    rights = {one for place in params["namespaces"] or [""] for one in manager_rights(kinds, place)}
+    guard = RightsGuard(task.cluster, {one for one in rights if one.verb != "delete"}, "import")
+    done = import_jobs(FencedCluster(cluster, guard), snapshot, rewrite=params["rewrite"])
     warnings += write_metrics(params["metrics_file"], done.counters, check_mode=task.check_mode)
     result: Result = {
         "changed": bool(done.imported or done.rewritten),

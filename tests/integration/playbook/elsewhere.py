@@ -14,18 +14,19 @@ from tests.cluster.paths import ROOT
 CONNECTION = ROOT / "tests" / "integration" / "carrier" / "collection" / "plugins" / "connection"
 
 
-def inventory_elsewhere(folder: Path) -> list[str]:
+def inventory_elsewhere(folder: Path, python: Path = Path(sys.executable)) -> list[str]:
     """Arguments that have the work done elsewhere, by files in ``async`` and ``remote`` of a folder.
 
     Args:
         folder: that ansible-playbook is called in.
+        python: the interpreter of the host.
     """
     plugins = folder / "connection_plugins"
     plugins.mkdir(exist_ok=True)
     shutil.copy(CONNECTION / "elsewhere.py", plugins)
     inventory = folder / "elsewhere.ini"
     inventory.write_text(
-        f"localhost ansible_connection=elsewhere ansible_python_interpreter={sys.executable}"
+        f"localhost ansible_connection=elsewhere ansible_python_interpreter={python}"
         f" ansible_async_dir={folder}/async ansible_remote_tmp={folder}/remote\n"
     )
     return ["-i", str(inventory)]

@@ -9,9 +9,8 @@ users who lack one rule each, and who call the tasks without a playbook.
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -24,10 +23,10 @@ from tests.support import driver
 from tests.support.accounts import GROUP, HOME, ROLES, bind, playbook_of
 from tests.support.audit import Request, writes
 from tests.support.eventually import eventually
-from tests.support.extent import cases
 from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
+from tests.support.single_rights import SingleRight, is_granted, one_by_one, rules_of, single_rights
 from tests.support.small_release import NAMESPACE, Object, SmallRelease, config_map, deployment, marking
 
 pytestmark = pytest.mark.control_plane
@@ -42,8 +41,12 @@ FOR_DEPLOYING = [
     rule for rule in RULES if rule["resources"] != ["namespaces"] and rule["verbs"] != ["list", "watch"]
 ]
 RECORDS = ["installations", "inventories", "journalentries", "modules", "runs"]
-FEW = [("watch", OURS, "runs", ""), ("delete", OURS, "runs", ""), ("patch", LEASES, "leases", "deployment")]
-"""Single rights that a deployment needs: verb, group, resource and name."""
+FEW = [
+    SingleRight("watch", OURS, "runs"),
+    SingleRight("delete", OURS, "runs"),
+    SingleRight("patch", LEASES, "leases", "deployment"),
+]
+"""Single rights that a deployment needs."""
 FINE = "example.com/fine"
 LACKING = "lacking"
 """A group that has what was printed. Each user in it lacks one rule of the shipped role, but for one user."""
@@ -136,45 +139,11 @@ def users(own_cluster: OwnCluster) -> None:
         own_cluster.api.apply({**binding, "roleRef": reference, "subjects": [user]})
 
 
-def single_rights(rules: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
-    """The rights of some rules: verb, group, resource and name."""
-    return [
-        right
-        for rule in rules
-        for right in itertools.product(
-            rule["verbs"], rule["apiGroups"], rule["resources"], rule.get("resourceNames", [""])
-        )
-    ]
-
-
-def rules_of(rights: Iterable[tuple[str, str, str, str]]) -> list[Object]:
-    return [
-        {
-            "apiGroups": [group],
-            "resources": [resource],
-            "verbs": [verb],
-            **({"resourceNames": [name]} if name else {}),
-        }
-        for verb, group, resource, name in rights
-    ]
-
-
-def is_granted(cluster: OwnCluster, user: str, right: tuple[str, str, str, str]) -> bool:
-    attributes = dict(zip(("verb", "group", "resource", "name"), right, strict=True))
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SubjectAccessReview",
-        "metadata": {},
-        "spec": {"user": user, "resourceAttributes": attributes},
-    }
-    return bool(cluster.api.create(review)["status"]["allowed"])
-
-
 NEEDED = [
-    (verb, group, resource, name)
-    for verb, group, resource, name in single_rights(FOR_DEPLOYING)
+    right
+    for right in single_rights(FOR_DEPLOYING)
     # Definitions, the role, the lease and the installation stay as long as anything is deployed.
-    if verb != "delete" or resource in RECORDS[1:]
+    if right.verb != "delete" or right.resource in RECORDS[1:]
 ]
 
 
@@ -203,11 +172,8 @@ def test_without_a_rule_the_plan_is_refused(life: Life, rule: Mapping[str, Any])
     assert_refused(planned, rule, requests)
 
 
-@pytest.mark.parametrize("right", cases(FEW, [one for one in NEEDED if one not in FEW]), ids="-".join)
-def test_without_a_single_right_the_plan_is_refused_and_names_it(
-    life: Life, right: tuple[str, str, str, str]
-) -> None:
-    assert right in NEEDED
+@pytest.mark.parametrize("right", one_by_one(FEW, NEEDED), ids="-".join)
+def test_without_a_single_right_the_plan_is_refused_and_names_it(life: Life, right: SingleRight) -> None:
     verb, group, resource, name = right
     life.cluster.api.apply(
         {
@@ -219,7 +185,7 @@ def test_without_a_single_right_the_plan_is_refused_and_names_it(
         force=True,
     )
     # The authorizer of the server reads roles a moment later.
-    eventually(lambda: not is_granted(life.cluster, lacking(RULES[0]), right))
+    eventually(lambda: not is_granted(life.cluster.api, lacking(RULES[0]), right))
     with life.cluster.audit.recorded() as requests:
         planned = life.without(RULES[0], "1.1").plan()
     assert planned["failed"], planned

@@ -51,7 +51,7 @@ def test_the_digest_changes_with_every_file_but_those_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_record, "ROOT", tmp_path)
-    monkeypatch.setattr(run_record, "read", lambda _words: (0, "a.py\0docs/b.md\0gone\0"))
+    monkeypatch.setattr(run_record, "tracked_files", lambda: {Path("a.py"), Path("docs/b.md")})
     (tmp_path / "docs").mkdir()
     (tmp_path / "a.py").write_text("1")
     (tmp_path / "docs" / "b.md").write_text("1")

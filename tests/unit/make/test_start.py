@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 START = Path(__file__).resolve().parents[3] / "tests" / "make" / "start"
-TOOLS = ("sh", "dirname", "sed", "tr", "printf")
+TOOLS = ("sh",)
 
 
 @pytest.fixture

@@ -185,15 +185,7 @@ class MigrationRunner:
         """Run migrations of one component and phase; on an overlay they are only rehearsed."""
         setting = self.setting
         if overlay is not None:
-            # With nothing that is recorded.
-            setting = replace(
-                setting,
-                cluster=overlay,
-                rehearsal=True,
-                progress=no_progress,
-                journal=None,
-                before_run=_forget_intent,
-            )
+            setting = replace(setting, cluster=overlay, rehearsal=True, progress=no_progress)
         return [outcome.as_result() for outcome in engine.run_migrations(migrations, setting)]
 
     def cancelled(self) -> bool:
@@ -246,10 +238,6 @@ def _note_intent(cluster: Cluster, run: str, among: int, intent: MigrationOutcom
 
 def _hold(holding: LeaseHolding, _intent: MigrationOutcome) -> None:
     holding.require_lease()
-
-
-def _forget_intent(intent: MigrationOutcome) -> None:
-    """Ignore the intent: a rehearsal is not recorded."""
 
 
 def select_migrations(

@@ -8,15 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..._cluster.cluster import GROUP, Cluster, Object
+from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import AlreadyExists, ApiError, Conflict, Forbidden, Invalid, NotFound
 from ..._jobs.job_template import job_name
-from ..._jobs.pod_references import pod_references
 from ..._objects.access.review import missing_rights
 from ..._objects.access.rights import Right
 from ..._text import one_line
-from ..errand import Errand, OutputSource
-from ..errand_definition import AUTHOR_ROLE, ENGINE_ROLE, PLURAL
+from ..errand import Errand
+from ..errand_definition import AUTHOR_ROLE, rights_problem, run_rights
 from ..errand_view import ErrandView
 from ..holding_container import job_with_output
 from ..new_run import job_of_next_run
@@ -87,7 +86,8 @@ def preflight(
     if runs_here:
         missing = missing_rights(cluster, run_rights(wanted.errand))
         if missing:
-            found.problems.append(_rights_problem(wanted.errand, missing))
+            problem = rights_problem(wanted.errand, missing)
+            found.problems.append(f"{problem}, or set reconcile: false where an engine runs errands")
     return Preflight(tuple(dict.fromkeys(found.problems)), tuple(dict.fromkeys(found.warnings)), applied)
 
 
@@ -136,42 +136,3 @@ def _note_forbidden(
         found.problems.append(f"the API server refuses its Job: {text}")
     elif not runs_here:
         found.warnings.append(f"the API server has not validated its Job, as you may not create Jobs: {text}")
-
-
-def run_rights(errand: Errand) -> set[Right]:
-    """The rights that a run of an errand needs in its namespace."""
-    references = {one.kind for one in pod_references(errand.spec.pod_template)}
-    needed = {
-        (GROUP, PLURAL): ("get", "list", "patch"),
-        (GROUP, f"{PLURAL}/status"): ("patch",),
-        (GROUP, f"{PLURAL}/finalizers"): ("update",),
-        ("batch", "jobs"): ("create", "delete", "get", "list", "patch"),
-        # Delete: OwnerReferencesPermissionEnforcement asks for it where an owner is added.
-        ("", "pods"): ("delete", "list", "patch"),
-    }
-    if "ConfigMap" in references:
-        needed["", "configmaps"] = ("get", "list")
-    if "Secret" in references:
-        needed["", "secrets"] = ("get", "list")
-    if "Secret" in references and errand.spec.reruns_on_change:
-        # Create: the key of the digests by which it notices a change.
-        needed["", "secrets"] = ("create", "get", "list")
-    if errand.spec.output.files:
-        needed["", "secrets"] = ("create", "get", "list", "patch")
-    if errand.spec.output.files and errand.spec.output.source is OutputSource.EXEC:
-        # A WebSocket begins as a GET.
-        needed["", "pods/exec"] = ("create", "get")
-    return {
-        Right(verb, group, resource, errand.key.namespace)
-        for (group, resource), verbs in needed.items()
-        for verb in verbs
-    }
-
-
-def _rights_problem(errand: Errand, missing: set[Right]) -> str:
-    rights = ", ".join(sorted(f"{one.verb} {one.resource}" for one in missing))
-    role = ENGINE_ROLE["metadata"]["name"]
-    return (
-        f"you may not run it in namespace {errand.key.namespace}; these rights are missing: {rights}. Have"
-        f" the ClusterRole {role} granted to you, or set reconcile: false where an engine runs errands"
-    )

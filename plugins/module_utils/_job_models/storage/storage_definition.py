@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..._cluster.cluster import GROUP, Object
 from ..._cluster.own_objects import JOB_STORE_MANAGER, JOB_STORE_VIEWER
-from ..._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
+from ..._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rights, role_rule
 from ..._custom_resources.crd_builder import (
     CONDITIONS_SCHEMA,
     INTEGER,
@@ -18,6 +20,7 @@ from ..._custom_resources.crd_builder import (
     resource_definition,
 )
 from ..._custom_resources.installed_kinds import InstalledKinds
+from ..._objects.access.rights import Right
 from ..core_job import JobType
 from .definition import DEFINITION_KINDS, STORAGE_VERSION_LABEL
 
@@ -156,6 +159,14 @@ MANAGER_ROLE = cluster_role(
     ],
 )
 """For the account that runs the tasks of the job store. Its file in the role says why it has each rule."""
+
+
+def manager_rights(kinds: Iterable[str], namespace: str) -> set[Right]:
+    """The rights of :data:`MANAGER_ROLE` on some kinds, in a namespace or, if that is empty, in all."""
+    plurals = {f"{kind.lower()}s" for kind in kinds}
+    found = role_rights(MANAGER_ROLE, namespace)
+    return {one for one in found if one.resource.removesuffix("/status") in plurals}
+
 
 ROLES = (VIEWER_ROLE, MANAGER_ROLE)
 INSTALL_COMMAND = (

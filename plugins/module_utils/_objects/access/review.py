@@ -9,13 +9,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Resource
+from ..._cluster.cluster import Cluster, Object, Resource
 from ..._cluster.errors import ApiUnavailable, ClusterError, KindNotServed
 from ..._cluster.served_versions import served_resource
 from ..._errors import LifecycleError
 from ..._threads import map_in_threads
 from .rights import Resources, Right, access_review
 from .roles import Subject, granting_roles, rights_problem, roles_as_yaml
+
+
+class MissingRights(LifecycleError):
+    """The user lacks rights that some work needs, so it has written nothing."""
 
 
 def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
@@ -27,11 +31,11 @@ def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
         what: the work, such as ``deletion``.
 
     Raises:
-        LifecycleError: some are missing; the message lists all of them, and ends with the roles to grant.
+        MissingRights: the message lists all of them, and ends with the roles to grant.
     """
     missing = missing_rights(cluster, needed)
     if missing:
-        raise LifecycleError(f"nothing was written: {told_with_grants(cluster, missing, what)[0]}")
+        raise MissingRights(f"nothing was written: {told_with_grants(cluster, missing, what)[0]}")
 
 
 def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) -> tuple[str, str]:
@@ -43,28 +47,42 @@ def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) ->
 
 
 def missing_rights(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
-    """The rights among these that the user lacks: one question if the user may do everything."""
-    asked = set(needed)
-    if not asked or _may(cluster, Right("*", "*", "*")):
-        return set()
+    """The rights among these that the user lacks: one question if all are granted in the whole cluster."""
+    if not (missing := set(needed)):
+        return missing
+    # In a namespace that does not exist, only rights granted in the whole cluster count.
+    wide = _review(cluster, "kyma-lifecycle-anywhere")
+    missing = not_granted(missing, wide[0])
+    places = sorted({right.namespace for right in missing if right.namespace})
+    found = map_in_threads(lambda place: _review(cluster, place), places)
+    reviews = {"": wide, **dict(zip(places, found, strict=True))}
+    missing = {right for right in missing if not_granted([right], reviews[right.namespace][0])}
+    if all(is_whole for _rules, is_whole in reviews.values()):
+        return missing
+    # An authorizer that cannot list rules, such as a webhook, can still be asked about each right.
+    nowhere = _refused(cluster, {right.everywhere() for right in missing})
+    return _refused(cluster, (right for right in missing if right.everywhere() in nowhere))
 
-    def refused(rights: Iterable[Right]) -> set[Right]:
-        ordered = sorted(rights)
-        answers = map_in_threads(lambda right: _may(cluster, right), ordered)
-        return {right for right, allowed in zip(ordered, answers, strict=True) if not allowed}
 
-    nowhere = refused({right.everywhere() for right in asked})
-    return refused({right for right in asked if right.namespace and right.everywhere() in nowhere}) | {
-        right for right in asked if not right.namespace and right in nowhere
-    }
+def _review(cluster: Cluster, namespace: str) -> tuple[Sequence[Mapping[str, Any]], bool]:
+    """The rules by which the user has rights in a namespace, and whether these are all."""
+    kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
+    status = _status(cluster, {**kind, "metadata": {}, "spec": {"namespace": namespace}})
+    return status.get("resourceRules") or (), not status.get("incomplete", True)
 
 
-def _may(cluster: Cluster, right: Right) -> bool:
-    try:
-        answer = cluster.create(access_review(right), dry_run=True)
-    except KindNotServed:
-        return True
-    return bool((answer.get("status") or {}).get("allowed"))
+def _refused(cluster: Cluster, rights: Iterable[Right]) -> set[Right]:
+    ordered = sorted(rights)
+    answers = map_in_threads(lambda right: _status(cluster, access_review(right)), ordered)
+    return {right for right, answer in zip(ordered, answers, strict=True) if not answer.get("allowed", True)}
+
+
+def _status(cluster: Cluster, review: Object) -> Mapping[str, Any]:
+    """The answer to a review; empty if the server answers none, as its authorizer allows everything."""
+    status: Mapping[str, Any] = {}
+    with suppress(KindNotServed):
+        status = cluster.create(review, dry_run=True)["status"]
+    return status
 
 
 def _user(cluster: Cluster) -> str:
@@ -105,23 +123,16 @@ def known_resources(cluster: Cluster) -> Resources:
 
 
 def not_granted(rights: Iterable[Right], rules: Sequence[Mapping[str, Any]]) -> set[Right]:
-    """The rights among these that no rule grants.
-
-    Args:
-        rights: the needed ones; their namespaces don't matter.
-        rules: ``resourceRules`` of a SelfSubjectRulesReview.
-    """
+    """The rights among these, in any namespace, that no rule of a SelfSubjectRulesReview grants."""
     return {right for right in rights if not any(_grants(rule, right) for rule in rules)}
 
 
 def _grants(rule: Mapping[str, Any], right: Right) -> bool:
     names = rule.get("resourceNames") or ()
-    subresource = right.resource.partition("/")[2]
-    wanted = (right.resource, *((f"*/{subresource}",) if subresource else ()))
     return (
         _has(rule.get("verbs"), right.verb)
         and _has(rule.get("apiGroups"), right.group)
-        and _has(rule.get("resources"), *wanted)
+        and _has(rule.get("resources"), right.resource, f"*/{right.resource.partition('/')[2]}")
         and (not names or right.name in names)
     )
 

@@ -42,14 +42,6 @@ class Right(NamedTuple):
         return self._replace(namespace="")
 
 
-def diagnosis_rights() -> set[Right]:
-    """The rights to find out why something is not healthy.
-
-    No plan asks for them, as a run works without them. The shipped role for deployers grants them.
-    """
-    return {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
-
-
 def write_rights(rights: Iterable[Right]) -> set[Right]:
     """The rights among these that write."""
     return {right for right in rights if right.verb not in READ}

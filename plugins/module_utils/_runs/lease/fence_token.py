@@ -12,20 +12,19 @@ while it holds the lease.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..._cluster.boot_clock import boot_clock
 from ..._cluster.cluster import GROUP, Cluster, Object, WriteTerms
-from ..._cluster.errors import ClusterError, Conflict, Forbidden, KindNotServed, NotFound
+from ..._cluster.errors import ClusterError, Conflict, Forbidden, NotFound
 from ..._cluster.fence import FencedCluster
 from ..._cluster.fields.written_by import is_written_by
-from ..._objects.access.review import missing_rights, not_granted
+from ..._objects.access.review import missing_rights
 from ..._objects.access.rights import Right
 from ..._objects.access.roles import in_words
-from ..._threads import map_in_threads
 from .held_lease import HeldLease
 from .lease import LIFECYCLE_NAMESPACE
 
@@ -182,7 +181,8 @@ def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Rig
     fence = Fence(account, secret["metadata"]["name"], secret["metadata"]["uid"])
     try:
         token = RunToken(cluster, fence)
-        missing = _missing(token, rights)
+        token.authorization()
+        missing = in_words(missing_rights(token.writing, rights))
     except (Forbidden, NotFound) as refusal:
         missing = [str(refusal.api_message)]
         why = f"the user gets no token of the ServiceAccount {named}"
@@ -251,48 +251,3 @@ def fenced_cluster(
     token = token or RunToken(cluster, fence)
     token.tenure = tenure
     return FencedCluster(token.writing, tenure)
-
-
-def _missing(token: RunToken, rights: Collection[Right]) -> Sequence[str]:
-    """Those of some rights, in words, that a token does not have.
-
-    Raises:
-        ApiError: there is no such token.
-    """
-    token.authorization()
-    try:
-        # In a namespace that does not exist, only rights granted in the whole cluster count.
-        wide = _review(token, f"{LIFECYCLE_NAMESPACE}-anywhere")
-        missing = not_granted(rights, wide.rules)
-        # A review of a namespace lists the rights that roles grant in that namespace only.
-        places = sorted({right.namespace for right in missing if right.namespace})
-        reviews = dict(zip(places, map_in_threads(lambda place: _review(token, place), places), strict=True))
-    except KindNotServed:
-        return ()
-    missing = {
-        right
-        for right in missing
-        if not right.namespace or not_granted([right], reviews[right.namespace].rules)
-    }
-    if not all(review.is_whole for review in (wide, *reviews.values())):
-        # An authorizer that cannot list rules, such as a webhook, can still be asked about each right.
-        missing = missing_rights(token.writing, missing)
-    return in_words(missing)
-
-
-class _Review(NamedTuple):
-    """What a token is granted: the rules, and whether these are all."""
-
-    rules: Sequence[Mapping[str, Any]]
-    is_whole: bool
-
-
-def _review(token: RunToken, namespace: str) -> _Review:
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectRulesReview",
-        "metadata": {},
-        "spec": {"namespace": namespace},
-    }
-    status = token.writing.create(review, dry_run=True).get("status") or {}
-    return _Review(status.get("resourceRules") or (), not status.get("incomplete"))

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._errors import LifecycleError
 from ..._job_models.storage.definition import API_VERSION
 from ..._job_models.storage.storage_definition import DEFINITIONS, INSTALL_COMMAND, MANAGER_ROLE, STORE_KINDS
+from ..._objects.access.review import demand
+from ..._objects.access.rights import Right
 from ..._store.counters import JobCounter, store_metrics
 from ..._store.snapshot import StoreSnapshot, read_snapshot
 from ..._text import one_line
@@ -102,6 +106,22 @@ def _refuse_lost_kinds(cluster: Cluster) -> None:
             f" {', '.join(lost)}, and what was stored as such is lost. Install the store again, and then"
             f" create the definitions of what runs:\n{INSTALL_COMMAND}\n{IMPORT_COMMAND}"
         )
+
+
+class RightsGuard:
+    """A :class:`WriteFence` that demands all rights of some work before its first write."""
+
+    def __init__(self, cluster: Cluster, rights: Iterable[Right], what: str) -> None:
+        self._cluster = cluster
+        self._unchecked = set(rights)
+        self._what = what
+        self._lock = threading.Lock()
+
+    def guard_write(self) -> AbstractContextManager[None]:
+        with self._lock:
+            demand(self._cluster, self._unchecked, self._what)
+            self._unchecked.clear()
+        return nullcontext()
 
 
 def counter_rows(counters: Mapping[str, JobCounter]) -> list[dict[str, Any]]:

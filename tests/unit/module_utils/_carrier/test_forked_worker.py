@@ -30,7 +30,7 @@ def ignore(_line: ProgressLine) -> None:
 
 
 def wait_for(condition: Asked) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not condition():
         if time.monotonic() > end:
             raise TimeoutError

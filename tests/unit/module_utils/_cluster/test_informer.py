@@ -19,12 +19,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.informer import Informer, Subject
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )
 
+from tests.support.clock import FOREVER
 from tests.support.eventually import eventually
 
 CONFIG_MAPS = Subject("v1", "ConfigMap", "default")
@@ -55,6 +57,8 @@ CRD = {
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(module, "LONGEST_PAUSE", 0.05)
+    # What ends in time does not need it.
+    monkeypatch.setattr(module, "STOP_SECONDS", 60.0)
 
 
 def config_map(name: str = "a", labels: dict[str, str] | None = None, **data: str) -> Object:
@@ -298,15 +302,23 @@ class TestTrouble:
             assert seen.changes[2:] == [({"k": "1"}, {"k": "2"}), ({"k": "1"}, None)]
 
     def test_attempts_grow_rare(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(module, "LONGEST_PAUSE", 10.0)
+        pauses: list[float] = []
+
+        class Impatient(StopSignal):
+            def wait(self, seconds: float) -> bool:
+                pauses.append(seconds)
+                return super().wait(0.001)
+
+        monkeypatch.setattr(module, "StopSignal", Impatient)
+        monkeypatch.setattr(module, "LONGEST_PAUSE", 0.16)
         cluster = MemoryCluster()
         refusal = Forbidden("watch ConfigMap", status=403)
         cluster.fail_when(lambda request: request.verb == "watch", refusal)
         with informed(cluster) as (_informer, seen):
-            time.sleep(1)
-            # After 0.01 s, 0.02 s, 0.04 s, ...
-            assert 4 <= len(seen.errors) <= 8
+            eventually(lambda: len(pauses) > 6)
             assert set(seen.errors) == {refusal}
+        for pause, middle in zip(pauses, (0.01, 0.02, 0.04, 0.08, 0.16, 0.16), strict=False):
+            assert 0.8 * middle <= pause <= 1.2 * middle
 
     def test_a_watch_that_ends_at_once_does_not_spin(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "LONGEST_PAUSE", 10.0)
@@ -362,25 +374,22 @@ class TestTrouble:
 class TestStopping:
     def test_it_does_not_wait_for_the_watch(self) -> None:
         cluster = MemoryCluster(config_map(k="1"))
-        with informed(cluster) as (informer, seen):
+        with informed(cluster, watch_seconds=lambda: FOREVER) as (informer, seen):
             eventually(lambda: cluster.requests[-1].verb == "watch")
-            time.sleep(0.05)
-            began = time.monotonic()
             informer.stop()
-            assert time.monotonic() - began < 0.5
+            assert not informer._thread.is_alive()
             cluster.delete("v1", "ConfigMap", "a", "default")
             assert len(seen.changes) == 1
 
     def test_it_does_not_wait_for_the_server(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(module, "FIRST_PAUSE", 30.0)
+        monkeypatch.setattr(module, "FIRST_PAUSE", FOREVER)
         cluster = MemoryCluster()
         cluster.fail_when(lambda _request: True, Unreachable("away"))
         with informed(cluster, synced=False) as (informer, seen):
             eventually(lambda: seen.errors)
             assert not informer.wait_until_synced(0.01)
-            began = time.monotonic()
             informer.stop()
-            assert time.monotonic() - began < 0.5
+            assert not informer._thread.is_alive()
 
     def test_a_change_may_stop_it(self) -> None:
         cluster, seen = MemoryCluster(config_map("a", k="1"), config_map("b", k="1")), list[object]()
@@ -391,7 +400,7 @@ class TestStopping:
 
         informer = Informer(cluster, CONFIG_MAPS, stop)
         informer.start()
-        informer._thread.join(5)
+        informer._thread.join(60)
         assert not informer._thread.is_alive()
         assert len(seen) == 1
 

@@ -83,7 +83,7 @@ def test_whatever_is_changed_is_noticed(how: str) -> None:
 
 def test_those_who_ask_at_once_wait_for_one_answer() -> None:
     asked: list[str] = []
-    everybody = threading.Barrier(8, timeout=5)
+    everybody = threading.Barrier(8, timeout=60)
 
     class Slow(MemoryCluster):
         def list(self, *args: Any, **how: Any) -> Page:

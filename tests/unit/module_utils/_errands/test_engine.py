@@ -44,6 +44,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     LIFECYCLE_NAMESPACE,
 )
 
+from tests.support.clock import FOREVER
 from tests.support.eventually import eventually
 from tests.support.extent import IS_FULL
 from tests.support.hooked_cluster import HookedCluster
@@ -224,10 +225,8 @@ class TestWorking:
             played.create(errand_object("slow"))
             eventually(lambda: "slow-1" in played.job_names())
             played.writes_output(None)
-            changed = time.monotonic()
             played.cluster.patch("v1", "ConfigMap", "config", NAMESPACE, {"data": {"a": "2"}})
             eventually(lambda: "app-2" in played.made_jobs())
-            assert time.monotonic() - changed < 2
 
     def test_of_many_that_are_due_all_get_their_jobs_before_anything_else(
         self, played: PlayedErrands
@@ -502,7 +501,7 @@ class TestTrouble:
         with engine(played.cluster) as running:
             eventually(lambda: running.states("Secret"))
             running.cancel()
-            running.join(3)
+            running.join()
         assert holder(played) == ""
 
     def test_a_metrics_file_that_can_not_be_written_is_told_once(self, played: PlayedErrands) -> None:
@@ -583,11 +582,11 @@ class TestEnding:
         def hold(_number: int, call: Call) -> None:
             if call.verb == "create" and call.kind == "Job":
                 begun.set()
-                assert released.wait(10)
+                assert released.wait(60)
 
         played.create(errand_object())
         with engine(HookedCluster(played.cluster, before=hold)) as running:
-            assert begun.wait(10)
+            assert begun.wait(60)
             running.cancel()
             time.sleep(0.2)
             assert not running.has_ended
@@ -609,17 +608,15 @@ class TestEnding:
         def hang(_number: int, call: Call) -> None:
             if call.verb == "create" and call.kind == "Job":
                 begun.set()
-                released.wait(20)
+                released.wait(FOREVER)
 
         for number in range(4):
             played.create(errand_object(f"errand-{number}"))
         with engine(HookedCluster(played.cluster, before=hang), workers=4) as running:
-            assert begun.wait(10)
+            assert begun.wait(60)
             time.sleep(0.2)
             running.cancel()
-            begin = time.monotonic()
-            running.join(5)
-            assert time.monotonic() - begin < 3
+            running.join()
         # A write that has no answer yet leaves the lease to expire, and no other one follows it.
         assert holder(played)
         released.set()
@@ -636,7 +633,7 @@ class TestEnding:
             with engine(played.cluster) as second:
                 eventually(lambda: "standing by" in second.states())
                 second.cancel()
-                second.join(3)
+                second.join()
             assert holder(played)
 
     def test_outputs_are_read_and_written_by_the_engine(self, played: PlayedErrands) -> None:

@@ -20,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.due_run im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
     Errand,
     ErrandStatus,
+    OutputNote,
     Phase,
     Run,
     RunReason,
@@ -35,6 +36,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_vie
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.next_steps import next_steps
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import is_news
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import (
+    AdoptPod,
     CreateJob,
     DeleteJob,
     RenewHold,
@@ -198,6 +200,18 @@ def test_what_is_left_after_a_run() -> None:
     assert kinds(steps(overdue, job=job(**ended))) == ["WriteStatus Failed"]
     earlier = job("old", "app-0")
     assert steps(failed, job=job(), earlier_jobs=(earlier,)) == (DeleteJob("app-0", "old"),)
+    going = job()
+    going["metadata"]["deletionTimestamp"] = "2026-11-25T01:00:00Z"
+    assert kinds(steps(succeeded, job=going)) == ["WriteStatus Succeeded"]
+
+
+def test_the_pod_of_a_succeeded_run_is_adopted_once() -> None:
+    succeeded = errand("manual", after())
+    of_job = {"uid": "j", "kind": "Job", "controller": True}
+    pod = {"metadata": {"name": "p", "ownerReferences": [of_job]}, "status": {"phase": "Succeeded"}}
+    assert steps(succeeded, job=job(), pod=pod) == (AdoptPod(pod), DeleteJob("app-1", "j"))
+    adopted = {**pod, "metadata": {"name": "p", "ownerReferences": [of_job, {"uid": "u", "kind": "Errand"}]}}
+    assert steps(succeeded, job=job(), pod=adopted) == (DeleteJob("app-1", "j"),)
 
 
 def test_a_new_run_takes_the_place_of_the_job_of_the_last() -> None:
@@ -215,16 +229,30 @@ def test_the_now_is_set_back_only_by_the_run_of_its_generation() -> None:
     assert kinds(steps(errand("now", after(run(generation=2)))))[-1] == "CreateJob"
 
 
-def test_holding_containers_are_told_to_hold_on_while_others_run() -> None:
-    files = {"main": {"f": {"name": "x"}}, "b": {"f": {"name": "y"}}}
-    output = {"outputMap": files, "holdSeconds": 100}
-    one = errand("once", output=output, containers=[container(), container("b")])
+BEGAN: Object = {"running": {"startedAt": "2026-11-25T00:59:00Z"}}
+SUCCESS: Object = {"terminated": {"exitCode": 0, "finishedAt": "2026-11-25T00:59:01Z"}}
+FAILURE: Object = {"terminated": {"exitCode": 3, "finishedAt": "2026-11-25T00:59:01Z"}}
+PULLS: Object = {"waiting": {"reason": "ContainerCreating"}}
+COMPLETE: Object = {"conditions": [{"type": "Complete", "status": "True"}]}
+
+
+def view_of_run(
+    output: Object, states: dict[str, Object], *, has_output: bool = False, **status: Any
+) -> ErrandView:
+    """An errand whose run 1 is open, with its Job.
+
+    Args:
+        output: of the errand.
+        states: of the pod's containers; without any, there is no pod.
+        has_output: whether the output of the run is written.
+        status: of the Job.
+    """
+    own = [container(name) for name in output["outputMap"]]
+    one = errand("once", output=output, containers=own)
     [_noted, create] = steps(one)
     assert isinstance(create, CreateJob)
-    one = replace(one, status=ErrandStatus(Phase.RUNNING, run=run(None)))
-    began = {"running": {"startedAt": "2026-11-25T00:59:00Z"}}
-    ended = {"terminated": {"exitCode": 0, "finishedAt": "2026-11-25T00:59:01Z"}}
-    states = {"main": ended, "b": began, "hold-main": began, "hold-b": began}
+    made = {**job(startTime="2026-11-25T00:59:00Z", **status), "spec": create.job["spec"]}
+    made["metadata"] |= {"annotations": create.job["metadata"]["annotations"]}
     pod = {
         "metadata": {"name": "p", "namespace": "shop", "ownerReferences": [{"uid": "j", "controller": True}]},
         "spec": create.job["spec"]["template"]["spec"],
@@ -234,14 +262,54 @@ def test_holding_containers_are_told_to_hold_on_while_others_run() -> None:
             "containerStatuses": [{"name": name, "state": state} for name, state in states.items()],
         },
     }
-    made = {**job(startTime="2026-11-25T00:59:00Z"), "spec": create.job["spec"]}
-    made["metadata"] |= {"annotations": create.job["metadata"]["annotations"]}
-    view = ErrandView(one, NOW, job=made, pod=pod)
+    opened = run(None, output=OutputNote(("x",)) if has_output else None)
+    one = replace(one, status=ErrandStatus(Phase.RUNNING, run=opened))
+    return ErrandView(one, NOW, job=made, pod=pod if states else None)
+
+
+def test_holding_containers_are_told_to_hold_on_while_others_run() -> None:
+    files = {"main": {"f": {"name": "x"}}, "b": {"f": {"name": "y"}}}
+    states = {"main": SUCCESS, "b": BEGAN, "hold-main": BEGAN, "hold-b": BEGAN}
+    view = view_of_run({"outputMap": files, "holdSeconds": 100}, states)
     assert RenewHold("p", ("hold-b", "hold-main")) not in next_steps(view).steps
     later = replace(view, now=NOW + timedelta(seconds=41))
     assert RenewHold("p", ("hold-b", "hold-main")) in next_steps(later).steps
     renewed = replace(later, renewed=later.now)
     assert RenewHold("p", ("hold-b", "hold-main")) not in next_steps(renewed).steps
+
+
+def end_of(view: ErrandView) -> str:
+    """How the run ends now; empty if it does not."""
+    for step in next_steps(view).steps:
+        if isinstance(step, WriteStatus) and step.status.run and step.status.run.outcome:
+            assert step.status.run.outcome.is_success is (step.status.phase is Phase.SUCCEEDED)
+            return step.status.run.outcome.reason
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("states", "more", "expected"),
+    [
+        # Its Job has succeeded, and the pod is gone.
+        ({}, COMPLETE, "OutputLost"),
+        ({}, {**COMPLETE, "has_output": True}, "Completed"),
+        # The holding container has not begun yet.
+        ({"main": SUCCESS, "hold-main": PULLS}, {}, ""),
+        ({"main": SUCCESS, "hold-main": PULLS}, COMPLETE, "OutputLost"),
+        # It has ended before the output was read.
+        ({"main": SUCCESS, "hold-main": SUCCESS}, {}, "OutputLost"),
+        ({"main": SUCCESS, "hold-main": SUCCESS}, {"has_output": True}, "Completed"),
+        ({"main": BEGAN, "hold-main": FAILURE}, {}, ""),
+        # The failure of the container itself says more.
+        ({"main": FAILURE, "hold-main": FAILURE}, {}, "ContainerFailed"),
+        ({"main": FAILURE, "hold-main": BEGAN}, {"has_output": True}, "ContainerFailed"),
+    ],
+)
+def test_no_run_succeeds_whose_output_is_lost(
+    states: dict[str, Object], more: dict[str, Any], expected: str
+) -> None:
+    output = one_file() | {"writeOnFailure": True}
+    assert end_of(view_of_run(output, states, **more)) == expected
 
 
 @pytest.mark.parametrize(

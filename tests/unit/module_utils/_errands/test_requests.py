@@ -31,6 +31,7 @@ from tests.support.played_errands import (
     reading,
 )
 from tests.support.played_jobs import ContainerRun
+from tests.support.single_rights import LimitedCluster, single_rights
 
 COPIES = 40
 
@@ -81,6 +82,22 @@ def test_a_change_of_metadata_costs_its_readers_a_few_requests_once() -> None:
         reconcile_all(Reconciler(played.cluster, index), index.keys())
         # One reads it, and the next writes what was seen.
         assert len(played.cluster.requests) == most * COPIES
+
+
+def test_rights_are_asked_for_once_in_a_while_and_only_for_runs() -> None:
+    played = PlayedErrands()
+    played.create(config_map("config", a="1"))
+    played.create(errand_object("a", strategy="manual"))
+    for name in ("first", "second", "third"):
+        played.create(errand_object(name))
+    limited = LimitedCluster(played.cluster, single_rights(ENGINE_ROLE["rules"]))
+    index = read_index(limited)
+    reconciler = Reconciler(limited, index)
+    keys, asked = index.keys(), dict[str, int]()
+    for key in keys:
+        reconciler.reconcile(key)
+        asked[key.name] = limited.reviews
+    assert asked == {"a": 0, "first": 1, "second": 1, "third": 1}
 
 
 class RightsOf(HookedCluster):

@@ -149,7 +149,7 @@ def test_a_worker_that_waits_is_woken_for_what_is_due_earlier() -> None:
     worker.start()
     time.sleep(0.05)
     queue.add_after("early", 0.05)
-    worker.join(5)
+    worker.join(60)
     assert found == ["early"]
 
 
@@ -161,7 +161,7 @@ def test_closing_ends_all_workers_and_hands_out_nothing_more() -> None:
         worker.start()
     queue.close()
     for worker in workers:
-        worker.join(5)
+        worker.join(60)
     queue.add("a")
     assert [*found, queue.take()] == [None] * 4
 
@@ -202,12 +202,12 @@ def test_nothing_is_lost_and_nothing_is_worked_on_by_two(monkeypatch: pytest.Mon
         with lock:
             wanted[item] += 1
         queue.add(item)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while seen != wanted and time.monotonic() < end:
         time.sleep(0.01)
     queue.close()
     for worker in workers:
-        worker.join(5)
+        worker.join(60)
     assert (problems, seen) == ([], wanted)
 
 
@@ -239,5 +239,5 @@ def test_a_worker_that_waits_gets_the_next_slow_item_once_the_one_before_is_done
     thread.join(0.1)
     assert found == []
     queue.done("a")
-    thread.join(5)
+    thread.join(60)
     assert found == ["b"]

@@ -22,6 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
+from tests.support.clock import FOREVER
 from tests.support.migrations import Told, config_map, migration, setting
 
 
@@ -76,9 +77,7 @@ def test_other_errors_are_worth_no_attempt() -> None:
 
 def test_it_gives_up_where_the_delay_is_longer_than_the_time_that_is_left() -> None:
     flaky = Flaky(99)
-    started = time.monotonic()
-    outcome = retried(flaky, timeout=0.3, delay=5)
-    assert time.monotonic() - started < 0.25
+    outcome = retried(flaky, timeout=FOREVER, delay=2 * FOREVER)
     assert (outcome.state, outcome.error, len(flaky.calls)) == ("failed", "not yet", 1)
 
 
@@ -86,10 +85,8 @@ def test_a_cancellation_wakes_it_from_its_delay() -> None:
     told, flaky = Told(), Flaky(99)
     timer = threading.Timer(0.1, told.stop.set)
     timer.start()
-    started = time.monotonic()
-    outcome = retried(flaky, told, delay=8)
+    outcome = retried(flaky, told, timeout=2 * FOREVER, delay=FOREVER)
     timer.join()
-    assert time.monotonic() - started < 2
     # What was begun may be tried once more, as it may be all that is missing.
     assert (outcome.state, outcome.error, len(flaky.calls)) == ("cancelled", "not yet", 2)
 
@@ -102,14 +99,12 @@ def test_a_rehearsal_does_not_wait_between_attempts() -> None:
     flaky = Flaky(3)
 
     def work(ctx: Context) -> None:
-        ctx.retry(flaky, delay=10)
+        ctx.retry(flaky, delay=FOREVER)
         ctx.cluster.apply(config_map("retries"))
 
-    started = time.monotonic()
     [outcome] = run_migrations(
-        [migration("retries", run=work, timeout=300)], setting(MemoryCluster(), rehearsal=True)
+        [migration("retries", run=work, timeout=30 * FOREVER)], setting(MemoryCluster(), rehearsal=True)
     )
-    assert time.monotonic() - started < 1
     assert (outcome.state, len(flaky.calls)) == ("done", 4)
 
 

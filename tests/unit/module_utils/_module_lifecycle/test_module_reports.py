@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
@@ -18,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, module, module_info
 
+from tests.support.clock import FOREVER
 from tests.support.driver import config_map, custom, release
 from tests.support.memory_modules import (
     CATALOG,
@@ -231,9 +231,7 @@ def test_a_deletion_that_is_not_to_wait_does_not(held: str) -> None:
     publish(someone, "1.0.0", [*manifest("1.0.0"), custom("Nats", "own")])
     someone.manage()
     hold(someone, held)
-    started = time.monotonic()
-    result = someone.manage(state="absent", wait=False, timeout=60)
-    assert time.monotonic() - started < 5
+    result = someone.manage(state="absent", wait=False, timeout=FOREVER)
     assert (result.get("failed", False), someone.module_record.status.state) == (False, "Deleting")
     assert "The next run continues" in someone.module_record.status.message
     assert any(held in line for line in someone.module_record.status.blockers)
@@ -249,9 +247,7 @@ def test_nor_does_it_wait_for_the_operator_and_the_rest(monkeypatch: pytest.Monk
     someone.manage()
     other = someone.cluster.with_field_manager("kubectl")
     other.patch(*MANAGER, {"metadata": {"finalizers": ["nats/hold"]}})
-    started = time.monotonic()
-    result = someone.manage(state="absent", wait=False, timeout=60)
-    assert time.monotonic() - started < 5
+    result = someone.manage(state="absent", wait=False, timeout=FOREVER)
     assert (result.get("failed", False), someone.module_record.status.state) == (False, "Deleting")
     assert "still being deleted" in someone.module_record.status.message
     assert "does not run" not in str(result)
@@ -274,16 +270,14 @@ def test_a_refusal_is_an_error_without_waiting_too() -> None:
 # Managed again
 
 
-@pytest.mark.parametrize("options", [{"timeout": 0.5}, {"timeout": 60, "wait": False}])
+@pytest.mark.parametrize("options", [{"timeout": 0.5}, {"timeout": FOREVER, "wait": False}])
 def test_managed_again_while_the_old_configuration_is_held_is_a_warning(options: dict[str, Any]) -> None:
     someone = user()
     someone.manage()
     hold(someone)
     someone.manage(state="absent", wait=False)
     for _run in range(2):
-        started = time.monotonic()
         result = someone.manage(**options)
-        assert time.monotonic() - started < 10
         assert (result.get("failed", False), someone.module_record.status.state) == (False, "Warning")
         for words in ("Nats kyma-system/default", "still being deleted", "nats/hold"):
             assert words in someone.module_record.status.message
@@ -420,11 +414,9 @@ def test_the_deletion_of_all_gives_modules_a_time_of_their_own() -> None:
     someone.deploy()
     someone.manage()
     hold(someone)
-    started = time.monotonic()
     result = someone.task(
-        component.DEFINITION, names=["*"], state="absent", timeout=60.0, modules_timeout=0.5
+        component.DEFINITION, names=["*"], state="absent", timeout=FOREVER, modules_timeout=0.5
     )
-    assert time.monotonic() - started < 20
     assert "nats/hold" in result["msg"]
     assert someone.cluster.get(*MANAGER)
 

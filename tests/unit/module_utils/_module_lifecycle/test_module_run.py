@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import read_module_records
@@ -334,17 +334,32 @@ def test_no_template_associates_our_records_with_its_module() -> None:
     assert someone.cluster.list(API_VERSION, "Run").items
 
 
-def by_hand(someone: User) -> None:
+def by_hand(someone: User, version: str = "1.0.0") -> None:
     """Install the module as a person does."""
     cluster = someone.cluster.with_field_manager("kubectl")
     cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    for obj in manifest("1.0.0"):
+    for obj in manifest(version):
         meta = (
             obj["metadata"]
             if obj["kind"].startswith("Custom")
             else {"namespace": NAMESPACE, **obj["metadata"]}
         )
         cluster.apply({**obj, "metadata": meta})
+
+
+def test_a_version_that_others_install_after_the_plan_is_left_alone() -> None:
+    someone = user()
+
+    def install_newer(_cluster: Cluster, event: Event) -> None:
+        if (event.type, event.object["kind"]) == ("ADDED", "Run"):
+            by_hand(someone, "2.0.0")
+
+    memory(someone).on_write(install_newer)
+    result = someone.manage()
+    assert "since the run was planned, others have changed what runs of nats" in result["msg"]
+    live = someone.cluster.get("v1", "ConfigMap", "settings", NAMESPACE)
+    assert live
+    assert live["data"]["version"] == "2.0.0"
 
 
 def test_what_is_adopted_as_it_is_is_said_and_its_configuration_is_a_change() -> None:

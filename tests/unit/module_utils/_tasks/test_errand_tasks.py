@@ -265,3 +265,23 @@ def test_a_run_that_starts_and_ends_in_one_call_has_a_duration_once(cluster: Mem
         [("default/backup", "failed")],
         [],
     ]
+
+
+def test_the_check_of_a_run_with_a_secret_writes_nothing_and_shows_the_run(cluster: MemoryCluster) -> None:
+    cluster.create(
+        {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "namespace": "default"}, "data": {}}
+    )
+    template = deep_copy(TEMPLATE)
+    template["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [{"secretRef": {"name": "a"}}]
+    call(
+        cluster,
+        **{**ONE, "template": template},
+        trigger="once",
+        update_on_config_change=True,
+        wait=False,
+        reconcile=False,
+    )
+    cluster.requests.clear()
+    rehearsed = call(cluster, reconcile_errands.DEFINITION, check=True)
+    assert rehearsed["errands"][0]["steps"] == ["record phase Running of run 1", "create Job backup-1"]
+    assert [one for one in cluster.requests if one.writes] == []

@@ -30,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
     DEFINITIONS,
     INSTALL_COMMAND,
+    MANAGER_ROLE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
@@ -61,8 +62,11 @@ from tests.support.job_store import (
     roll_out,
     store_cluster,
 )
+from tests.support.single_rights import LimitedCluster, single_rights
 
 FORBIDDEN = api_error("do it", 403, {"reason": "Forbidden", "message": "you may not do it"})
+MISSING = ("delete", "deployments")
+"""A verb and a resource of a right that some users lack."""
 WEB: dict[str, Any] = {"name": "web", "type": "continuous", "image": "nginx:1", "port": 8080}
 BACKUP: dict[str, Any] = {"name": "backup", "type": "scheduled", "image": "busybox:1", "schedule": "@daily"}
 
@@ -301,6 +305,39 @@ def test_a_service_of_extra_must_be_found_again(
     else:
         assert not done.get("failed"), done
         assert not call(cluster, jobs=[job])["changed"]
+
+
+def test_rights_are_asked_for_once_before_the_first_write_and_not_without_one(cluster: MemoryCluster) -> None:
+    limited = LimitedCluster(cluster, single_rights(MANAGER_ROLE["rules"]))
+    options: dict[str, Any] = {"namespace": "shop", "jobs": [WEB, BACKUP]}
+    for check, reviews in ((True, 1), (False, 2), (False, 2)):
+        assert not call(limited, check=check, **options).get("failed")
+        assert limited.reviews == reviews
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_a_missing_right_is_named_before_anything_is_written(
+    cluster: MemoryCluster, state: str, check: bool
+) -> None:
+    call(cluster, namespace="shop", jobs=[WEB])
+    cluster.requests.clear()
+    rights = [one for one in single_rights(MANAGER_ROLE["rules"]) if (one.verb, one.resource) != MISSING]
+    jobs = [{**WEB, "image": "nginx:2"}, BACKUP] if state == "present" else [{"name": "web"}]
+    refused = call(LimitedCluster(cluster, rights), check=check, namespace="shop", jobs=jobs, state=state)
+    assert refused["msg"].startswith(
+        "nothing was written: the user lacks rights that this change of jobs needs:"
+    )
+    assert "delete deployments.apps in shop\n" in refused["msg"]
+    assert [one for one in cluster.requests if one.writes] == []
+
+
+def test_a_job_of_another_type_needs_no_such_right(cluster: MemoryCluster) -> None:
+    call(cluster, namespace="shop", jobs=[WEB])
+    rights = [one for one in single_rights(MANAGER_ROLE["rules"]) if (one.verb, one.resource) != MISSING]
+    limited = LimitedCluster(cluster, rights)
+    assert not call(limited, namespace="shop", jobs=[BACKUP]).get("failed")
+    assert call(limited, namespace="shop", jobs=[BACKUP], prune=True)["failed"]
 
 
 def test_each_job_needs_a_namespace(cluster: MemoryCluster) -> None:

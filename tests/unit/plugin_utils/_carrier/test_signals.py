@@ -88,7 +88,7 @@ def test_a_signal_leaves_no_lock_taken_while_a_worker_hands_over_what_it_has_to_
     killed, lock = context.Event(), context.Lock()
     worker = context.Process(target=one_of_ansibles_workers, args=(taking_up, killed, lock))
     worker.start()
-    worker.join(10)
+    worker.join(60)
     lived = not taking_up
     assert (killed.is_set(), worker.exitcode, lock.acquire(timeout=0.1)) == (lived, 0 if lived else 1, lived)
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -262,10 +261,8 @@ def test_an_author_hears_of_it(
     assert said in str(caught.value)
 
 
-def test_a_good_one_stands_them_all_in_milliseconds() -> None:
-    began = time.monotonic()
+def test_a_good_one_stands_them_all() -> None:
     assert_migration(bad.MoveToken, BEFORE, AFTER, stays=BEFORE)
-    assert time.monotonic() - began < 2.0
 
 
 def test_no_value_of_a_secret_is_told() -> None:

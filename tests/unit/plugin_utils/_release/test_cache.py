@@ -91,7 +91,7 @@ def test_a_long_wait_for_somebody_else_is_told_once(
     cache = ReleaseCache(tmp_path, said.append)
     other = threading.Thread(target=partial(cache.release, "abc", whole, render))
     other.start()
-    begun.wait(5)
+    begun.wait(60)
     cache.release("abc", whole, lambda _there: pytest.fail("read twice"))
     other.join()
     waiting = f"waiting for another host's task, which renders the same release (it holds {tmp_path}/"

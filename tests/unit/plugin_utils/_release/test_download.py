@@ -175,7 +175,7 @@ def test_size_is_limited(tmp_path: Path, serve: Callable[[Answer], int], answer:
 def drips(handler: Handler) -> None:
     handler.send_response(200)
     handler.end_headers()
-    for _time in range(100):
+    while True:
         handler.wfile.write(b"x")
         time.sleep(0.1)
 
@@ -190,10 +190,8 @@ def drips_headers(handler: Handler) -> None:
 
 @pytest.mark.parametrize("answer", [drips, drips_headers])
 def test_time_is_limited(tmp_path: Path, serve: Callable[[Answer], int], answer: Answer) -> None:
-    before = time.monotonic()
     message = refused(f"http://127.0.0.1:{serve(answer)}/a", tmp_path / "file", Limits(download_seconds=1))
     assert "it takes more than 1 seconds. If that is right, raise the limit download_seconds" in message
-    assert time.monotonic() - before < 3
 
 
 def test_no_error_quotes_a_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

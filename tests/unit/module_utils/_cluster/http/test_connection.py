@@ -39,6 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.trans
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from tests.support.apiserver import Reply, Seen, serve, status
+from tests.support.eventually import eventually
 
 SERVER = "https://api.example.org:6443"
 Write = Callable[..., str]
@@ -415,7 +416,7 @@ def test_a_credential_plugin_that_fails(
 
 
 @pytest.mark.parametrize(
-    "hangs", ["time.sleep(60)", "subprocess.run(['sleep', '60'])", "subprocess.Popen(['sleep', '60'])"]
+    "hangs", ["time.sleep(1e6)", "subprocess.run(['sleep', '1e6'])", "subprocess.Popen(['sleep', '1e6'])"]
 )
 def test_a_credential_plugin_that_hangs_is_ended_with_all_that_it_started(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hangs: str
@@ -423,17 +424,13 @@ def test_a_credential_plugin_that_hangs_is_ended_with_all_that_it_started(
     monkeypatch.setattr(credential_plugin, "PLUGIN_SECONDS", 0.5)
     note = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
     user = plugin(tmp_path, f"import subprocess, time\n{note}{hangs}\n", env=[{"name": "A", "value": "b"}])
-    started = time.monotonic()
     with pytest.raises(
         Unconfigured, match=f"credential plugin {sys.executable} gave no answer within"
     ) as told:
         login(kubeconfig=kubeconfig(user))
-    assert time.monotonic() - started < 10
     assert "plugin.py" not in str(told.value)
     group = int((tmp_path / "pid").read_text())
-    while time.monotonic() - started < 10 and any_alive(group):
-        time.sleep(0.02)
-    assert not any_alive(group)
+    eventually(lambda: not any_alive(group))
 
 
 def any_alive(group: int) -> bool:

@@ -26,11 +26,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     may_have_acted,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import remote_command
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login, bearer
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 
 from tests.support.apiserver import Reply, serve, status
+from tests.support.clock import FOREVER
 
 GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 SUCCESS = json.dumps({"status": "Success"}).encode()
@@ -87,8 +89,10 @@ def container(
     try:
         yield LiveCluster(Transport(login)), heads
     finally:
-        thread.join(5)
+        # The other end notices that this one hangs up.
+        thread.join(60)
         listener.close()
+    assert not thread.is_alive()
 
 
 def test_output_and_exit_code() -> None:
@@ -156,18 +160,15 @@ def test_a_command_that_takes_too_long(
     with container(messages, goes_on=goes_on) as (cluster, _seen):
         with pytest.raises(ExecTimeout, match=r"run a command in Pod n/p: it did not end within 0\.3 s"):
             cluster.exec("p", "n", ["sleep"], seconds=0.3)
-        assert 0.3 <= time.monotonic() - begun < 2
-    # The other end has noticed it, too.
-    assert time.monotonic() - begun < 3
+        assert time.monotonic() - begun >= 0.3
 
 
-def test_a_server_that_takes_a_connection_and_says_nothing() -> None:
+def test_a_server_that_takes_a_connection_and_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_command, "CONNECT_SECONDS", FOREVER)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         cluster = LiveCluster(Transport(Login(f"http://127.0.0.1:{silent.getsockname()[1]}")))
-        begun = time.monotonic()
         with pytest.raises(Unreachable):
             cluster.exec("p", "n", ["sleep"], seconds=0.3)
-        assert time.monotonic() - begun < 2
 
 
 def test_a_server_whose_answer_never_ends_to_begin() -> None:
@@ -183,11 +184,9 @@ def test_a_server_whose_answer_never_ends_to_begin() -> None:
         thread = Thread(target=answer, daemon=True)
         thread.start()
         cluster = LiveCluster(Transport(Login(f"http://127.0.0.1:{listener.getsockname()[1]}")))
-        begun = time.monotonic()
         with pytest.raises(Unreachable):
             cluster.exec("p", "n", ["sleep"], seconds=0.3)
-        assert time.monotonic() - begun < 2
-        thread.join(5)
+        thread.join(60)
         assert not thread.is_alive()
 
 
@@ -195,11 +194,9 @@ def test_a_command_that_prints_too_much() -> None:
     messages = [b"\x01" + b"a" * 600, b"\x02" + b"b" * 400, b"\x03" + SUCCESS]
     with container(messages) as (cluster, _seen):
         assert len(cluster.exec("p", "n", ["cat"], max_bytes=1000).stdout) == 600
-    begun = time.monotonic()
-    with container(messages[:2], goes_on=read_to_the_end) as (cluster, _seen):
-        with pytest.raises(ExecOutputTooLarge, match="Pod n/p: it has printed more than 999 bytes") as caught:
-            cluster.exec("p", "n", ["cat"], max_bytes=999)
-        assert time.monotonic() - begun < 1
+    too_large = pytest.raises(ExecOutputTooLarge, match="Pod n/p: it has printed more than 999 bytes")
+    with container(messages[:2], goes_on=read_to_the_end) as (cluster, _seen), too_large as caught:
+        cluster.exec("p", "n", ["cat"], max_bytes=999, seconds=FOREVER)
     assert "aaa" not in str(caught.value)
 
 

