@@ -2,6 +2,8 @@
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 do := @$(SHELL) tests/make/start
+# Make exports its arguments. Only such a KUBECONFIG counts here, not one that was exported before.
+cluster demo: given = $(if $(filter command,$(origin KUBECONFIG)),--kubeconfig "$$KUBECONFIG")
 
 help: ## this list
 	@while IFS= read -r line; do case $$line in \
@@ -45,6 +47,6 @@ verbs := demo check test test-all step-table cluster cluster-down bench pictures
 	lint galaxy fix
 
 $(verbs):
-	$(do) $@
+	$(do) $@ $(given)
 
 .PHONY: help $(verbs)

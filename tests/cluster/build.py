@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds the programs that have changed."""
+"""Builds programs from the sources of their Go modules, and knows which are current."""
 
 from __future__ import annotations
 
@@ -12,55 +12,54 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from . import golang, kwokfiles, paths
+from . import found, golang, kwokfiles, paths
 from .command import output, watched
 from .console import timed
-from .lock import turn
-from .programs import ALWAYS, KUBERNETES, Module
+from .programs import KUBERNETES, Module
 
 STAMPS = paths.BUILD / "bin.stamps.json"
+STAGES = "kwok stages"
+"""The files that kwok needs, among the programs."""
+COMPILER_FLAGS = "-gcflags=all=-dwarf=false"
+"""The linker leaves debug information out, so the compiler needn't write it."""
 
 
-def build(modules: Iterable[Module] = ALWAYS, only: Sequence[str] | None = None) -> None:
-    """Update `.build/bin`: all the programs of these modules, or only some of them."""
-    with turn(paths.BUILD / "lock"):
-        for module in modules:
-            wanted = [name for name in module.packages if only is None or name in only]
-            _programs(module, wanted)
-            if module is KUBERNETES and "kwok" in wanted:
-                _kwok_files()
-
-
-def _programs(module: Module, wanted: Sequence[str]) -> None:
-    now = digest([module.folder / "go.mod", module.folder / "go.sum"], module.linker_flags())
+def missing(module: Module, wanted: Iterable[str]) -> list[str]:
+    """Return which of a module's programs aren't in `.build/bin` as its go.mod has them."""
     stamps = _stamps()
-    missing = [name for name in wanted if stamps.get(name) != now or not (paths.BIN / name).exists()]
-    if not missing:
-        return
+    now = _digest_of(module)
+    lacking = [name for name in wanted if stamps.get(name) != now or not _is_good(module, name)]
+    if module is KUBERNETES and "kwok" in wanted and not _has_stages(stamps):
+        lacking.append(STAGES)
+    return lacking
+
+
+def _is_good(module: Module, name: str) -> bool:
+    """Say whether a program exists; one of this machine may have changed since it was found."""
+    program = paths.BIN / name
+    if program.is_symlink() and not found.is_near(found.version_of(program), module.version_of(name)):
+        return False
+    return program.exists()
+
+
+def place(module: Module, name: str, program: Path) -> None:
+    """Put a program into `.build/bin`, in the place of an older one."""
+    paths.BIN.mkdir(parents=True, exist_ok=True)
+    shutil.move(program, paths.BIN / name)
+    _write_stamps({**_stamps(), name: _digest_of(module)})
+
+
+def compile_programs(module: Module, names: Sequence[str]) -> None:
+    """Build these programs of a module in one go, so that they share their packages."""
     go = golang.find()
     paths.BIN.mkdir(parents=True, exist_ok=True)
-    with timed(f"building {', '.join(missing)}"), tempfile.TemporaryDirectory(dir=paths.BUILD) as folder:
-        watched(
-            module.name,
-            [
-                go,
-                "build",
-                "-v",
-                "-trimpath",
-                "-ldflags",
-                module.linker_flags(),
-                "-o",
-                folder + "/",
-                *(module.packages[name] for name in missing),
-            ],
-            env=golang.ENVIRONMENT,
-            cwd=module.folder,
-        )
-        for name in missing:
-            built = Path(folder) / _built_name(module.packages[name])
-            shutil.move(built, paths.BIN / name)
-            stamps[name] = now
-    _write_stamps(stamps)
+    with timed(f"building {', '.join(names)}"), tempfile.TemporaryDirectory(dir=paths.BUILD) as folder:
+        flags = ["-v", "-trimpath", COMPILER_FLAGS, "-ldflags", module.linker_flags()]
+        packages = [module.packages[name] for name in names]
+        command: list[str | Path] = [go, "build", *flags, "-o", folder + "/", *packages]
+        watched(module.name, command, env=golang.ENVIRONMENT, cwd=module.folder)
+        for name in names:
+            place(module, name, Path(folder) / _built_name(module.packages[name]))
 
 
 def module_folder(module: Module, path: str) -> Path:
@@ -71,15 +70,26 @@ def module_folder(module: Module, path: str) -> Path:
     return Path(output(question, env=golang.ENVIRONMENT, cwd=module.folder).strip())
 
 
-def _kwok_files() -> None:
-    own = sorted(paths.STAGES.glob("*.yaml"))
-    source = Path(kwokfiles.__file__)
-    now = digest([KUBERNETES.folder / "go.mod", source, *own], "")
-    stamps = _stamps()
-    if stamps.get("kwok files") == now and kwokfiles.complete(paths.KWOK_FILES):
-        return
-    kwokfiles.write(module_folder(KUBERNETES, "sigs.k8s.io/kwok"), own, paths.KWOK_FILES)
-    _write_stamps({**stamps, "kwok files": now})
+def write_stages(source: Path | None = None) -> None:
+    """Write kwok's configuration, from the source of its module; by default from Go's cache of modules."""
+    kwokfiles.write(source or module_folder(KUBERNETES, "sigs.k8s.io/kwok"), _own_stages(), paths.KWOK_FILES)
+    _write_stamps({**_stamps(), "kwok files": _digest_of_stages()})
+
+
+def _own_stages() -> list[Path]:
+    return sorted(paths.STAGES.glob("*.yaml"))
+
+
+def _has_stages(stamps: Mapping[str, str]) -> bool:
+    return stamps.get("kwok files") == _digest_of_stages() and kwokfiles.complete(paths.KWOK_FILES)
+
+
+def _digest_of_stages() -> str:
+    return digest([KUBERNETES.folder / "go.mod", Path(kwokfiles.__file__), *_own_stages()], "")
+
+
+def _digest_of(module: Module) -> str:
+    return digest([module.folder / "go.mod", module.folder / "go.sum"], module.linker_flags())
 
 
 def _built_name(package: str) -> str:

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import paths
-from .console import say
+from .console import MovingLine
 from .errors import ClusterError
 
-HEARTBEAT_SECONDS = 10.0
+HEARTBEAT_SECONDS = 1.0
 TAIL_LINES = 12
 DEBIAN_PACKAGES = {"docker": "docker.io", "ip": "iproute2", "ps": "procps", "umount": "mount"}
 """Where the package of a program has another name."""
@@ -56,10 +56,11 @@ def watched(
     cwd: Path | None = None,
     log: Path | None = None,
 ) -> None:
-    """Run a command that takes long, and report every few seconds that it still runs."""
+    """Run a command that takes long, and show its progress in one line."""
     require(command[0], (env or {}).get("PATH"))
     begin = time.monotonic()
     lines: list[str] = []
+    progress = MovingLine()
     with subprocess.Popen(
         [str(part) for part in command],
         env={**_OURS, **os.environ, **(env or {})},
@@ -79,10 +80,14 @@ def watched(
                     break
                 except subprocess.TimeoutExpired:
                     last = lines[-1][:90] if lines else ""
-                    say(f"  {what}: {time.monotonic() - begin:.0f} s, {len(lines)} steps, at {last}")
+                    progress.show(
+                        f"  {what}: {time.monotonic() - begin:.0f} s, {len(lines)} steps, at {last}"
+                    )
         except BaseException:
             process.terminate()
             raise
+        finally:
+            progress.clear()
         reader.join(timeout=5)
     if log:
         log.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -38,32 +38,48 @@ class Engine:
 
     ours: bool
     environment: dict[str, str] = field(default_factory=dict)
+    program: str = "docker"
 
     def docker(self, *arguments: str | Path) -> str:
-        """Run the docker command line."""
-        return output([packages.find("docker") or "docker", *arguments], env=self.environment)
+        """Run the engine's command line: docker's, or podman's, which is the same."""
+        return output([self._program, *arguments], env=self.environment)
 
     def docker_patiently(self, *arguments: str) -> None:
         """Run a docker command that may take minutes."""
-        docker = packages.find("docker") or "docker"
-        watched(f"docker {arguments[0]}", [docker, *arguments], env=self.environment)
+        watched(f"{self.program} {arguments[0]}", [self._program, *arguments], env=self.environment)
+
+    def has(self, image: str) -> bool:
+        """Say whether an image is there already."""
+        return _succeeds([self._program, "image", "inspect", image], self.environment)
 
     def has_or_can_get(self, image: str) -> bool:
         """Say whether an image exists or its registry answers."""
-        docker = packages.find("docker") or "docker"
-        return any(
-            _succeeds([docker, *question, image], self.environment)
-            for question in (("image", "inspect"), ("manifest", "inspect"))
-        )
+        return self.has(image) or _succeeds([self._program, "manifest", "inspect", image], self.environment)
+
+    @property
+    def _program(self) -> str | Path:
+        return packages.find(self.program) or self.program
+
+
+PODMAN = Engine(ours=False, environment={"KIND_EXPERIMENTAL_PROVIDER": "podman"}, program="podman")
 
 
 def running() -> Engine | None:
-    """Return the engine that answers: our own, or the user's."""
+    """Return the engine that answers: our own, or the user's docker."""
     candidates = (
         [Engine(ours=True, environment={"DOCKER_HOST": f"unix://{SOCKET}"})] if SOCKET.exists() else []
     )
     candidates.append(Engine(ours=False))
     return next((each for each in candidates if _answers(each)), None)
+
+
+def with_image(image: str) -> tuple[Engine | None, str]:
+    """Return the user's engine that answers and has an image, or why there is none."""
+    answering = [each for each in (Engine(ours=False), PODMAN) if _answers(each)]
+    having = next((each for each in answering if each.has(image)), None)
+    if having or answering:
+        return having, "" if having else f"{answering[0].program} doesn't have the image {image}"
+    return None, "no container engine answers"
 
 
 def start(state: State) -> Engine:
@@ -128,8 +144,8 @@ def _limited_runtime() -> Path:
 
 
 def _answers(engine: Engine) -> bool:
-    docker = packages.find("docker")
-    return docker is not None and _succeeds([docker, "version"], engine.environment)
+    program = packages.find(engine.program)
+    return program is not None and _succeeds([program, "version"], engine.environment)
 
 
 def _succeeds(command: Sequence[str | Path], environment: Mapping[str, str]) -> bool:

@@ -16,7 +16,6 @@ from pathlib import Path
 import yaml
 
 from . import (
-    build,
     certificates,
     daemon,
     engine,
@@ -27,19 +26,22 @@ from . import (
     paths,
     permission,
     ports,
+    provision,
     readiness,
 )
 from .command import output, watched
 from .console import say, timed
 from .engine import Engine
 from .errors import ClusterError
-from .programs import KIND
+from .programs import KIND, KUBERNETES
 from .state import State
 
 STATE_FILE = paths.KIND / "state.json"
 LOG = paths.LOGS / "kind.log"
 NAME = "kyma-" + hashlib.sha256(str(paths.ROOT).encode()).hexdigest()[:6]
 NODE = f"{NAME}-control-plane"
+IMAGE = "kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5"
+"""The node image of the pinned kind; a test compares it with the program."""
 TAINT = "node-role.kubernetes.io/control-plane=:NoExecute"
 
 
@@ -48,13 +50,33 @@ def up() -> None:
     reason = why_not()
     if reason:
         raise ClusterError(reason)
-    build.build()
+    provision.provide()
+    _up()
+
+
+def up_at_hand() -> None:
+    """Start or reuse a cluster on the user's engine, which has the node image: nothing is pulled."""
+    running, reason = engine.with_image(IMAGE)
+    if running is None:
+        raise ClusterError(reason)
+    provision.provide((KUBERNETES,), only=("kubectl", "kwok"))
+    provision.provide((KIND,))
+    _up(running)
+    certificates.write_private(paths.KUBECONFIG, paths.KIND_KUBECONFIG.read_text(encoding="utf-8"))
+
+
+def why_not_at_hand() -> str:
+    """Return why no cluster can start without a download of its node image; empty if one can."""
+    return engine.with_image(IMAGE)[1]
+
+
+def _up(at_hand: Engine | None = None) -> None:
     if is_up():
         say(f"the kind cluster runs already: KUBECONFIG={paths.KIND_KUBECONFIG}")
         return
     down()
     try:
-        _start(State(STATE_FILE))
+        _start(State(STATE_FILE), at_hand)
     except BaseException:
         down()
         raise
@@ -68,14 +90,14 @@ def down() -> None:
     state = State.read(STATE_FILE)
     kwoks = [item for item in state.daemons if item.name == "kwok"]
     daemon.stop_all(kwoks)
-    running = engine.running()
+    running = engine.PODMAN if state.facts.get("engine") == "podman" else engine.running()
     if running and running.ours:
         containers = running.docker("ps", "--all", "--quiet").split()
         if containers:
             running.docker("rm", "--force", "--volumes", *containers)
         running.docker("network", "prune", "--force")
     elif running:
-        build.build((KIND,))
+        provision.provide((KIND,))
         _kind(running, "delete", "cluster", "--name", NAME)
     daemon.stop_all([item for item in state.daemons if item not in kwoks])
     leftovers.remove(engine.RUN, paths.KIND, engine.network())
@@ -101,23 +123,18 @@ def why_not() -> str:
     running = engine.running()
     if running is None:
         return engine.why_not_start()
-    if (
-        running.ours
-        or os.geteuid() == 0
-        or nodeimage.is_current()
-        or running.has_or_can_get(_image_of_kind())
-    ):
+    if running.ours or os.geteuid() == 0 or nodeimage.is_current() or running.has_or_can_get(IMAGE):
         return ""
     return "kind's node image can't be pulled here, and only root can build one."
 
 
-def _start(state: State) -> None:
+def _start(state: State, at_hand: Engine | None) -> None:
     permission.check()
     paths.KIND.mkdir(parents=True, exist_ok=True, mode=0o700)
-    running = engine.running() or engine.start(state)
-    state.facts = {"own_engine": running.ours}
+    running = at_hand or engine.running() or engine.start(state)
+    state.facts = {"own_engine": running.ours, "engine": running.program}
     state.write()
-    image = _image(running)
+    image = IMAGE if at_hand else _image(running)
     config = paths.KIND / "kind.yaml"
     config.write_text(yaml.safe_dump(kindconfig.cluster(image == nodeimage.NAME)), encoding="utf-8")
     kubeconfig = paths.KIND_KUBECONFIG
@@ -130,7 +147,7 @@ def _start(state: State) -> None:
             raise
     if image == nodeimage.NAME:
         _lead_to_apiserver(running)
-    else:
+    elif not at_hand:
         _load_busybox(running)
     with timed("adding kwok's nodes"):
         output(
@@ -146,29 +163,19 @@ def _start(state: State) -> None:
 
 def _image(running: Engine) -> str:
     """Return the node image to use: kind's, if it can be pulled, else our own."""
-    pulled = _image_of_kind()
     if not nodeimage.is_current():
         try:
-            running.docker_patiently("pull", "--quiet", pulled)
+            running.docker_patiently("pull", "--quiet", IMAGE)
         except ClusterError:
             say("kind's node image can't be pulled here: using one of our own")
         else:
-            return pulled
+            return IMAGE
     archive = nodeimage.make()
     with timed("importing the node image"):
         entrypoint = 'ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]'
         changes = [f"--change={each}" for each in (entrypoint, "ENV container=docker")]
         running.docker("import", *changes, archive, nodeimage.NAME)
     return nodeimage.NAME
-
-
-def _image_of_kind() -> str:
-    source = build.module_folder(KIND, "sigs.k8s.io/kind") / "pkg/apis/config/defaults/image.go"
-    return next(
-        line.split('"')[1]
-        for line in source.read_text(encoding="utf-8").splitlines()
-        if line.startswith("const Image = ")
-    )
 
 
 def _load_busybox(running: Engine) -> None:

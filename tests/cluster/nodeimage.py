@@ -19,7 +19,7 @@ from pathlib import Path
 
 import yaml
 
-from . import build, ociarchive, packages, paths
+from . import build, ociarchive, packages, paths, provision
 from .command import output, watched
 from .console import timed
 from .errors import ClusterError
@@ -73,7 +73,7 @@ def make() -> Path:
     """Return the image's archive; build it if its input changed."""
     if is_current():
         return ARCHIVE
-    build.build((KUBERNETES, HELM, KIND, CONTAINERD))
+    provision.provide((KUBERNETES, HELM, KIND, CONTAINERD))
     base = _base_system()
     STAMP.unlink(missing_ok=True)
     node = _emptied(FOLDER / "node")

@@ -22,6 +22,8 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kyma
 STATE = Path(os.environ.get("KYMA_CLUSTER_DIR") or ROOT / ".cluster").absolute()
 """Another folder is another cluster: tests that need one to themselves name their own."""
 KUBECONFIG = STATE / "kubeconfig"
+GIVEN = STATE / "given"
+"""The file that exists while `kubeconfig` is a copy of the user's; it has the path of the original."""
 AUDIT_LOG = STATE / "audit.log"
 LOGS = STATE / "log"
 PROCESSES = STATE / "processes"

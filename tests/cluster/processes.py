@@ -11,8 +11,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from . import controlplane, daemon, kwok, paths, permission, ports, readiness
-from .build import build
+from . import controlplane, daemon, kwok, paths, permission, ports, provision, readiness
 from .certificates import ADMINISTRATORS, Certificates, write_private
 from .console import say, timed
 from .controlplane import ControlPlane, Ports
@@ -25,7 +24,7 @@ STATE_FILE = paths.PROCESSES / "state.json"
 
 def up() -> None:
     """Start the cluster, or reuse the one that runs; it needs no kubelet, no kubeadm and no helm."""
-    build((KUBERNETES,), only=CONTROL_PLANE)
+    provision.provide((KUBERNETES,), only=CONTROL_PLANE)
     state = State.read(STATE_FILE)
     if state.all_alive() and _ready(state):
         if not _is_ours(paths.KUBECONFIG):

@@ -35,6 +35,19 @@ class Module:
             raise ClusterError(f"{self.folder / 'go.mod'} doesn't require {module}.")
         return match[1]
 
+    def version_of(self, program: str) -> str:
+        """Return the pinned version of a program: that of the module which has its package."""
+        parts = self.packages[program].split("/")
+        text = (self.folder / "go.mod").read_text(encoding="utf-8")
+        path = next(
+            path
+            for length in range(len(parts), 0, -1)
+            if re.search(
+                rf"^(?:require)?\s+{re.escape(path := '/'.join(parts[:length]))} v", text, re.MULTILINE
+            )
+        )
+        return self.version(path)
+
     def linker_flags(self) -> str:
         """Return flags that leave out debug information and set the versions."""
         flags = ["-s", "-w"]

@@ -40,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--report", type=Path, help="the file that gets the outcome of a step, for its caller"
     )
+    parser.add_argument(
+        "--kubeconfig", default="", help="KUBECONFIG as an argument of make, for demo and cluster"
+    )
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _stop)
     try:
@@ -49,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _night(steps) if options.verb == FULL else _all(options.verb, steps)
         if options.report:
             return _reported(STEPS[options.verb], options.report)
-        return _one(STEPS[options.verb])
+        return _one(STEPS[options.verb], options.kubeconfig)
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
@@ -58,8 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _one(step: Step) -> int:
-    outcome = step.do()
+def _one(step: Step, kubeconfig: str) -> int:
+    outcome = step.do(kubeconfig) if step.takes_kubeconfig else step.do()
     if outcome.note:
         print(outcome.note, flush=True)
     return 0 if outcome.failed == 0 else 1

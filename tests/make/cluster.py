@@ -22,10 +22,10 @@ def build() -> Outcome:
     return passed()
 
 
-def up() -> Outcome:
-    """Start or reuse a cluster."""
+def up(kubeconfig: str = "") -> Outcome:
+    """Start or reuse a cluster, or use the one of a kubeconfig."""
     setup.for_running()
-    must([*COMMAND, "up"], env=MAIN.variables, minutes=30)
+    must([*COMMAND, "up", "--kubeconfig", kubeconfig], env=MAIN.variables, minutes=30)
     return passed()
 
 

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
-from tests.cluster.paths import BIN, BUILD, KUBECONFIG, ROOT
+from tests.cluster.paths import BIN, BUILD, GIVEN, KUBECONFIG, ROOT
 
 from . import cluster, setup
 from .command import run
@@ -15,12 +16,22 @@ from .environments import MAIN
 from .outcome import Outcome, failed, passed
 
 EXAMPLE = "examples/deploy.yml"
+DEFINITIONS = (
+    *(f"{kind}.lifecycle.kyma-project.io" for kind in ("installations", "inventories", "journalentries")),
+    *(f"{kind}.lifecycle.kyma-project.io" for kind in ("modules", "runs")),
+    "offers.shop.example.com",
+)
+"""The CRDs that the example release writes to an empty cluster: those of records, and its own."""
+NAMESPACES = ("kyma-lifecycle", "shop")
+"""The namespaces that it writes: that of the lease, and its own."""
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 
 
-def demo() -> Outcome:
-    """Deploy the example release on its own Kubernetes."""
-    cluster.up()
+def demo(kubeconfig: str = "") -> Outcome:
+    """Deploy the example release on its own Kubernetes, or on that of a kubeconfig."""
+    cluster.up(kubeconfig)
+    if GIVEN.exists():
+        print(written(KUBECONFIG), flush=True)
     code = run(
         [MAIN.bin / "ansible-playbook", EXAMPLE],
         env={**MAIN.variables, "K8S_AUTH_KUBECONFIG": str(KUBECONFIG)},
@@ -31,17 +42,32 @@ def demo() -> Outcome:
     return passed(f"\nThe example release runs. Three commands to try, from this folder:\n{listed}\n")
 
 
+def written(kubeconfig: Path) -> str:
+    """What the demo writes to the cluster of a user, and the command that deletes it."""
+    return (
+        f"The demo writes to this cluster:\n"
+        f"  CRDs: {', '.join(DEFINITIONS)}\n"
+        f"  records: objects of the CRDs of lifecycle.kyma-project.io, and ClusterRole kyma-lifecycle-view\n"
+        f"  namespaces: {', '.join(NAMESPACES)}\n"
+        f"To delete all of it:\n  {delete_command(kubeconfig)}\n"
+    )
+
+
+def delete_command(kubeconfig: Path) -> str:
+    """The command that deletes all that the demo has written, CRDs and records included."""
+    return f"{_playbook(kubeconfig)} kyma.lifecycle.delete_kyma"
+
+
 def next_commands(kubeconfig: Path) -> dict[str, str]:
     """The next commands for a newcomer after the demo: each a line for a shell in the root of the repository.
 
     Args:
         kubeconfig: of the cluster that has the example release.
     """
-    environment = f"KUBECONFIG={_short(kubeconfig)} ANSIBLE_COLLECTIONS_PATH={_short(BUILD)}"
-    playbook = f"{environment} {_short(MAIN.bin / 'ansible-playbook')}"
+    playbook = _playbook(kubeconfig)
     return {
         "See what is deployed, and the record of the run": (
-            f"{_short(BIN / 'kubectl')} --kubeconfig {_short(kubeconfig)}"
+            f"{_short(_kubectl())} --kubeconfig {_short(kubeconfig)}"
             " get --all-namespaces deployments,runs.lifecycle.kyma-project.io"
         ),
         "Rehearse the same deployment again, which has nothing to do": (
@@ -49,6 +75,17 @@ def next_commands(kubeconfig: Path) -> dict[str, str]:
         ),
         "Write a report of the run, as one HTML file": f"{playbook} kyma.lifecycle.report",
     }
+
+
+def _playbook(kubeconfig: Path) -> str:
+    environment = f"KUBECONFIG={_short(kubeconfig)} ANSIBLE_COLLECTIONS_PATH={_short(BUILD)}"
+    return f"{environment} {_short(MAIN.bin / 'ansible-playbook')}"
+
+
+def _kubectl() -> Path:
+    """Ours; on a cluster of the user, it may be the user's."""
+    ours = BIN / "kubectl"
+    return ours if ours.exists() else Path(shutil.which("kubectl") or ours)
 
 
 def _short(path: Path) -> str:

@@ -33,16 +33,18 @@ class Step:
         after: steps that must have ended before it, well or not.
         lanes: how many lanes of a run it takes, each for a process that computes; see tests/make/schedule.py.
         uses: resources that no other step may use at the same time.
+        takes_kubeconfig: whether its function takes KUBECONFIG as an argument of make.
         proves: what no other step of `make test` proves, for the table in tests/README.md.
     """
 
     name: str
     what: str
-    do: Callable[[], Outcome]
+    do: Callable[..., Outcome]
     needs: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     lanes: int = 1
     uses: frozenset[str] = frozenset()
+    takes_kubeconfig: bool = False
     proves: str = ""
 
 
@@ -151,7 +153,14 @@ _ALL = (
     Step(
         "unit-all", "the same on each ansible-core", suites.unit_everywhere, ("setup",), ("build",), lanes=2
     ),
-    Step("cluster", "start or reuse a Kubernetes", cluster.up, ("build",), uses=CLUSTER),
+    Step(
+        "cluster",
+        "start or reuse a Kubernetes",
+        cluster.up,
+        ("build",),
+        uses=CLUSTER,
+        takes_kubeconfig=True,
+    ),
     Step(
         "integration",
         "pytest with clusters",
@@ -208,7 +217,7 @@ _ALL = (
         " work beside other modules.",
     ),
     Step("cluster-down", "end the cluster", cluster.down, ("setup",)),
-    Step("demo", "deploy the example release", shows.demo),
+    Step("demo", "deploy the example release", shows.demo, takes_kubeconfig=True),
     Step("pictures", "make the pictures of the documentation again", shows.pictures),
     Step("bench", "measure", shows.bench, ("build",), lanes=2, uses=WAITING),
     Step("step-table", "write what the last `make test` has measured to tests/README.md", _write_step_table),

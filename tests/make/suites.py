@@ -9,9 +9,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tests.cluster import choice
 from tests.cluster.console import say
-from tests.cluster.paths import BUILD, KUBECONFIG, ROOT
+from tests.cluster.paths import BUILD, ROOT
 from tests.support.extent import IS_FULL
 
 from . import ansible_tests, cluster, cores, run_record, selection, setup
@@ -123,23 +122,14 @@ def _unit_without_core() -> Outcome:
 def integration() -> Outcome:
     """Run the tests that need a Kubernetes, ansible-rulebook or a browser.
 
-    Several processes share them file by file, and each starts its own clusters. With the user's own cluster
-    they would have to share it, so there is only one process then.
+    Several processes share them file by file, and each starts its own clusters.
     """
     setup.for_tests()
     setup.for_rulebooks()
     setup.for_execution_environments()
     setup.for_browsers()
     cluster.build()
-    if not choice.is_users():
-        return run_pytest(
-            MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=by_file(), minutes=45 * PATIENCE
-        )
-    cluster.up()
-    variables = {"KYMA_TEST_KUBECONFIG": str(KUBECONFIG)}
-    return run_pytest(
-        MAIN, INTEGRATION.name, INTEGRATION.arguments, variables=variables, minutes=60 * PATIENCE
-    )
+    return run_pytest(MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=by_file(), minutes=45 * PATIENCE)
 
 
 def faults() -> Outcome:

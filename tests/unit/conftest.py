@@ -48,6 +48,12 @@ def helm() -> str:
     return _tool("helm")
 
 
+@pytest.fixture(scope="session")
+def kind_program() -> str:
+    """The kind binary."""
+    return _tool("kind")
+
+
 @pytest.fixture
 def kubectl(monkeypatch: pytest.MonkeyPatch) -> str:
     """The kubectl binary, which is then on the PATH."""

@@ -16,7 +16,6 @@ import pytest
 import yaml
 
 from tests.cluster import (
-    choice,
     command,
     daemon,
     golang,
@@ -26,7 +25,7 @@ from tests.cluster import (
     ociarchive,
     paths,
 )
-from tests.cluster.programs import ALWAYS, KUBERNETES
+from tests.cluster.programs import ALWAYS, HELM, KIND, KUBERNETES
 from tests.cluster.state import State
 
 
@@ -49,6 +48,15 @@ def test_programs_say_the_version_that_is_pinned() -> None:
     version = KUBERNETES.version("k8s.io/kubernetes")
     assert f"-X k8s.io/component-base/version.gitVersion={version}" in KUBERNETES.linker_flags()
     assert f"-X k8s.io/component-base/version.gitMinor={version.split('.')[1]} " in KUBERNETES.linker_flags()
+
+
+def test_each_program_has_the_version_of_its_module() -> None:
+    kubernetes = KUBERNETES.version("k8s.io/kubernetes")
+    assert KUBERNETES.version_of("kubelet") == kubernetes
+    assert KUBERNETES.version_of("etcd") == KUBERNETES.version("go.etcd.io/etcd/server/v3")
+    assert KUBERNETES.version_of("kwok") == KUBERNETES.version("sigs.k8s.io/kwok")
+    assert HELM.version_of("helm").startswith("v4.")
+    assert KIND.version_of("kind").startswith("v0.")
 
 
 def test_every_program_is_a_tool_of_its_module() -> None:
@@ -134,15 +142,6 @@ def test_a_daemon_is_started_known_and_ended(tmp_path: Path) -> None:
 
 def test_a_number_that_another_process_got_is_not_ours() -> None:
     assert not daemon.Daemon("other", 1, "not then").alive()
-
-
-def test_our_own_kubeconfig_is_not_the_users_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KUBECONFIG", str(paths.KUBECONFIG))
-    assert not choice.is_users()
-    monkeypatch.setenv("KUBECONFIG", "/somewhere/else")
-    assert choice.is_users()
-    monkeypatch.delenv("KUBECONFIG")
-    assert not choice.is_users()
 
 
 def _blob(digest: str) -> str:
