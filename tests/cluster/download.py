@@ -146,12 +146,12 @@ def _continue(download: Download, part: Path, mirror: str, silence: float, progr
             while block := answer.read(BLOCK):
                 file.write(block)
                 have += len(block)
-                progress.show(bar(download.name, have, total))
+                progress.show(progress_bar(download.name, have, total))
     if have < total:
         raise ConnectionError(f"broken off after {have} of {total} bytes")
 
 
-def bar(name: str, have: int, total: int) -> str:
+def progress_bar(name: str, have: int, total: int) -> str:
     """Return a line that shows how much of a file is there."""
     share = have / total if total else 0.0
     filled = "#" * round(30 * share)

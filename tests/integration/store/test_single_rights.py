@@ -80,8 +80,10 @@ def with_unknown_job(admin: User) -> Iterator[User]:
 def user_of_new_namespace(admin: User) -> Iterator[User]:
     name = f"store-{secrets.token_hex(4)}"
     admin.admin.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    yield replace(admin, namespace=name)
-    admin.admin.delete("v1", "Namespace", name)
+    try:
+        yield replace(admin, namespace=name)
+    finally:
+        admin.admin.delete("v1", "Namespace", name)
 
 
 def assert_refused(done: Done, right: SingleRight, namespace: str) -> None:
