@@ -222,7 +222,8 @@ def test_a_mirror_has_the_official_addresses_below_its_own() -> None:
 
 
 def test_a_bar() -> None:
-    assert download.progress_bar("etcd", 12_000_000, 24_000_000) == f"  etcd [{'#' * 15}{' ' * 15}] 12 of 24 MB"
+    half = f"  etcd [{'#' * 15}{' ' * 15}] 12 of 24 MB"
+    assert download.progress_bar("etcd", 12_000_000, 24_000_000) == half
     assert download.progress_bar("etcd", 12_000_000, 0).endswith("12 of 0 MB")
 
 
