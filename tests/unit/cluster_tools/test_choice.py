@@ -67,6 +67,10 @@ def test_each_program_comes_from_the_nearest_source() -> None:
     ]
 
 
+OF_THE_SYSTEM = f"/usr/bin{os.pathsep}/bin"
+"""A PATH without the programs that this checkout has built."""
+
+
 def executable(file: Path, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"#!/bin/sh\n{text}\n")
@@ -96,7 +100,7 @@ def test_programs_of_this_machine_are_asked_for_their_version(
     kubectl = '[ "$*" = "version --client" ] && echo Client Version: v1.36.9'
     own = executable(tmp_path / "assets" / "kubectl", kubectl)
     path = os.pathsep.join(str(tmp_path / name) for name in ("old", "broken", "good"))
-    monkeypatch.setenv("PATH", f"{path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", f"{path}{os.pathsep}{OF_THE_SYSTEM}")
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path / "assets"))
     assert found.find("etcd", "v3.6.8") == good
     assert found.find("kubectl", "v1.36.3") == own
@@ -105,7 +109,7 @@ def test_programs_of_this_machine_are_asked_for_their_version(
 
 def test_our_own_programs_are_not_found_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     executable(tmp_path / "etcd", "echo etcd Version: 3.6.1")
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{OF_THE_SYSTEM}")
     monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
     assert found.find("etcd", "v3.6.8") == tmp_path / "etcd"
     monkeypatch.setattr(paths, "BIN", tmp_path)
@@ -119,6 +123,7 @@ def test_a_program_of_this_machine_is_used_until_its_version_changes(
     monkeypatch.setattr(paths, "BIN", tmp_path / "bin")
     monkeypatch.setattr(provision.build, "STAMPS", tmp_path / "stamps")
     program = executable(tmp_path / "elsewhere" / "etcd", "echo etcd Version: 3.6.1")
+    monkeypatch.setenv("PATH", OF_THE_SYSTEM)
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(program.parent))
     provision.provide((KUBERNETES,), only=("etcd",))
     assert (paths.BIN / "etcd").resolve() == program

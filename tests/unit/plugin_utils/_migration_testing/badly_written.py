@@ -128,7 +128,9 @@ class SaysSomethingElseEachTime(MoveToken):
 
     def check(self, ctx: Context) -> Verdict:
         verdict = super().check(ctx)
-        return Verdict(verdict.state, f"{verdict.evidence} at {id(ctx)}")
+        found = ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)
+        version = found["metadata"]["resourceVersion"] if found else ""
+        return Verdict(verdict.state, f"{verdict.evidence} in version {version}")
 
 
 class MakesTheConfigMapAnew(MoveToken):
