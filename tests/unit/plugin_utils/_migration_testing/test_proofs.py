@@ -67,7 +67,7 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         bad.SaysSomethingElseEachTime,
         "check returns the same twice",
         AFTER,
-        "asked twice of the same cluster, check said needed ('ConfigMap shop/settings has the token in version ",
+        "asked twice of the same cluster, check said needed ('ConfigMap shop/settings has the token in",
     ),
     (
         bad.ChangesWhatItReads,
