@@ -166,7 +166,6 @@ _ALL = (
         "pytest with clusters",
         suites.integration,
         ("build",),
-        lanes=2,
         uses=SEVERAL_CLUSTERS,
         proves="A real API server does what the cluster in memory does, and whole playbooks do what they"
         " promise, with these requests only. Also rulebooks, the HTML report and the execution environment.",

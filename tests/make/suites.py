@@ -122,14 +122,15 @@ def _unit_without_core() -> Outcome:
 def integration() -> Outcome:
     """Run the tests that need a Kubernetes, ansible-rulebook or a browser.
 
-    Several processes share them file by file, and each starts its own clusters.
+    Two processes share them file by file, and each starts its own clusters. They take one lane, so that they
+    begin beside the last unit tests.
     """
     setup.for_tests()
     setup.for_rulebooks()
     setup.for_execution_environments()
     setup.for_browsers()
     cluster.build()
-    return run_pytest(MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=by_file(), minutes=45 * PATIENCE)
+    return run_pytest(MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=BY_FILE, minutes=45 * PATIENCE)
 
 
 def faults() -> Outcome:
