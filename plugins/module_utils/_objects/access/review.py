@@ -48,20 +48,22 @@ def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) ->
 
 def missing_rights(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
     """The rights among these that the user lacks: one question if all are granted in the whole cluster."""
-    if not (missing := set(needed)):
-        return missing
+    if not (asked := set(needed)):
+        return asked
     # In a namespace that does not exist, only rights granted in the whole cluster count.
     wide = _review(cluster, "kyma-lifecycle-anywhere")
-    missing = not_granted(missing, wide[0])
+    missing = not_granted(asked, wide[0])
     places = sorted({right.namespace for right in missing if right.namespace})
     found = map_in_threads(lambda place: _review(cluster, place), places)
     reviews = {"": wide, **dict(zip(places, found, strict=True))}
     missing = {right for right in missing if not_granted([right], reviews[right.namespace][0])}
     if all(is_whole for _rules, is_whole in reviews.values()):
         return missing
-    # An authorizer that cannot list rules, such as a webhook, can still be asked about each right.
-    nowhere = _refused(cluster, {right.everywhere() for right in missing})
-    return _refused(cluster, (right for right in missing if right.everywhere() in nowhere))
+    # An authorizer that cannot list rules, such as a webhook, may grant more, and may deny what others grant.
+    if not _refused(cluster, {Right("*", "*", "*")}):
+        return set()
+    nowhere = _refused(cluster, {right.everywhere() for right in asked})
+    return _refused(cluster, (right for right in asked if right.everywhere() in nowhere))
 
 
 def _review(cluster: Cluster, namespace: str) -> tuple[Sequence[Mapping[str, Any]], bool]:

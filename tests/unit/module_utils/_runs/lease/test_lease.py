@@ -934,13 +934,20 @@ class Granting(ClusterWrapper):
 
     Attributes:
         hidden: what it grants beside the rules, and lists in none of them.
+        denied: what it denies in spite of the rules.
         asked: the namespaces whose rules it was asked for, and the rights.
     """
 
-    def __init__(self, rules: Mapping[str, Sequence[object]], hidden: Collection[Right] = ()) -> None:
+    def __init__(
+        self,
+        rules: Mapping[str, Sequence[object]],
+        hidden: Collection[Right] = (),
+        denied: Collection[Right] = (),
+    ) -> None:
         super().__init__(MemoryCluster(ACCOUNT))
         self.rules = rules
         self.hidden = hidden
+        self.denied = denied
         self.asked: list[object] = []
 
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
@@ -949,10 +956,13 @@ class Granting(ClusterWrapper):
         if call.kind == "SelfSubjectRulesReview":
             self.asked.append(spec["namespace"])
             found = [*self.rules.get("", ()), *self.rules.get(spec["namespace"], ())]
-            status = {"resourceRules": found, "incomplete": bool(self.hidden)}
+            status = {"resourceRules": found, "incomplete": bool(self.hidden or self.denied)}
         elif call.kind == "SelfSubjectAccessReview":
-            self.asked.append(Right(**{"group": "", **spec["resourceAttributes"]}))
-            status = {"allowed": self.asked[-1] in self.hidden}
+            right = Right(**{"group": "", **spec["resourceAttributes"]})
+            self.asked.append(right)
+            found = [*self.rules.get("", ()), *self.rules.get(right.namespace, ())]
+            is_granted = right in self.hidden or not not_granted([right], found)
+            status = {"allowed": is_granted and right not in self.denied}
         return cast("T", {"status": status}) if status else ask()
 
 
@@ -990,7 +1000,12 @@ def test_an_authorizer_that_lists_no_rules_is_asked_for_each_right() -> None:
     cluster = Granting({"": [rule("patch", "core", "secrets")]}, hidden=[CHANGED])
     assert not acquire(cluster, claim(account="d", rights=(CHANGED, other))).fence.is_advisory
     assert cluster.asked[-1] == CHANGED
-    assert other not in cluster.asked
+
+
+def test_what_an_authorizer_denies_is_missing_although_another_lists_it() -> None:
+    cluster = Granting({"": [rule("patch", "core", "configmaps")]}, denied=[CHANGED, CHANGED.everywhere()])
+    note = acquire(cluster, claim(account="d", rights=(CHANGED,))).fence.note
+    assert note.endswith("lacks rights that this run needs: patch configmaps in kyma-system")
 
 
 def test_a_takeover_deletes_the_fences_of_other_runs_and_no_secret_of_others_with_their_label() -> None:
