@@ -47,6 +47,8 @@ class Sharing:
 
 BY_FILE = Sharing(2, "loadfile")
 """CI's machine has two cores, and the tests of a file often share a cluster."""
+WAITING_BY_FILE = Sharing(3, "loadfile")
+"""For files of which each waits a third of its time for its cluster."""
 LANES = "KYMA_STEP_LANES"
 """The variable that has the lanes of a step that runs beside others; see tests/make/schedule.py."""
 BY_TEST = Sharing(4, "load")

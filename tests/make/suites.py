@@ -17,7 +17,7 @@ from . import ansible_tests, cluster, cores, run_record, selection, setup
 from .command import run
 from .environments import MAIN, Environment, core_of
 from .outcome import IN_CI, Outcome, failed, not_at_hand, passed, skipped, together
-from .pytest_run import BY_FILE, BY_TEST, by_file, run_pytest
+from .pytest_run import BY_FILE, BY_TEST, WAITING_BY_FILE, by_file, run_pytest
 
 SCENARIOS = ROOT / "extensions" / "molecule"
 PATIENCE = 4 if IS_FULL else 1
@@ -122,15 +122,17 @@ def _unit_without_core() -> Outcome:
 def integration() -> Outcome:
     """Run the tests that need a Kubernetes, ansible-rulebook or a browser.
 
-    Two processes share them file by file, and each starts its own clusters. They take one lane, so that they
-    begin beside the last unit tests.
+    Several processes share them file by file, and each starts its own clusters. They take one lane, so that
+    they begin beside the last unit tests.
     """
     setup.for_tests()
     setup.for_rulebooks()
     setup.for_execution_environments()
     setup.for_browsers()
     cluster.build()
-    return run_pytest(MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=BY_FILE, minutes=45 * PATIENCE)
+    return run_pytest(
+        MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=WAITING_BY_FILE, minutes=45 * PATIENCE
+    )
 
 
 def faults() -> Outcome:
