@@ -76,7 +76,7 @@ def test_one_for_everything_is_refused_and_one_that_locks_us_out_is_named_with_t
         assert """-e '{"kyma_allow_webhooks": ["guard.example.com"]}'""" in message
 
     # With it the run can't even record its own result, and the next one can't write at all.
-    playbook.deploy(small.folder, allow_webhooks=["guard.example.com"]).failed()
+    playbook.deploy(small.folder, allow_webhooks=["guard.example.com"], lease_seconds=15).failed()
     small.write("shop", config_map("shop", tag="four"))
     message = playbook.deploy(small.folder).refused()
     assert "It does not answer, so this run could not write." in message
