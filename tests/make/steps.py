@@ -236,8 +236,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     # A step that takes long comes first, so that the lanes end together. Steps of one lane come before those
     # of two: they run beside kind, and beside the first build, which takes minutes.
     TEST: (
-        *("setup", "build", "unit", "sanity", "kind", "unit-oldest", *STATIC),
-        *("integration", "some-faults"),
+        *("setup", "build", "unit", "sanity", "kind", "unit-oldest", "integration", *STATIC, "some-faults"),
     ),
     FULL: (
         *("setup", "build", "sanity-all", "kind", *STATIC),
