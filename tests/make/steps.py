@@ -31,7 +31,7 @@ class Step:
         do: its function.
         needs: steps that must have ended well before it.
         after: steps that must have ended before it, well or not.
-        lanes: how many lanes of a run it takes, each for a process that computes; see tests/make/schedule.py.
+        lanes: how many lanes of a run it takes; see tests/make/schedule.py.
         uses: resources that no other step may use at the same time.
         takes_kubeconfig: whether its function takes KUBECONFIG as an argument of make.
         proves: what no other step of `make test` proves, for the table in tests/README.md.
@@ -233,8 +233,8 @@ FULL = "test-all"
 """The group in which each step tries all that it can."""
 
 GROUPS: Mapping[str, Sequence[str]] = {
-    # A step that takes long comes first, so that the lanes end together. Steps of one lane come before those
-    # of two: they run beside kind, and beside the first build, which takes minutes.
+    # A step that takes long comes first, so that the lanes end together. What needs no cluster runs beside the
+    # first build, which takes minutes.
     TEST: (
         *("setup", "build", "unit", "sanity", "kind", "unit-oldest", "integration", *STATIC, "some-faults"),
     ),

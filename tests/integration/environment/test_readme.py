@@ -51,7 +51,7 @@ FLEET = "Fleets, modules and your own playbooks"
 
 @dataclass(frozen=True)
 class Reader:
-    """Somebody who has a checkout, Python, and a kubeconfig of a cluster.
+    """A reader with a checkout, Python, and a kubeconfig of a cluster.
 
     Attributes:
         home: what `~` means.

@@ -118,7 +118,7 @@ SECONDS = dict(
 
 
 def plan(seconds: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-    """Run `make test` by a clock of its own; return when each step begins and ends."""
+    """Run `make test` by a simulated clock; return when each step begins and ends."""
     schedule = Schedule([STEPS[name] for name in GROUPS[TEST]])
     now, times = 0.0, {}
     while not schedule.is_done:
