@@ -233,8 +233,8 @@ FULL = "test-all"
 """The group in which each step tries all that it can."""
 
 GROUPS: Mapping[str, Sequence[str]] = {
-    # A step that takes long comes first, so that the lanes end together. What needs no cluster runs beside the
-    # first build, which takes minutes.
+    # A step that takes long comes first, so that the lanes end together. What needs no cluster runs beside
+    # the first build, which takes minutes.
     TEST: (
         *("setup", "build", "unit", "sanity", "kind", "unit-oldest", "integration", *STATIC, "some-faults"),
     ),
