@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Downloads of official programs, from a file server with files and checksums of its own."""
+"""Downloads of official programs, from a file server of the test, with the checksums of its files."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_an_entry_without_a_checksum_is_no_download(tmp_path: Path) -> None:
 
 @pytest.fixture
 def own_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A `.build` of the test, and a table of its own: kubectl, and etcd in an archive."""
+    """A `.build` and a table for the test: kubectl, and etcd in an archive."""
     monkeypatch.setattr(paths, "BUILD", tmp_path)
     monkeypatch.setattr(paths, "BIN", tmp_path / "bin")
     monkeypatch.setattr(paths, "KWOK_FILES", tmp_path / "kwok")

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from tests.cluster.paths import ROOT
-from tests.make.command import read
+from tests.make.content import tracked_files
 
 GALAXY = yaml.safe_load((ROOT / "galaxy.yml").read_text())
 ALWAYS_IGNORED = ("galaxy.yml", "__pycache__", "*.pyc")
@@ -28,8 +28,7 @@ def is_archived(path: Path) -> bool:
 
 
 def archived() -> list[Path]:
-    _code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-    return [path for path in map(Path, filter(None, printed.split("\0"))) if is_archived(path)]
+    return sorted(filter(is_archived, tracked_files()))
 
 
 def test_the_archive_has_these_and_no_others() -> None:
