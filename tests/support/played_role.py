@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cluster.paths import ROOT
+
+from .processes import descendants
 
 ANSWERS, CALLS = "KYMA_TEST_ANSWERS", "KYMA_TEST_CALLS"
 SCRIPTED = f"""
@@ -40,6 +45,8 @@ class ActionModule(ActionBase):
         return {{"changed": False, "check_mode": self._task.check_mode, **given, **answer}}
 """
 """An action plugin that answers what it is told to answer."""
+LONGEST = 300.0
+"""Seconds for a playbook, which takes some."""
 FOREIGN = ("ANSIBLE_", "K8S_AUTH_", "KUBECONFIG", "PYTHONPATH")
 STAGE = {"role": "", "tasks": "main", "components": ["logging"], "phase": ""}
 OUTDATED = {"run": "", "outdated": True}
@@ -152,19 +159,31 @@ class Plays:
             (script / host).write_text(json.dumps(own_answers))
         calls.write_text("")
         own = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-        ended = subprocess.run(
-            [str(Path(sys.executable).parent / "ansible-playbook"), str(book), *options],
-            env={
-                **own,
-                "ANSIBLE_HOME": str(self._folder / "home"),
-                "ANSIBLE_COLLECTIONS_PATH": str(self._folder / "collections"),
-                ANSWERS: str(script),
-                CALLS: str(calls),
-            },
-            cwd=self._folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        environment = {
+            **own,
+            "ANSIBLE_HOME": str(self._folder / "home"),
+            "ANSIBLE_COLLECTIONS_PATH": str(self._folder / "collections"),
+            "PYTHONFAULTHANDLER": "1",
+            ANSWERS: str(script),
+            CALLS: str(calls),
+        }
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), str(book), *options]
+        status, text = _ended(command, environment, self._folder)
         made = [tuple(json.loads(line)) for line in calls.read_text().splitlines()]
-        return Played(ended.returncode, ended.stdout + ended.stderr, made)
+        return Played(status, text, made)
+
+
+def _ended(command: Sequence[str], environment: Mapping[str, str], folder: Path) -> tuple[int, str]:
+    """The exit code and the output of a playbook; one that hangs fails the test with all its stacks."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        command, env=environment, cwd=folder, stdout=pipe, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        text, _none = process.communicate(timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        for one in [*descendants(process.pid), process.pid]:
+            os.kill(one, signal.SIGABRT)
+        text, _none = process.communicate()
+        pytest.fail(f"ansible-playbook hangs: {text}")
+    return process.returncode, text

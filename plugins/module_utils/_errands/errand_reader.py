@@ -129,21 +129,22 @@ class ErrandReader:
         if run is None:
             return None, None, False
         job = next((one for one in self._index.owned(JOB, errand) if _is_job_of(one, run)), None)
-        if job is None and run.is_open:
-            # It may lack our label, or the index may be behind.
-            job = self._cluster.get(*JOB, run.job, errand.key.namespace)
-            if job and _label(job, ERRAND_LABEL) == label_value(errand.key.name):
-                self._index.put(JOB, job)
-            if job and not _is_job_of(job, run):
-                job = None
-        uid = job["metadata"]["uid"] if job else run.job_uid
         pods = self._index.owned(POD, errand)
-        pod = pod_of({"metadata": {"uid": uid}}, pods)
-        if pod is None and run.is_open and (run.job_uid or job is None):
+        if run.is_open and (job is None or (run.job_uid and not pod_of(job, pods))):
             pods = self._live_pods(errand, run)
-            pod = pod_of({"metadata": {"uid": uid}}, pods)
+        if run.is_open and job is None:
+            # After the pods, as another reconciler may create it now: a pod shows that it existed before.
+            job = self._live_job(errand, run)
+        pod = pod_of(job or {"metadata": {"uid": run.job_uid}}, pods)
         has_started = job is None and any(_is_of_run(one, errand, run) for one in pods)
         return job, pod, has_started
+
+    def _live_job(self, errand: Errand, run: Run) -> Object | None:
+        """The Job of a run, which may lack our label, or of which the index does not know yet."""
+        job = self._cluster.get(*JOB, run.job, errand.key.namespace)
+        if job and _label(job, ERRAND_LABEL) == label_value(errand.key.name):
+            self._index.put(JOB, job)
+        return job if job and _is_job_of(job, run) else None
 
     def _live_pods(self, errand: Errand, run: Run) -> list[Object]:
         selector = f"{ERRAND_LABEL}={label_value(errand.key.name)},{RUN_LABEL}={run.number}"

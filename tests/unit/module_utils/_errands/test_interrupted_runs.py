@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
     Conflict,
@@ -193,6 +193,30 @@ def test_a_reconciler_that_is_behind_does_not_start_what_has_run(labels: dict[st
     played.settle()
     assert played.made_jobs() == ["app-1"]
     assert played.errand().status.phase is Phase.SUCCEEDED
+
+
+def test_a_run_whose_job_another_reconciler_creates_meanwhile_goes_on() -> None:
+    for when in range(1, 13):
+        played = PlayedErrands()
+        played.create(errand_object())
+        played.seen = HookedCluster(played.cluster, before=_kill_at_creation_of_job)
+        with pytest.raises(Killed):
+            played.reconcile()
+        other = HookedCluster(played.cluster, after=_kill_at_creation_of_job)
+
+        def create_job(
+            number: int, call: Call, when: int = when, played: PlayedErrands = played, other: Cluster = other
+        ) -> None:
+            del call
+            if number == when:
+                with pytest.raises(Killed):
+                    played.reconcile(cluster=other)
+                played.jobs.tick()
+
+        played.seen = HookedCluster(played.cluster, before=create_job)
+        played.reconcile()
+        assert played.errand().status.phase is Phase.RUNNING, f"its Job was created before call {when}"
+        assert played.made_jobs() == played.job_names() == ["app-1"]
 
 
 def _kill_at_creation_of_job(number: int, call: Call) -> None:
