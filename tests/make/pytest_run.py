@@ -34,21 +34,25 @@ class Sharing:
     Attributes:
         processes: how many there are.
         distribution: the unit for a process, as in pytest-xdist's `--dist`.
+        options: more of pytest-xdist.
     """
 
     processes: int
     distribution: str
+    options: tuple[str, ...] = ()
 
     @property
     def words(self) -> Sequence[str]:
         """The arguments for pytest."""
-        return ["-n", str(self.processes), "--dist", self.distribution]
+        return ["-n", str(self.processes), "--dist", self.distribution, *self.options]
 
 
 BY_FILE = Sharing(2, "loadfile")
 """CI's machine has two cores, and the tests of a file often share a cluster."""
 WAITING_BY_FILE = Sharing(3, "loadfile")
 """For files of which each waits a third of its time for its cluster."""
+WAITING_IN_ORDER = Sharing(3, "loadfile", ("--no-loadscope-reorder",))
+"""The same, where the tests themselves say in which order they run."""
 LANES = "KYMA_STEP_LANES"
 """The variable that has the lanes of a step that runs beside others; see tests/make/schedule.py."""
 BY_TEST = Sharing(4, "load")

@@ -17,7 +17,7 @@ from . import ansible_tests, cluster, cores, run_record, selection, setup
 from .command import run
 from .environments import MAIN, Environment, core_of
 from .outcome import IN_CI, Outcome, failed, not_at_hand, passed, skipped, together
-from .pytest_run import BY_FILE, BY_TEST, WAITING_BY_FILE, Sharing, by_file, run_pytest
+from .pytest_run import BY_FILE, BY_TEST, WAITING_BY_FILE, WAITING_IN_ORDER, Sharing, by_file, run_pytest
 
 SCENARIOS = ROOT / "extensions" / "molecule"
 PATIENCE = 4 if IS_FULL else 1
@@ -138,7 +138,7 @@ def integration() -> Outcome:
     setup.for_browsers()
     cluster.build()
     return run_pytest(
-        MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=WAITING_BY_FILE, minutes=45 * PATIENCE
+        MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=WAITING_IN_ORDER, minutes=45 * PATIENCE
     )
 
 

@@ -112,7 +112,7 @@ def own_kinds(live_cluster: LiveCluster) -> Iterator[OwnKinds]:
         live_cluster.delete(*CRD, one["metadata"]["name"])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
     """A cluster for tests of whole runs, which have a lease and records: one for all of this folder."""
     with new_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
