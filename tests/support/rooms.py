@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -62,18 +62,29 @@ def room_of(module: str) -> str:
     return module.split(".")[1] if "." in module else module
 
 
+def graph_in(*folders: str) -> dict[str, set[str]]:
+    """The imports of the files of some folders from each other."""
+    inside = {module: others for module, others in _whole_graph().items() if module.split(".")[0] in folders}
+    return {module: others & inside.keys() for module, others in inside.items()}
+
+
 @cache
-def graph_in(folder: str) -> Mapping[str, set[str]]:
-    """The imports of the files of a folder, which are parsed once."""
-    return graph_of({module_of(file): file.read_text(encoding="utf-8") for file in python_files(folder)})
+def _whole_graph() -> Mapping[str, set[str]]:
+    """The imports of all files, which are parsed once."""
+    return graph_of({module_of(file): file.read_text(encoding="utf-8") for file in python_files(".")})
 
 
-def rooms_of(graph: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
-    """The rooms that each room imports from."""
+def rooms_of(graph: Mapping[str, Iterable[str]], name: Callable[[str], str] = room_of) -> dict[str, set[str]]:
+    """The rooms that each room imports from.
+
+    Args:
+        graph: the imports of modules.
+        name: returns the room of a module.
+    """
     rooms: dict[str, set[str]] = {}
     for module, others in graph.items():
-        here = room_of(module)
-        rooms.setdefault(here, set()).update(room_of(other) for other in others if room_of(other) != here)
+        here = name(module)
+        rooms.setdefault(here, set()).update({name(other) for other in others} - {here})
     return rooms
 
 
