@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.paths import ROOT
+from tests.make.selection import rooms
 from tests.support.rooms import floors_of, graph_in, rooms_of
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
@@ -27,7 +28,7 @@ PLACEHOLDER = re.compile(r"[A-Z]{4,}")
 """Part of a path that the reader chooses, such as NAME."""
 
 
-def rows(heading: str) -> list[list[str]]:
+def table_rows(heading: str) -> list[list[str]]:
     """The cells of the table of CONTRIBUTING that has a heading."""
     table = re.search(rf"^\|[^\n]*{re.escape(heading)}[^\n]*\n(\|[^\n]*\n)+", CONTRIBUTING, re.MULTILINE)
     assert table
@@ -48,14 +49,14 @@ def paths_in(text: str) -> Iterator[str]:
 def test_the_table_has_each_room_of_module_utils_on_its_floor() -> None:
     listed = {
         name: int(floor)
-        for floor, names, _contents in rows("`plugins/module_utils/`")
+        for floor, names, _contents in table_rows("`plugins/module_utils/`")
         for name in named(names)
     }
     assert listed == floors_of(rooms_of(graph_in("module_utils")))
 
 
 def test_the_table_has_each_room_of_plugin_utils() -> None:
-    listed = {name for names, _contents in rows("`plugins/plugin_utils/`") for name in named(names)}
+    listed = {name for names, _contents in table_rows("`plugins/plugin_utils/`") for name in named(names)}
     found = (ROOT / "plugins" / "plugin_utils").iterdir()
     assert listed == {path.stem for path in found if path.stem not in ("__init__", "__pycache__")}
 
@@ -64,6 +65,11 @@ def test_the_table_has_each_room_of_plugin_utils() -> None:
 def test_each_file_that_is_named_exists(page: Path) -> None:
     paths = {PLACEHOLDER.sub("*", path) for path in paths_in(page.read_text())}
     assert {path for path in paths if not any(ROOT.glob(path))} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_each_room_of_tests_that_is_named_exists(page: Path) -> None:
+    assert {*re.findall(r"ROOM=(\w+)", page.read_text())} <= rooms().keys()
 
 
 def test_a_file_that_does_not_exist_is_found() -> None:
