@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs kyma.lifecycle.run_info, and each module that meta/runtime.yml leads here, in Ansible's own process."""
+"""Runs run_info, and each module that meta/runtime.yml leads here, in Ansible's own process if possible."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_every_module_is_in_the_action_group_and_has_its_carrier(name: str) -> N
 
 def test_modules_without_an_action_plugin_are_led_to_a_shared_one() -> None:
     without = {name for name in MODULES if not (REPO / f"plugins/action/{name}.py").exists()}
-    assert ROUTED == {name: {"action_plugin": "kyma.lifecycle.run_info"} for name in without}
+    assert {name: {"action_plugin": "kyma.lifecycle.run_info"} for name in without} == ROUTED
 
 
 @pytest.mark.parametrize("name", [*MODULES, *ON_CONTROLLER])
