@@ -18,10 +18,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     not_needed,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils import migration_testing
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import InMemory
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import (
     Case,
-    build_environment,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import Fault
@@ -197,10 +195,7 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
 
 
 def case_of(migration: type[Migration], after: list[Object], **more: Any) -> Case:
-    around = build_environment(
-        migration, BEFORE, components=(), release="1", profile="", variables=None, seconds=5.0, waits=False
-    )
-    return Case(migration, before_of(migration), after, InMemory(), around, **more)
+    return Case(migration, before_of(migration), after, release="1", seconds=5.0, **more)
 
 
 def stays_of(migration: type[Migration]) -> list[Object]:

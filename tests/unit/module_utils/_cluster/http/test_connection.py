@@ -32,10 +32,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login
     Login,
     bearer_from_file,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (
-    Transport,
-    bypasses_proxy,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.pool import bypasses_proxy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from tests.support.apiserver import Reply, Seen, serve, status
@@ -496,7 +494,7 @@ def test_plain_logins_do_not_import_the_client(tmp_path: Path, write: Write, run
     program = (
         "import sys\n"
         f"from {connect.__module__} import connect\n"
-        f"connect({{'kubeconfig': {path!r}}})._transport._opened_pool()\n"
+        f"connect({{'kubeconfig': {path!r}}})._transport.pool()\n"
         "sys.exit('kubernetes' in sys.modules)\n"
     )
     environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
