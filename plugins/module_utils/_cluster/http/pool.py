@@ -10,7 +10,7 @@ import socket
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from .login import Login, missing_client
+from .login import Login, missing_library
 from .tls import tls_context
 
 if TYPE_CHECKING:
@@ -25,13 +25,12 @@ def open_pool(login: Login) -> urllib3.PoolManager:
     """The pool of connections for a login.
 
     Raises:
-        Unconfigured: a certificate or a key can't be used, or the HTTP library is missing, which is installed
-            with the ``kubernetes`` client.
+        Unconfigured: a certificate or a key can't be used, or the HTTP library is missing.
     """
     try:
         import urllib3
     except ImportError as error:
-        raise missing_client() from error
+        raise missing_library("urllib3") from error
     options: dict[str, Any] = {
         "num_pools": 2,
         "maxsize": CONNECTIONS,

@@ -18,7 +18,7 @@ from ..cluster import ExecResult
 from ..errors import ClusterError, ExecOutputTooLarge, ExecTimeout, Unreachable, api_error
 from .answers import decoded_status, plain_reason
 from .attempts import CONNECT_SECONDS
-from .login import missing_client
+from .login import missing_library
 from .pool import bypasses_proxy, keepalive_options
 from .tls import tls_context
 from .transport import Transport
@@ -64,7 +64,7 @@ def run_command(
     try:
         import websocket
     except ImportError as error:
-        raise missing_client() from error
+        raise missing_library("websocket-client") from error
     url = transport.url(
         path,
         [
