@@ -35,7 +35,7 @@ READ_SECONDS = 75.0
 """More than the 60 seconds after which an API server itself gives up, so that its answer arrives."""
 STARTING_POLL_SECONDS = 0.2
 NOT_YET_KNOWN = frozenset({401, 403})
-"""The statuses of such a server until then; it has not acted."""
+"""The statuses of a restarted server that does not know its own rules yet; it has not acted."""
 SHORTEST_SECONDS = 1.0
 """The least remaining time, in seconds, in which a request is sent."""
 TIME_POLL_SECONDS = 0.2

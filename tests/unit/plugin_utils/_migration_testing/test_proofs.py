@@ -260,6 +260,15 @@ def test_a_good_one_stands_them_all() -> None:
     assert_migration(bad.MoveToken, BEFORE, AFTER, stays=BEFORE)
 
 
+def test_a_case_in_one_value_is_proved_as_its_arguments_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migration_testing, "PROOFS", PROOFS[:3])
+    assert_migration(Case(bad.MoveToken, BEFORE, AFTER, stays=BEFORE))
+    with pytest.raises(Disproved, match="it did not end within 0"):
+        assert_migration(Case(bad.Hangs, BEFORE, AFTER, seconds=0.2))
+    with pytest.raises(TypeError, match="second"):
+        assert_migration(bad.MoveToken, BEFORE, AFTER, second=1)
+
+
 def test_no_value_of_a_secret_is_told() -> None:
     with pytest.raises(Disproved) as caught:
         assert_migration(bad.MoveToken, BEFORE, [config_map(color="red"), secret(token="another")])
