@@ -108,6 +108,16 @@ def test_terms_that_were_made_before_it_hold_under_it() -> None:
     assert found == [3.5, 3.5]
 
 
+@pytest.mark.parametrize("is_fenced", [True, False])
+def test_only_a_task_that_names_its_rights_is_warned_of_a_missing_fence(is_fenced: bool) -> None:
+    seen: list[tuple[str, ...]] = []
+    asking = replace(task(MemoryCluster()), progress=lambda *told: seen.append(told))
+    run_with_own_lease(
+        asking, "one", lambda working: write(working, "a"), (lambda: ()) if is_fenced else None
+    )
+    assert [state for _subject, state, _detail in seen] == ["advisory"] * is_fenced
+
+
 def test_reads_end_with_the_lease_from_the_first_write_on() -> None:
     bound: list[bool] = []
 
