@@ -43,11 +43,11 @@ def test_an_untrusted_certificate_is_final(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_new_token_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    login = Login("https://api.test", authorization=lambda refused: "new" if refused else "old")
+    login = Login("https://api.test", authorization=lambda refused: f"{refused}x")
     transport, sent = scripted(monkeypatch, login, 401, 401)
     with pytest.raises(Unauthorized, match="does not accept the login"):
         transport.request("get", "GET", "/version")
-    assert sent == ["old", "new"]
+    assert sent == ["x", "xx"]
 
 
 def test_the_same_token_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
