@@ -17,6 +17,7 @@ requirements:
   - PyYAML >= 6.0
   - packaging >= 24.0
   - urllib3 >= 2.0.2
+  - websocket-client >= 1.6.1
 attributes:
   action:
     description: Has an action plugin, which does a part of the work on the controller.

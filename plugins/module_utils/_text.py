@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
@@ -109,6 +109,31 @@ def secrets_of(url: str) -> list[str]:
     parts = [login, login.partition(":")[2], rest[1:], *values]
     found = {text for part in parts for text in (part, unquote(part), unquote_plus(part))}
     return sorted((text for text in found if len(text) >= _SHORTEST_SECRET), key=len, reverse=True)
+
+
+def suggestion(name: str, known: Iterable[str], most: int = 3) -> str:
+    """A question after the names that are most similar to an unknown one; empty if none is."""
+    # Imported here, as only a mistake needs it.
+    from difflib import get_close_matches
+
+    return did_you_mean(get_close_matches(name, sorted(known), most))
+
+
+def did_you_mean(names: Sequence[str]) -> str:
+    """The question after the name that was meant; empty without names."""
+    return f"did you mean {' or '.join(names)}?" if names else ""
+
+
+def first_of(texts: Sequence[str], most: int, more: str = "more") -> list[str]:
+    """The first texts, and one that counts the others, if there are any."""
+    rest = len(texts) - most
+    return [*texts[:most], *([f"and {rest} {more}"] if rest > 0 else [])]
+
+
+def short_list(values: Iterable[object], most: int, more: str = "more") -> str:
+    """The first values, separated by commas, and the number of the others, if there are any."""
+    texts = [str(one) for one in values]
+    return " ".join([", ".join(texts[:most]), *first_of(texts, most, more)[most:]])
 
 
 def extra_variable(name: str, values: Sequence[str]) -> str:

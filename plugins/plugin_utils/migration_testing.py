@@ -9,36 +9,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import (
     ApiServer,
     BadTest,
     InMemory,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import (
-    Case,
-    build_environment,
-)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.collection import (
     problems_of_collection,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
-    Reaction,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs_at_rest import (
     problems_at_rest,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.state import incomplete
 
 __all__ = [
     "ApiServer",
     "BadTest",
+    "Case",
     "Disproved",
     "InMemory",
     "MemoryCluster",
@@ -54,22 +50,10 @@ class Disproved(AssertionError):
 
 
 def assert_migration(
-    migration: type[Migration],
-    before: Sequence[Object],
-    after: Sequence[Object],
-    *,
-    stays: Sequence[Object] = (),
-    variables: Mapping[str, Any] | None = None,
-    components: Sequence[Component] | Mapping[str, Component] = (),
-    release: str = "1.0",
-    profile: str = "",
-    ignore: Iterable[str] = (),
-    crds: Sequence[Object] = (),
-    prepare: Callable[[Cluster], None] | None = None,
-    reactions: Sequence[Reaction] = (),
-    max_requests: int = 3,
-    seconds: float | None = None,
-    server: ApiServer | None = None,
+    case: Case | type[Migration],
+    before: Sequence[Object] = (),
+    after: Sequence[Object] = (),
+    **options: Any,
 ) -> None:
     """Prove that a migration changes one state to the other, and keeps all its other promises.
 
@@ -87,58 +71,21 @@ def assert_migration(
     - Every plan can rehearse it. It can be undone, except for what it declares ``irreversible``.
 
     Args:
-        migration: the class.
-        before: all objects that it is about, as a migration finds them. They exist as if the component had
-            been applied, with their status.
-        after: the same objects as they must be afterwards. Omitted objects must be gone. Of a status, only
-            the given fields are compared.
-        stays: objects that must be the same ones all the time, such as a Pod that must run on; apiVersion,
-            kind and metadata are enough.
-        variables: the user's ``kyma_migration_variables``.
-        components: those of the release; default: the migration's own, without objects.
-        release, profile: as in the context.
-        ignore: paths of fields that may differ, such as ``metadata.annotations.example.com/since``, or
-            ``ConfigMap:data.since`` for one kind.
-        crds: CustomResourceDefinitions of the kinds that not every cluster has.
-        prepare: called with the cluster once ``before`` exists, for what objects can't express.
-        reactions: called after each write with a cluster and the event, in place of controllers; only in
-            memory, because a real API server has its own.
-        max_requests: how many requests a check may make.
-        seconds: real time that ``check`` and ``run`` together may take; default 10 in memory, 300 on a real
-            API server. In memory ``ctx.sleep`` takes no time, and counts against the migration's timeout.
-        server: the API server; default in memory.
+        case: the case, or the class of the migration, and with it:
+        before, after: see :class:`Case`.
+        options: the other attributes of :class:`Case`: ``stays``, ``variables``, ``components``, ``release``,
+            ``profile``, ``ignore``, ``crds``, ``prepare``, ``reactions``, ``max_requests``, ``seconds``,
+            ``server``.
 
     Raises:
         Disproved: with all problems.
         BadTest: the states are not valid for a test.
     """
     __tracebackhide__ = True
-    where = server or InMemory()
-    _refuse_incomplete({"before": before, "after": after, "crds": crds})
-    if list(before) == list(after):
+    if not isinstance(case, Case):
+        case = _case_of(case, before, after, options)
+    if list(case.before) == list(case.after):
         raise BadTest("before and after are the same: assert_not_needed tests that nothing is done")
-    case = Case(
-        migration,
-        before,
-        after,
-        where,
-        build_environment(
-            migration,
-            before,
-            components=components,
-            release=release,
-            profile=profile,
-            variables=variables,
-            seconds=seconds or where.seconds,
-            waits=where.waits,
-        ),
-        stays=stays,
-        ignored=frozenset(ignore),
-        crds=crds,
-        prepare=prepare,
-        reactions=reactions,
-        max_requests=max_requests,
-    )
     found: list[str] = []
     for number, proof in enumerate(PROOFS, 1):
         problems = list(proof.problems(case))
@@ -147,7 +94,7 @@ def assert_migration(
             left = len(PROOFS) - number
             found.append(f"({left} more proofs wait for this one)")
             break
-    _raise_if(migration, found)
+    _raise_if(case.migration, found)
 
 
 def assert_not_needed(migration: type[Migration], state: Sequence[Object] = (), **options: Any) -> None:
@@ -163,8 +110,8 @@ def assert_not_needed(migration: type[Migration], state: Sequence[Object] = (), 
         Disproved: check returns another verdict, writes, or makes too many requests.
     """
     __tracebackhide__ = True
-    _refuse_incomplete({"state": state})
-    _raise_if(migration, list(problems_at_rest(migration, state, "not_needed", (), **options)))
+    case = _case_of(migration, state, state, options)
+    _raise_if(migration, list(problems_at_rest(case, "not_needed")))
 
 
 def assert_blocked(
@@ -182,8 +129,8 @@ def assert_blocked(
         Disproved: check returns another verdict, does not name these, writes, or makes too many requests.
     """
     __tracebackhide__ = True
-    _refuse_incomplete({"state": state})
-    _raise_if(migration, list(problems_at_rest(migration, state, "blocked", names, **options)))
+    case = _case_of(migration, state, state, options)
+    _raise_if(migration, list(problems_at_rest(case, "blocked", names)))
 
 
 def assert_none_overdue(collection: str) -> None:
@@ -204,10 +151,15 @@ def assert_none_overdue(collection: str) -> None:
         raise Disproved(f"migrations of {collection}:" + "".join(f"\n  - {one}" for one in problems))
 
 
-def _refuse_incomplete(given: Mapping[str, Sequence[Object]]) -> None:
-    problems = [problem for name, objects in given.items() for problem in incomplete(objects, name)]
-    if problems:
-        raise BadTest("; ".join(problems))
+def _case_of(
+    migration: type[Migration],
+    before: Sequence[Object],
+    after: Sequence[Object],
+    options: Mapping[str, Any],
+) -> Case:
+    """The case; an option of None has its default."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return Case(migration, before, after, **given)
 
 
 def _raise_if(migration: type[Migration], found: Sequence[str]) -> None:

@@ -32,7 +32,7 @@ BELOW = ".*"
 DOTTED = re.compile(r"\bansible_collections\.kyma\.lifecycle(?:\.\w+)+")
 IMPORT = re.compile(r"^\s*(?:from|import) ansible(?:\.| import|$)", re.MULTILINE)
 TESTED = "plugins."
-LIBRARIES = frozenset({"jinja2", "jsonschema", "kubernetes", "packaging", "urllib3", "yaml"})
+LIBRARIES = frozenset({"jinja2", "jsonschema", "kubernetes", "packaging", "urllib3", "websocket", "yaml"})
 PROGRAMS = frozenset({"ansible-playbook", "ansible-doc", "ansible-galaxy", "ansible-inventory"})
 
 

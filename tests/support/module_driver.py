@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
@@ -37,9 +37,6 @@ class _Recorder(ClusterWrapper):
         self._before(call)
         if call.writes:
             self.writes.append(call)
-        return ask()
-
-    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
         return ask()
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 
 from .eventually import eventually
@@ -143,6 +143,3 @@ class LimitedCluster(ClusterWrapper):
             return ask()
         self.reviews += 1
         return cast("T", {"status": {"resourceRules": self._rules, "incomplete": False}})
-
-    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
-        return ask()

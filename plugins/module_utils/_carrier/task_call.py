@@ -12,7 +12,7 @@ from .._cluster.cluster import Cluster
 from .._cluster.http.connection import connect
 from .._errors import LifecycleError
 from .._progress import Progress
-from .._text import one_line
+from .._text import one_line, short_list
 from .task import NO_NOTES, ControllerNotes, Materials, Result, Task, TaskDefinition
 
 OnWarning = Callable[[str, str], None]
@@ -76,8 +76,7 @@ def _warning(heard: tuple[str, list[str]]) -> str:
     text, actions = heard
     # An object may be created and applied. The order is fixed, so that Ansible shows plan's and run's once.
     about = sorted({action.partition(" ")[2]: action for action in reversed(actions)}.values())
-    more = f" and {len(about) - 1} more" if len(about) > 1 else ""
-    return f"the API server warns: {one_line(text)} ({about[0]}{more})"
+    return f"the API server warns: {one_line(text)} ({short_list(about, 1)})"
 
 
 def failed_result(message: str) -> Result:

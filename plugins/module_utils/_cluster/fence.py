@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from .cluster import Cluster, Event
+from .cluster import Cluster
 from .errors import ClusterError
 from .wrapper import Call, ClusterWrapper, T
 
@@ -60,6 +60,3 @@ class FencedCluster(ClusterWrapper):
             return ask()
         with self._holding.guard_write():
             return ask()
-
-    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
-        return ask()

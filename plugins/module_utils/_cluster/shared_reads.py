@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import marshal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from .cluster import Cluster, Event, Page
+from .cluster import Cluster, Page
 from .wrapper import Call, ClusterWrapper, T
 
 SHARED = ("get", "list", "resource", "served", "server_version")
@@ -79,9 +79,6 @@ class SharedReads(ClusterWrapper):
             if not answer.value:
                 answer.take(ask())
         return cast("T", answer.copy() if self._copied else answer.value[0])
-
-    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
-        return ask()
 
 
 def _changeable(value: Any) -> Any:

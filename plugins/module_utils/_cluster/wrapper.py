@@ -50,6 +50,9 @@ class Call:
         return self.verb in WRITES and not self.dry_run
 
 
+WATCH = Call("watch")
+
+
 def _call_with(verb: str, obj: Object, dry_run: bool) -> Call:
     meta = obj.get("metadata") or {}
     name = meta.get("name") or meta.get("generateName") or ""
@@ -62,18 +65,27 @@ def _given(how: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 class ClusterWrapper(Cluster):
-    """Another cluster; a subclass implements ``_through`` and ``_watched``, which every call passes."""
+    """Another cluster; each call passes ``_through`` or ``_watched``, for a subclass to act around it."""
 
     def __init__(self, inner: Cluster) -> None:
         self._inner = inner
 
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
         """Make a call (any but ``watch``); ``ask`` forwards it."""
-        raise NotImplementedError
+        del call
+        return ask()
 
     def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
         """Make a call of ``watch``, and yield its events."""
-        raise NotImplementedError
+        return ask()
+
+    def _target(self, call: Call) -> Cluster:
+        """The cluster that a call is forwarded to."""
+        del call
+        return self._inner
+
+    def _forward(self, call: Call, ask: Callable[[Cluster], T]) -> T:
+        return self._through(call, lambda: ask(self._target(call)))
 
     def with_field_manager(self, name: str) -> Self:
         other = copy.copy(self)
@@ -86,43 +98,39 @@ class ClusterWrapper(Cluster):
         return other
 
     def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
-        return self._through(
+        return self._forward(
             Call("token", "v1", "ServiceAccount", service_account, namespace),
-            lambda: self._inner.token(service_account, namespace, bound_to=bound_to, seconds=seconds),
+            lambda to: to.token(service_account, namespace, bound_to=bound_to, seconds=seconds),
         )
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
-        return self._through(
-            Call("resource", api_version, kind), lambda: self._inner.resource(api_version, kind)
-        )
+        return self._forward(Call("resource", api_version, kind), lambda to: to.resource(api_version, kind))
 
     def served(self, group: str, kind: str) -> tuple[Resource, ...]:
-        return self._through(Call("served", group, kind), lambda: self._inner.served(group, kind))
+        return self._forward(Call("served", group, kind), lambda to: to.served(group, kind))
 
     def server_version(self) -> str:
-        return self._through(Call("server_version"), self._inner.server_version)
+        return self._forward(Call("server_version"), lambda to: to.server_version())
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        return self._through(
+        return self._forward(
             Call("get", api_version, kind, name, namespace),
-            lambda: self._inner.get(api_version, kind, name, namespace),
+            lambda to: to.get(api_version, kind, name, namespace),
         )
 
     def list(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Page:
-        return self._through(
+        return self._forward(
             Call("list", api_version, kind, namespace=namespace, options=_given(how)),
-            lambda: self._inner.list(api_version, kind, namespace, **how),
+            lambda to: to.list(api_version, kind, namespace, **how),
         )
 
     def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
-        return self._through(
-            _call_with("apply", obj, dry_run), lambda: self._inner.apply(obj, force=force, dry_run=dry_run)
+        return self._forward(
+            _call_with("apply", obj, dry_run), lambda to: to.apply(obj, force=force, dry_run=dry_run)
         )
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        return self._through(
-            _call_with("create", obj, dry_run), lambda: self._inner.create(obj, dry_run=dry_run)
-        )
+        return self._forward(_call_with("create", obj, dry_run), lambda to: to.create(obj, dry_run=dry_run))
 
     def patch(
         self,
@@ -135,9 +143,9 @@ class ClusterWrapper(Cluster):
         subresource: str = "",
         dry_run: bool = False,
     ) -> Object:
-        return self._through(
+        return self._forward(
             Call("patch", api_version, kind, name, namespace, dry_run=dry_run, patch=patch),
-            lambda: self._inner.patch(
+            lambda to: to.patch(
                 api_version, kind, name, namespace, patch, subresource=subresource, dry_run=dry_run
             ),
         )
@@ -152,21 +160,21 @@ class ClusterWrapper(Cluster):
         dry_run: bool = False,
         **how: Any,
     ) -> bool:
-        return self._through(
+        return self._forward(
             Call("delete", api_version, kind, name, namespace, dry_run=dry_run),
-            lambda: self._inner.delete(api_version, kind, name, namespace, dry_run=dry_run, **how),
+            lambda to: to.delete(api_version, kind, name, namespace, dry_run=dry_run, **how),
         )
 
     def watch(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Iterator[Event]:
-        return self._watched(lambda: self._inner.watch(api_version, kind, namespace, **how))
+        return self._watched(lambda: self._target(WATCH).watch(api_version, kind, namespace, **how))
 
     def logs(self, name: str, namespace: str, **how: Any) -> str:
-        return self._through(
-            Call("logs", "v1", "Pod", name, namespace), lambda: self._inner.logs(name, namespace, **how)
+        return self._forward(
+            Call("logs", "v1", "Pod", name, namespace), lambda to: to.logs(name, namespace, **how)
         )
 
     def exec(self, name: str, namespace: str, command: Sequence[str], **how: Any) -> ExecResult:
-        return self._through(
+        return self._forward(
             Call("exec", "v1", "Pod", name, namespace),
-            lambda: self._inner.exec(name, namespace, command, **how),
+            lambda to: to.exec(name, namespace, command, **how),
         )

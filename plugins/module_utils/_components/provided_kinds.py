@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from .._cluster.cluster import Object, group_of, ref_of
 from .._errors import MOST_REASONS
 from .._objects.access.rights import Resources
+from .._text import short_list
 
 ApiKind = tuple[str, str]
 """apiVersion and kind."""
@@ -40,17 +41,18 @@ def unverified_warning(component: str, objects: Sequence[Object], awaited: Mappi
     if not late:
         return ""
     return (
-        f"unverified: {_listed(late)}. The cluster does not serve {describe_awaited(awaited)}; {component}"
-        " will wait for that. Neither can it be asked now whether you may write them"
+        f"unverified: {short_list(late, MOST_REASONS)}. The cluster does not serve"
+        f" {describe_awaited(awaited)};"
+        f" {component} will wait for that. Neither can it be asked now whether you may write them"
     )
 
 
 def unserved_error(objects: Sequence[Object], awaited: Mapping[ApiKind, str]) -> str:
     """The error when a component's wait for kinds ends: the kinds, their objects, and what to do."""
-    names = _listed(sorted(set(awaited.values())))
+    names = short_list(sorted(set(awaited.values())), MOST_REASONS)
     return (
         f"the cluster does not serve {describe_awaited(awaited)}: see the log of the operator in {names}, and"
-        f" run the playbook again. Not applied: {_listed(_names(objects, awaited))}"
+        f" run the playbook again. Not applied: {short_list(_names(objects, awaited), MOST_REASONS)}"
     )
 
 
@@ -67,8 +69,3 @@ def describe_awaited(awaited: Mapping[ApiKind, str]) -> str:
 
 def _names(objects: Sequence[Object], awaited: Mapping[ApiKind, str]) -> list[str]:
     return [str(ref_of(obj)) for obj in objects if kind_of(obj) in awaited]
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_REASONS
-    return ", ".join(names[:MOST_REASONS]) + (f" and {more} more" if more > 0 else "")

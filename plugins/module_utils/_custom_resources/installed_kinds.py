@@ -94,7 +94,7 @@ class InstalledKinds:
         # Last, as its hash states that everything is installed.
         metadata = {**last["metadata"], "annotations": {HASH_ANNOTATION: self.hash}}
         cluster.apply({**last, "metadata": metadata}, force=True)
-        wait_until_served(cluster, self.definitions)
+        wait_for_definitions(cluster, self.definitions)
 
     def update(self, cluster: Cluster, state: DefinitionState) -> tuple[bool, tuple[str, ...]]:
         """Install them if they are missing or not current; whether they were installed, and warnings.
@@ -127,7 +127,7 @@ def hash_of(objects: Iterable[Object]) -> str:
     return hashlib.sha256(json.dumps([*objects], sort_keys=True).encode()).hexdigest()[:16]
 
 
-def wait_until_served(cluster: Cluster, definitions: Sequence[Object]) -> None:
+def wait_for_definitions(cluster: Cluster, definitions: Sequence[Object]) -> None:
     """Wait until the API server serves our CustomResourceDefinitions.
 
     Raises:

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
 from .._cluster.cluster import GROUP, Object
+from .._cluster.fields.field_owners import owns
 from .._cluster.own_objects import ERRAND
 from .._jobs.configuration import ConfigurationEntry
 from .._jobs.job_outcome import JobOutcome
@@ -395,8 +396,7 @@ def strategy_owner(managed_fields: Sequence[Mapping[str, Any]]) -> StrategyOwner
     """
     owners = [entry for entry in managed_fields if owns_strategy(entry)]
     is_declared = any(
-        is_applied(entry)
-        or _has_path(entry.get("fieldsV1"), "f:metadata", "f:annotations", f"f:{LAST_APPLIED}")
+        is_applied(entry) or owns(entry, "f:metadata", "f:annotations", f"f:{LAST_APPLIED}")
         for entry in owners
     )
     is_ours = any(is_own_strategy(entry) for entry in owners)
@@ -405,8 +405,7 @@ def strategy_owner(managed_fields: Sequence[Mapping[str, Any]]) -> StrategyOwner
 
 def owns_strategy(entry: Mapping[str, Any]) -> bool:
     """Whether an entry of ``metadata.managedFields`` owns the strategy."""
-    is_of_object = not entry.get("subresource")
-    return is_of_object and _has_path(entry.get("fieldsV1"), "f:spec", "f:trigger", "f:strategy")
+    return not entry.get("subresource") and owns(entry, "f:spec", "f:trigger", "f:strategy")
 
 
 def is_own_strategy(entry: Mapping[str, Any]) -> bool:
@@ -417,16 +416,7 @@ def is_own_strategy(entry: Mapping[str, Any]) -> bool:
 
 def is_applied(entry: Mapping[str, Any]) -> bool:
     """Whether an entry of ``metadata.managedFields`` is that of a server-side applier of the errand."""
-    is_of_object = not entry.get("subresource")
-    return is_of_object and entry.get("operation") == "Apply" and _has_path(entry.get("fieldsV1"), "f:spec")
-
-
-def _has_path(fields: Any, *path: str) -> bool:
-    for step in path:
-        if not isinstance(fields, Mapping) or step not in fields:
-            return False
-        fields = fields[step]
-    return True
+    return not entry.get("subresource") and entry.get("operation") == "Apply" and owns(entry, "f:spec")
 
 
 def _status_from(fields: Mapping[str, Any]) -> ErrandStatus:

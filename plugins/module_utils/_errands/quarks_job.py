@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from .._cluster.cluster import Object
 from .._cluster.deep_copy import deep_copy
 from .._loose_json import mapping_of, text_of
-from .._text import one_line
+from .._text import one_line, suggestion
 from .errand import API_VERSION, KIND, LAST_APPLIED, Strategy
 from .finished_run import DELETE_LABEL
 from .holding_container import holder_name
@@ -88,13 +87,9 @@ def _known(path: str, fields: Mapping[str, Any], names: Iterable[str], ignored: 
     """The fields that both kinds have."""
     known = tuple(names)
     for name in sorted(fields.keys() - set(known), key=str):
-        near = get_close_matches(str(name), known, 1)
-        hint = f". Did you mean {near[0]}?" if near else ""
-        ignored.append(
-            _left_out(
-                f"{path}.{name}", f"neither QuarksJob nor Errand has this field, so it had no effect{hint}"
-            )
-        )
+        why = "neither QuarksJob nor Errand has this field, so it had no effect"
+        hint = suggestion(str(name), known, 1)
+        ignored.append(_left_out(f"{path}.{name}", "; ".join(filter(None, (why, hint)))))
     return {name: deep_copy(fields[name]) for name in known if name in fields}
 
 

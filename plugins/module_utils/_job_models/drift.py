@@ -8,12 +8,12 @@ Only fields decide. ``managedFields`` (KEP-555) says who owns a field; a field t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from .._cluster.fields.field_owners import Entry, owners_of
 from .._loose_json import mapping_of, mappings_in, text_of
 from .._objects.ownership.findings import PLATFORM_MANAGERS, name_of
 from .runtime.normal_form import normal_form
@@ -148,44 +148,20 @@ def _is_scaled(meant: Object, live: Object, owner: Mapping[str, Any] | None) -> 
     return is_scaler and wanted != 0 and running != 0
 
 
-def _owner(live: Object, path: Path) -> Mapping[str, Any] | None:
+def _owner(live: Object, path: Path) -> Entry | None:
     """The entry of ``managedFields`` that owns a field: of several, the newest that is not ours."""
-    owners = [
-        entry
-        for entry in mappings_in(mapping_of(live.get("metadata")).get("managedFields"))
-        if _owns(entry.get("fieldsV1"), live, path)
-    ]
+    owners = owners_of(live, *_elements(live, path))
     return max(owners, key=lambda one: (not _is_ours(one), text_of(one.get("time"))), default=None)
 
 
-def _is_ours(entry: Mapping[str, Any]) -> bool:
+def _is_ours(entry: Entry) -> bool:
     return text_of(entry.get("manager")).startswith(FIELD_MANAGER)
 
 
-def _owns(fields: Any, value: Any, path: Path) -> bool:
-    """Whether a ``fieldsV1`` has a field, something in it, or a value above it as a whole."""
-    node = mapping_of(fields)
-    if not node:
-        return False
+def _elements(value: Any, path: Path) -> Iterator[Any]:
     for step in path:
         value = _child(value, step)
-        element = f"f:{step}" if isinstance(step, str) else _item_element(node, value)
-        if element not in node:
-            return False
-        node = mapping_of(node[element])
-        if not node:
-            return True
-    return True
-
-
-def _item_element(node: Mapping[str, Any], item: Any) -> str:
-    """The element of a ``fieldsV1`` that names an item of a keyed list; empty if there is none."""
-    for element in node:
-        if element.startswith("k:"):
-            keys = json.loads(element[2:])
-            if all(mapping_of(item).get(name) == value for name, value in keys.items()):
-                return element
-    return ""
+        yield f"f:{step}" if isinstance(step, str) else value
 
 
 def _text(path: Path) -> str:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from .._cluster.quantity import BadQuantity, parse_quantity
-from .._text import one_line
+from .._text import one_line, suggestion
 from .core_job import JobKey, JobType
 from .job_fields import FIELD_NAMES, core_job
 from .object_shapes import shape_problems
@@ -261,8 +260,7 @@ def _unknown_parts(field: str, value: Mapping[Any, Any], *known: str) -> Iterato
 
 def _unknown(name: str, place: str, known: Iterable[str], what: str = "field") -> str:
     names = [*known]
-    close = get_close_matches(name[:_LONGEST_SHOWN], names, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"use {_one_of(names)}"
+    hint = suggestion(name[:_LONGEST_SHOWN], names, 1) or f"use {_one_of(names)}"
     return f"{place}{one_line(name, _LONGEST_SHOWN)} is no {what}; {hint}"
 
 

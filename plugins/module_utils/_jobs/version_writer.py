@@ -20,7 +20,7 @@ from .._cluster.fields.written_by import is_written_by
 from .._cluster.redaction import Redactor
 from .._errors import MOST_REASONS, LifecycleError
 from .._loose_json import mappings_in
-from .._text import one_line
+from .._text import one_line, short_list
 from .secret_users import USER_KINDS, MoreUsers, SecretUsers, merged_users, no_more_users, secret_users
 from .secret_validation import (
     base_problems,
@@ -213,7 +213,7 @@ def foreign_warning(namespace: str, names: Sequence[str]) -> str:
     if not names:
         return ""
     return (
-        f"versions in namespace {namespace} that others have created stay: {_listed(tuple(names))}."
+        f"versions in namespace {namespace} that others have created stay: {short_list(names, MOST_REASONS)}."
         f" If nothing needs them, delete them:\n  kubectl -n {namespace} delete secret {' '.join(names)}"
     )
 
@@ -315,7 +315,7 @@ def _refuse_used(versions: list[SecretVersion], users: SecretUsers) -> None:
     if not used:
         return
     reasons = [
-        f"Secret {one.namespace}/{one.name} is used by {_listed(users[one.name])}"
+        f"Secret {one.namespace}/{one.name} is used by {short_list(users[one.name], MOST_REASONS)}"
         for one in used[:MOST_REASONS]
     ]
     more = f"; {len(used) - MOST_REASONS} more versions are in use" if len(used) > MOST_REASONS else ""
@@ -323,11 +323,6 @@ def _refuse_used(versions: list[SecretVersion], users: SecretUsers) -> None:
         f"cannot delete versions of Secret {used[0].namespace}/{used[0].base}: {'; '.join(reasons)}{more}."
         " Nothing was deleted. Delete or change these objects first, or delete the versions with force."
     )
-
-
-def _listed(users: tuple[str, ...]) -> str:
-    more = f" and {len(users) - MOST_REASONS} more" if len(users) > MOST_REASONS else ""
-    return ", ".join(users[:MOST_REASONS]) + more
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.cluster import Object
-from .._loose_json import mapping_of, mappings_in, text_of
+from .._cluster.fields.field_owners import entries_of, owned_names, owns
+from .._loose_json import mapping_of, text_of
 
 SECRET_KIND_LABEL = "quarks.cloudfoundry.org/secret-kind"
 VERSIONED_SECRET = "versionedSecret"
@@ -154,14 +155,9 @@ def _added_later(secret: Mapping[str, Any], field: str) -> set[str]:
     """The labels or annotations of managers that did not write the Secret's data."""
     written: set[str] = set()
     added: set[str] = set()
-    for entry in mappings_in(mapping_of(secret.get("metadata")).get("managedFields")):
-        fields = mapping_of(entry.get("fieldsV1"))
-        owned = mapping_of(mapping_of(fields.get("f:metadata")).get(f"f:{field}"))
-        names = {name.removeprefix("f:") for name in owned if name.startswith("f:")}
-        if "f:data" in fields or "f:immutable" in fields:
-            written |= names
-        else:
-            added |= names
+    for entry in entries_of(secret):
+        is_writer = owns(entry, "f:data") or owns(entry, "f:immutable")
+        (written if is_writer else added).update(owned_names(entry, "f:metadata", f"f:{field}"))
     return added - written
 
 

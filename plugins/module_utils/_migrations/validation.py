@@ -16,6 +16,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+from .._text import did_you_mean, suggestion
 from ..migration import Migration, Phase
 
 ON_FAILURE = ("fail", "warn")
@@ -113,7 +114,7 @@ def _unknown_attributes(cls: type[Migration]) -> Iterator[str]:
         letters = _letters(name)
         near = [letters] if letters in plain else [] if is_own else get_close_matches(letters, plain, n=1)
         if near:
-            yield f"{name} is no attribute of a migration: did you mean {plain[near[0]]}?"
+            yield f"{name} is no attribute of a migration: {did_you_mean([plain[near[0]]])}"
         elif not is_own:
             yield (
                 f"{name} is no attribute of a migration; an attribute of your own begins with an underscore,"
@@ -197,8 +198,7 @@ def _of_order(candidates: Sequence[Candidate]) -> Iterator[str]:
 
 
 def _unknown_after(other_id: str, known: Sequence[str]) -> str:
-    near = get_close_matches(other_id, known, n=1)
-    meant = f"did you mean {near[0]}?" if near else "if it has been retired, take it out of after"
+    meant = suggestion(other_id, known, 1) or "if it has been retired, take it out of after"
     return f"after names {other_id!r}, and there is no such migration: {meant}"
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from .._cluster.cluster import Object, Ref
 from .._objects.health.status import CURRENT, assess_health
 from .._objects.ownership.autoscaling import Target, is_scaled
+from .._text import first_of
 
 
 class ManagerHealth(NamedTuple):
@@ -53,8 +54,8 @@ def manifest_health(objects: Mapping[Ref, Object | None]) -> ManagerHealth:
     problems = [problem for ref, live in sorted(objects.items()) if (problem := _problem(ref, live))]
     if not problems:
         return ManagerHealth(True)
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return ManagerHealth(False, problems[0] + more)
+    first, *more = first_of(problems, 1)
+    return ManagerHealth(False, " ".join([first, *(f"({one})" for one in more)]))
 
 
 def _problem(ref: Ref, live: Object | None) -> str:

@@ -13,8 +13,9 @@ from .._components.component_removal import ComponentRemoval, remove_components
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
-from .._objects.prune.contained_objects import ContainedObjects, listed
+from .._objects.prune.contained_objects import MOST_NAMED, ContainedObjects
 from .._objects.prune.removal import Terms
+from .._text import short_list
 from .decision import UPGRADE
 from .module_facts import ModuleOutlook
 from .planned_module import PlannedModule
@@ -67,9 +68,9 @@ class UnknownObjects(LifecycleError):
     def __init__(self, module: str, refs: Iterable[Ref], reason: str) -> None:
         super().__init__(
             f"module {module}: nothing of it is changed or deleted. Others have written"
-            f" {listed(sorted(refs))}, and only the manifest of the installed version says whether these"
-            f" belong to it: {reason}. Add that version to the catalog (delete_kyma reads none: remove the"
-            " module by kyma_modules first), or delete these objects yourself"
+            f" {short_list(sorted(refs), MOST_NAMED)}, and only the manifest of the installed version says"
+            f" whether these belong to it: {reason}. Add that version to the catalog (delete_kyma reads none:"
+            " remove the module by kyma_modules first), or delete these objects yourself"
         )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from .._cluster.fields.field_owners import entries_of, owners_of
 from .._cluster.fields.written_by import is_written_by
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from .._errors import MOST_REASONS
@@ -154,18 +155,12 @@ def is_marked_by_klm(obj: Object) -> bool:
     if ref_of(obj)[:2] in SHARED_KINDS:
         return False
     meta = obj["metadata"]
-    writers = meta.get("managedFields") or ()
-    if any(one.get("manager") == KLM_APPLIER for one in writers):
+    if any(one.get("manager") == KLM_APPLIER for one in entries_of(obj)):
         return True
     label, value = KLM_LABEL
     return (meta.get("labels") or {}).get(label) == value and not any(
-        one.get("manager") == FIELD_MANAGER and f"f:{label}" in _label_fields(one) for one in writers
+        one.get("manager") == FIELD_MANAGER for one in owners_of(obj, "f:metadata", "f:labels", f"f:{label}")
     )
-
-
-def _label_fields(writer: Mapping[str, Any]) -> Collection[str]:
-    metadata = (writer.get("fieldsV1") or {}).get("f:metadata") or {}
-    return metadata.get("f:labels") or {}
 
 
 def _version_by_record(evidence: Evidence) -> RunningVersion | None:

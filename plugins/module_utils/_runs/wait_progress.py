@@ -13,6 +13,7 @@ from .._errors import MOST_REASONS
 from .._objects.health.result import CURRENT, SILENT_REASONS, Health
 from .._objects.health.wait import UnhealthyObject
 from .._progress import Progress, Step
+from .._text import first_of
 
 
 class WaitProgress:
@@ -67,11 +68,6 @@ class WaitProgress:
         step = Step(
             limit=self._limit,
             spent=max(0.0, self._limit - (self._deadline - self._clock())) if self._limit else 0.0,
-            reason=_list_reasons(list(self._hanging.values())),
+            reason="; ".join(first_of([*self._hanging.values()], MOST_REASONS)),
         )
         self._progress(self._subject, self._state, detail, step)
-
-
-def _list_reasons(sentences: Sequence[str]) -> str:
-    more = len(sentences) - MOST_REASONS
-    return "; ".join([*sentences[:MOST_REASONS], *([f"and {more} more"] if more > 0 else [])])

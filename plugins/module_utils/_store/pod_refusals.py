@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import Forbidden
+from .._cluster.fields.field_owners import owners_of
 from .._job_models.core_job import JobKey, JobType
 from .._loose_json import fields_at, mapping_of, mappings_in, number_of, text_of
 from .._text import one_line
@@ -128,9 +129,7 @@ def _changed_at(job: Object) -> str:
     """When the spec of a Job was last written, or a pod of it has ended; no refusal before that counts."""
     status = mapping_of(job.get("status"))
     has_run = number_of(status.get("failed")) or number_of(status.get("succeeded"))
-    parts = {"f:spec", "f:status"} if has_run else {"f:spec"}
-    entries = mappings_in(mapping_of(job.get("metadata")).get("managedFields"))
-    written = [one for one in entries if parts & mapping_of(one.get("fieldsV1")).keys()]
+    written = [*owners_of(job, "f:spec"), *(owners_of(job, "f:status") if has_run else ())]
     return max((text_of(one.get("time"))[:_SECONDS_DIGITS] for one in written), default="")
 
 

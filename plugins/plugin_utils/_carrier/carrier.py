@@ -92,7 +92,7 @@ class Carrier(ActionBase):
         definition: the task to run; on other hosts, the module of the task's own name runs it.
     """
 
-    definition: ClassVar[TaskDefinition]
+    definition: TaskDefinition
     checks_variables: ClassVar[bool] = False
     """Whether it warns of misspelt variables where a role of this collection calls it."""
     manifests: Sequence[str] = ()

@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import did_you_mean
+
 PREFIX = "kyma_"
 CLOSE = 0.85
 """How alike two names must be beyond the prefix, from 0 to 1: of seven letters, one may be wrong."""
@@ -68,7 +70,7 @@ def variable_warnings(
     own = str(variables.get("inventory_hostname") or "")
     read = {name for text in (texts(), *_texts_of(variables)) for name in _NAME.findall(text)}
     return [
-        f"nothing reads the variable {name} ({own}): did you mean {known}?"
+        f"nothing reads the variable {name} ({own}): {did_you_mean([known])}"
         for name, known in found.items()
         if name not in read and _first_with(name, hosts, variables_of) in ("", own)
     ]

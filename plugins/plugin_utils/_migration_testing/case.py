@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +18,6 @@ from typing import Any
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Object,
-    Ref,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
@@ -26,50 +25,88 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_ver
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
 
-from .api_server import ApiServer
+from .api_server import ApiServer, BadTest, InMemory
 from .attempt_record import AttemptRecord, MigrationEnvironment, attempt_migration
 from .hash_seeds import is_of_author
 from .memory_cluster import MemoryCluster, Reaction
-from .state import ClusterState, api_versions_of, read_state, state_differences, status_differences
+from .state import (
+    ClusterState,
+    api_versions_of,
+    incomplete,
+    read_state,
+    state_differences,
+    status_differences,
+)
 
 
 @dataclass
 class Case:
-    """A migration, the states around it, and an API server to prove it on.
+    """A migration, the states around it, and how to prove it.
 
     Attributes:
         migration: the class.
-        before, after: all objects that it is about, before and after it.
-        server: the API server for the proofs.
-        around: the rest of its environment.
-        stays: objects that must be the same ones all the time, at least with apiVersion, kind and metadata;
-            their other fields are not compared, unless they are in ``after``.
-        ignored: paths of fields that may differ.
-        crds: definitions of the kinds.
-        prepare: called with the cluster once ``before`` exists.
-        reactions: functions in place of controllers, in memory.
+        before: all objects that it is about, as a migration finds them. They exist as if the component had
+            been applied, with their status.
+        after: the same objects as they must be afterwards. Omitted objects must be gone. Of a status, only
+            the given fields are compared.
+        stays: objects that must be the same ones all the time, such as a Pod that must run on; apiVersion,
+            kind and metadata are enough. Their other fields are not compared, unless they are in ``after``.
+        variables: the user's ``kyma_migration_variables``.
+        components: those of the release; default: the migration's own, without objects.
+        release, profile: as in the context.
+        ignore: paths of fields that may differ, such as ``metadata.annotations.example.com/since``, or
+            ``ConfigMap:data.since`` for one kind.
+        crds: CustomResourceDefinitions of the kinds that not every cluster has.
+        prepare: called with the cluster once ``before`` exists, for what objects can't express.
+        reactions: called after each write with a cluster and the event, in place of controllers; only in
+            memory, because a real API server has its own.
         max_requests: how many requests a check may make.
+        seconds: real time that ``check`` and ``run`` together may take; default 10 in memory, 300 on a real
+            API server. In memory ``ctx.sleep`` takes no time, and counts against the migration's timeout.
+        server: the API server; default in memory.
         said: the log lines and errors of all attempts.
     """
 
     migration: type[Migration]
     before: Sequence[Object]
     after: Sequence[Object]
-    server: ApiServer
-    around: MigrationEnvironment
     stays: Sequence[Object] = ()
-    ignored: frozenset[str] = frozenset()
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    components: Sequence[Component] | Mapping[str, Component] = ()
+    release: str = "1.0"
+    profile: str = ""
+    ignore: Iterable[str] = ()
     crds: Sequence[Object] = ()
     prepare: Callable[[Cluster], None] | None = None
     reactions: Sequence[Reaction] = ()
     max_requests: int = 3
-    said: dict[str, None] = field(default_factory=dict)
-    _versions: dict[Ref, str] = field(default_factory=dict)
-    _memory: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    server: ApiServer = field(default_factory=InMemory)
+    said: dict[str, None] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        at_rest = self.after is self.before
+        given = {"state": self.before} if at_rest else {"before": self.before, "after": self.after}
+        given |= {"crds": self.crds}
+        problems = [problem for name, objects in given.items() for problem in incomplete(objects, name)]
+        if problems:
+            raise BadTest("; ".join(problems))
+        self.ignored = frozenset(self.ignore)
         self._memory = process_memory(self.migration)
         self._versions = api_versions_of([*self.before, *self.after])
+
+    @cached_property
+    def around(self) -> MigrationEnvironment:
+        """The environment. Without given components it has only the migration's own."""
+        given = self.components
+        known = dict(given) if isinstance(given, Mapping) else {one.name: one for one in given}
+        name = getattr(self.migration, "component", "")
+        if not known and name:
+            places = [obj["metadata"].get("namespace") for obj in self.before]
+            known = {name: Component(name, next(filter(None, places), "default"))}
+        seconds = self.seconds or self.server.seconds
+        variables = dict(self.variables)
+        return MigrationEnvironment(known, self.release, self.profile, variables, seconds, self.server.waits)
 
     def start(self) -> Cluster:
         """A cluster in the state ``before``."""
@@ -182,26 +219,6 @@ class Case:
         done = self.attempt(cluster)
         self.server.eventually(lambda: self.differences_from_after(self.state(cluster), after))
         return done, self.state(cluster)
-
-
-def build_environment(
-    migration: type[Migration],
-    before: Sequence[Mapping[str, Any]],
-    *,
-    components: Sequence[Component] | Mapping[str, Component],
-    release: str,
-    profile: str,
-    variables: Mapping[str, Any] | None,
-    seconds: float,
-    waits: bool,
-) -> MigrationEnvironment:
-    """The environment of a migration. Without given components it has only the migration's own."""
-    known = components if isinstance(components, Mapping) else {one.name: one for one in components}
-    component = getattr(migration, "component", "")
-    if not known and component:
-        places = [place for obj in before if (place := (obj.get("metadata") or {}).get("namespace"))]
-        known = {component: Component(component, places[0] if places else "default")}
-    return MigrationEnvironment(known, release, profile, dict(variables or {}), seconds, waits)
 
 
 DATA = (type(None), bool, int, float, str, bytes, list, tuple, dict, set, frozenset, deque, count)

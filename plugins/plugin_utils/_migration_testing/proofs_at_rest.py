@@ -5,49 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
-
-from .api_server import ApiServer, InMemory
 from .attempt_record import attempt_migration
-from .case import Case, build_environment
+from .case import Case
 from .recorded_cluster import describe_call
 
 
-def problems_at_rest(
-    migration: type[Migration],
-    state: Sequence[Object],
-    verdict: str,
-    names: Sequence[str],
-    *,
-    variables: Mapping[str, Any] | None = None,
-    components: Sequence[Component] | Mapping[str, Component] = (),
-    release: str = "1.0",
-    profile: str = "",
-    crds: Sequence[Object] = (),
-    prepare: Callable[[Cluster], None] | None = None,
-    max_requests: int = 3,
-    seconds: float | None = None,
-    server: ApiServer | None = None,
-) -> Iterator[str]:
+def problems_at_rest(case: Case, verdict: str, names: Sequence[str] = ()) -> Iterator[str]:
     """The problems if a verdict other than needed is expected; see ``assert_not_needed``."""
-    where = server or InMemory()
-    around = build_environment(
-        migration,
-        state,
-        components=components,
-        release=release,
-        profile=profile,
-        variables=variables,
-        seconds=seconds or where.seconds,
-        waits=where.waits,
-    )
-    case = Case(migration, state, state, where, around, crds=crds, prepare=prepare)
-    cluster = case.start()
-    attempt = attempt_migration(migration, cluster, around)
+    attempt = attempt_migration(case.migration, case.start(), case.around)
     calls = attempt.recording.calls
     if attempt.error:
         yield attempt.error
@@ -60,6 +27,6 @@ def problems_at_rest(
     for call in calls:
         if call.writes:
             yield f"check made this request, and may only read: {describe_call(call)}"
-    if len(calls) > max_requests:
+    if len(calls) > case.max_requests:
         listed = ", ".join(describe_call(call) for call in calls[:10])
-        yield f"check made {len(calls)} requests, and {max_requests} are allowed ({listed})"
+        yield f"check made {len(calls)} requests, and {case.max_requests} are allowed ({listed})"

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
-    Event,
     Object,
     Page,
     Ref,
@@ -108,7 +107,4 @@ class SlowlyDeletingCluster(ClusterWrapper):
                     "message": f"object is being deleted: {ref} already exists",
                 }
                 raise api_error(f"{call.verb} {ref}", 409, body)
-        return ask()
-
-    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
         return ask()

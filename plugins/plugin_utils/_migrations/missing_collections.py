@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._text import suggestion
 
 OPTION = "migration_collections"
 
@@ -30,11 +31,8 @@ def missing_reason(name: str, places: Callable[[str], list[str]]) -> str:
             " some"
         )
     roots = places("ansible_collections")
-    near = get_close_matches(name, sorted(_installed(roots)))
     what_to_do = (
-        f"did you mean {' or '.join(near)}?"
-        if near
-        else f"install it: ansible-galaxy collection install {name}"
+        suggestion(name, _installed(roots)) or f"install it: ansible-galaxy collection install {name}"
     )
     return (
         f"{OPTION} lists {name}, which is not installed in {', '.join(roots) or 'any folder'}: {what_to_do}"

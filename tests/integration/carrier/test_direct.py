@@ -122,6 +122,27 @@ def test_options_can_be_set_for_the_whole_group(playbooks: Playbooks) -> None:
         assert "127.0.0.1" in outcome.results[host, "read"]["msg"]
 
 
+ROUTED: list[dict[str, Any]] = [
+    {"kyma.lifecycle.component_info": {}},
+    {"component_info": {}, "collections": ["kyma.lifecycle"]},
+    {"kyma.lifecycle.component_info": {}, "async": 60, "poll": 1},
+]
+"""Tasks of a module that another one's action plugin runs."""
+
+
+def test_a_module_without_an_action_plugin_has_its_own_options_and_defaults(playbooks: Playbooks) -> None:
+    defaults = {
+        "group/kyma.lifecycle.kyma": CONNECTION,
+        "kyma.lifecycle.component_info": {"host": "https://127.0.0.1:2"},
+        "kyma.lifecycle.run_info": {"limit": 1},
+    }
+    tasks = [{"name": str(number), "ignore_errors": True, **task} for number, task in enumerate(ROUTED)]
+    outcome = playbooks.run(tasks, module_defaults=defaults)
+    answers = {key: result["msg"] for key, result in outcome.results.items()}
+    assert len(answers) == 2 * len(ROUTED)
+    assert {key: msg for key, msg in answers.items() if "https://127.0.0.1:2 " not in msg} == {}
+
+
 def test_what_the_rendered_release_replaces_is_not_sent_along(playbooks: Playbooks) -> None:
     # An override takes a chart, and so helm: it is left out by the same rule as these.
     (playbooks.folder / "values.yaml").write_text("{}\n")

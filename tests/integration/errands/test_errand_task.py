@@ -123,8 +123,8 @@ def test_unknown_fields_of_an_errand_are_named(author: Author) -> None:
     spec = {"trigger": {"strategie": "once"}, "template": job_template(), "updateOnConfigchange": True}
     definition = {"apiVersion": ERRAND[0], "kind": ERRAND[1], "metadata": {"name": "a"}, "spec": spec}
     message = author.errand(definition=definition).message
-    assert "spec.trigger.strategie is no field of Errand. Did you mean strategy?" in message
-    assert "spec.updateOnConfigchange is no field of Errand. Did you mean updateOnConfigChange?" in message
+    assert "spec.trigger.strategie is no field of Errand; did you mean strategy?" in message
+    assert "spec.updateOnConfigchange is no field of Errand; did you mean updateOnConfigChange?" in message
     assert "spec.trigger.strategy: Required value" in message
 
 

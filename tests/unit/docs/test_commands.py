@@ -55,7 +55,7 @@ def known_variables() -> set[str]:
     return known
 
 
-MODULES = "ansible_collections.kyma.lifecycle.plugins.action"
+TASKS = "ansible_collections.kyma.lifecycle.plugins.module_utils._tasks"
 AD_HOC = [
     pytest.param(command, id=f"{page.name}: {command}")
     for page in PAGES
@@ -88,8 +88,8 @@ def ad_hoc_problem(command: str) -> str:
     words = shlex.split(command, comments=True)
     name = words[words.index("-m") + 1]
     options = parsed(words[words.index("-a") + 1]) if "-a" in words else {}
-    module = import_module(f"{MODULES}.{name.rpartition('.')[2]}")
-    return str(validate(module.ActionModule.definition, options, name).problem)
+    task = import_module(f"{TASKS}.{name.rpartition('.')[2]}")
+    return str(validate(task.DEFINITION, options, name).problem)
 
 
 def test_a_module_takes_its_options() -> None:

@@ -32,7 +32,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import (
     LONGEST_LINE,
+    did_you_mean,
+    first_of,
     one_line,
+    short_list,
+    suggestion,
     without_login,
     without_logins,
     without_user,
@@ -281,3 +285,21 @@ def test_a_problem_of_a_release_shows_no_login() -> None:
 def test_what_identifies_the_content_of_a_url() -> None:
     assert without_user("https://user:hunter2@host:1/a?b=c#d") == "https://host:1/a?b=c"
     assert without_user("/a@b?c") == "/a@b?c"
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [(0, ""), (1, "a"), (2, "a, b"), (3, "a, b and 1 more"), (4, "a, b and 2 more")],
+)
+def test_a_short_list_counts_the_values_that_it_leaves_out(count: int, expected: str) -> None:
+    values = ["a", "b", "c", "d"][:count]
+    assert short_list(values, 2) == expected
+    shown = [*values[:2], *([f"and {count - 2} others"] if count > 2 else [])]
+    assert first_of(values, 2, "others") == shown
+
+
+def test_a_suggestion_names_what_is_written_similarly() -> None:
+    known = ["logging", "login", "shop"]
+    assert suggestion("loging", known) == "did you mean logging or login?"
+    assert suggestion("loging", known, 1) == "did you mean logging?"
+    assert (suggestion("tracing", known), did_you_mean([])) == ("", "")

@@ -20,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_car
 
 PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
 REPO = Path(__file__).resolve().parents[3]
+ROUTED = yaml.safe_load((REPO / "meta/runtime.yml").read_text())["plugin_routing"]["modules"]
 ON_CONTROLLER = ("report",)
 """Modules that reach no cluster: their action plugins do all the work."""
 MODULES = sorted(
@@ -63,7 +64,7 @@ def shape(option: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_options_are_those_of_the_definition(name: str) -> None:
-    definition = import_module(f"{PLUGINS}.action.{name}").ActionModule.definition
+    definition = import_module(f"{PLUGINS}.module_utils._tasks.{name}").DEFINITION
     documented = documented_options(name)
     assert {option: shape(one) for option, one in documented.items()} == {
         option: shape(dict(one)) for option, one in definition.argument_spec.items()
@@ -85,9 +86,16 @@ def test_options_of_what_the_controller_does_are_those_of_the_action_plugin(name
 def test_every_module_is_in_the_action_group_and_has_its_carrier(name: str) -> None:
     group = yaml.safe_load((REPO / "meta/runtime.yml").read_text())["action_groups"]["kyma"]
     assert name in group
-    carrier = import_module(f"{PLUGINS}.action.{name}").ActionModule
+    definition = import_module(f"{PLUGINS}.module_utils._tasks.{name}").DEFINITION
+    assert import_module(f"{PLUGINS}.modules.{name}").DEFINITION is definition
+    carrier = import_module(f"{PLUGINS}.action.{'run_info' if name in ROUTED else name}").ActionModule
     assert issubclass(carrier, BackgroundCarrier if name in BACKGROUND else DirectCarrier)
-    assert "DEFINITION" in vars(import_module(f"{PLUGINS}.modules.{name}"))
+    assert vars(carrier).get("definition", definition) is definition
+
+
+def test_modules_without_an_action_plugin_are_led_to_a_shared_one() -> None:
+    without = {name for name in MODULES if not (REPO / f"plugins/action/{name}.py").exists()}
+    assert {name: {"action_plugin": "kyma.lifecycle.run_info"} for name in without} == ROUTED
 
 
 @pytest.mark.parametrize("name", [*MODULES, *ON_CONTROLLER])

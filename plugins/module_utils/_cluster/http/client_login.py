@@ -14,7 +14,7 @@ import threading
 from ..cluster import Authorization
 from ..errors import Unconfigured
 from .kubeconfig import Choice, Kubeconfig, static_login
-from .login import Login, missing_client
+from .login import Login, missing_library
 
 
 def client_login(config: Kubeconfig, choice: Choice, *, persist: bool) -> Login:
@@ -39,7 +39,7 @@ def require_client() -> None:
     try:
         import kubernetes.config  # unused here, but everything below needs it
     except ImportError as error:
-        raise missing_client() from error
+        raise missing_library("kubernetes") from error
     del kubernetes
 
 

@@ -14,11 +14,12 @@ from typing import Any
 from ..cluster import FIELD_MANAGER
 from ..errors import Unconfigured
 from .client_login import client_login
+from .endpoint import OnWarning
 from .exec_credentials import plugin_login
 from .kubeconfig import needs_plugin, needs_provider, read_kubeconfig, resolve_context, static_login
 from .live_cluster import LiveCluster
 from .login import Login, basic, bearer, bearer_from_file
-from .transport import OnWarning, Transport
+from .transport import Transport
 
 CONNECTION_SPEC: dict[str, dict[str, Any]] = {
     "kubeconfig": {"type": "raw"},

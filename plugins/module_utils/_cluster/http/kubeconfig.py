@@ -21,7 +21,7 @@ from typing import Any
 
 from ..cluster import Authorization
 from ..errors import Unconfigured
-from .login import Login, basic, bearer, bearer_from_file, missing_client
+from .login import Login, basic, bearer, bearer_from_file, missing_library
 
 DEFAULT_PATH = "~/.kube/config"
 SECTIONS = (("clusters", "cluster"), ("contexts", "context"), ("users", "user"))
@@ -102,7 +102,7 @@ def parsed(path: str) -> Mapping[str, Any]:
     try:
         import yaml
     except ImportError as error:
-        raise missing_client() from error
+        raise missing_library("PyYAML") from error
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

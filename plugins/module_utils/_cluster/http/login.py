@@ -63,11 +63,10 @@ class Login:
         return without_login(self.server)
 
 
-def missing_client() -> Unconfigured:
-    """The error if the ``kubernetes`` client is missing, or one of the libraries that it installs."""
+def missing_library(name: str) -> Unconfigured:
+    """The error if a library is missing that this collection requires."""
     return Unconfigured(
-        f"the Python library kubernetes is missing in {sys.executable}: "
-        f"{sys.executable} -m pip install kubernetes"
+        f"the Python library {name} is missing in {sys.executable}: {sys.executable} -m pip install {name}"
     )
 
 

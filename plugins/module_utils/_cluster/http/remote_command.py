@@ -16,16 +16,12 @@ from urllib.parse import urlsplit
 
 from ..cluster import ExecResult
 from ..errors import ClusterError, ExecOutputTooLarge, ExecTimeout, Unreachable, api_error
-from .login import missing_client
+from .answers import decoded_status, plain_reason
+from .attempts import CONNECT_SECONDS
+from .login import missing_library
+from .pool import bypasses_proxy, keepalive_options
 from .tls import tls_context
-from .transport import (
-    CONNECT_SECONDS,
-    Transport,
-    bypasses_proxy,
-    decoded_status,
-    keepalive_options,
-    plain_reason,
-)
+from .transport import Transport
 
 if TYPE_CHECKING:
     import websocket
@@ -68,7 +64,7 @@ def run_command(
     try:
         import websocket
     except ImportError as error:
-        raise missing_client() from error
+        raise missing_library("websocket-client") from error
     url = transport.url(
         path,
         [

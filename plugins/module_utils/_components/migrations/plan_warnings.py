@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 
 from ..._migrations.results import BLOCKED, MOST_REQUESTS
 from ..._migrations.retirement import overdue_migrations, overdue_warning
+from ..._text import suggestion
 from ...migration import GLOBAL, Migration
 from ..component_plan import MigrationPlan
 
@@ -48,8 +48,7 @@ def _strays(
 
 
 def _stray(migration: type[Migration], file: str, known: Iterable[str]) -> str:
-    near = get_close_matches(migration.component, sorted(known))
-    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known))};"
+    meant = suggestion(migration.component, known) or f"there are {', '.join(sorted(known))};"
     return (
         f"migration {migration.id()} ({file}) will not run: no component {migration.component} is in the"
         f" cluster or to be deployed; {meant} List the migration in skip_migrations if it may wait"

@@ -21,6 +21,7 @@ from ..._errors import LifecycleError
 from ..._objects.apply.change import ObjectChange
 from ..._objects.apply.diff import changed_values
 from ..._runs.records.installation import identity_of
+from ..._text import first_of
 from .release_plan import Plan
 
 Path = tuple[str, ...]
@@ -116,9 +117,7 @@ def input_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list
     """The plan inputs that have changed, each in a sentence; the first ten, and how many more there are."""
     old, new = dict(_flat(before, ())), dict(_flat(now, ()))
     paths = [path for path in dict.fromkeys((*old, *new)) if old.get(path) != new.get(path)]
-    told = [_told(path, old.get(path), new.get(path)) for path in paths]
-    more = len(told) - _MOST
-    return told[:_MOST] + ([f"and {more} more"] if more > 0 else [])
+    return first_of([_told(path, old.get(path), new.get(path)) for path in paths], _MOST)
 
 
 def short_hash(value: Any) -> str:

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 
 from ..._objects.inventory.inventory import Inventory
 from ..._release.model import ComponentEntry
+from ..._text import did_you_mean, suggestion
 from ..desired.release_versions import is_same
 
 
@@ -68,6 +68,5 @@ def _exists(inventory: Inventory | None) -> bool:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known) or known
-    meant = " or ".join(near)
-    return f"components (kyma_components): the release has no component {name}; did you mean {meant}?"
+    meant = suggestion(name, known) or did_you_mean(known)
+    return f"components (kyma_components): the release has no component {name}; {meant}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ..._carrier.task import Result, Task
@@ -32,7 +31,7 @@ from ..._runs.lease.lease_session import (
 from ..._runs.outcomes import LEASE, PLAN, PRUNE, SUCCEEDED, global_phase, phase_entry
 from ..._runs.recorder import begin_record, end_cancelled_run, run_spec
 from ..._runs.records.definitions import RecordKinds, install_definitions
-from ..._runs.records.hold import ClusterHeld, hold_problem
+from ..._runs.records.hold import require_no_hold
 from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
 from ..._runs.records.inventories import read_inventories, read_record_versions
 from ..._runs.records.record_schema import DEPLOY
@@ -64,8 +63,7 @@ def start_run(
     started = time.monotonic()
     task.progress("run", "starting", f"Kyma {plan['version']}", Step())
     seen = _look(task)
-    if held := hold_problem(seen.installation.hold, datetime.now(UTC)):
-        raise ClusterHeld(held)
+    require_no_hold(seen.installation.hold)
     if not seen.before.lease.holder and not _is_as_planned(task.cluster, plan, seen):
         if not seen.installation.uid:
             raise LifecycleError(
@@ -76,29 +74,23 @@ def start_run(
         return _outdated(task, may_wait=may_wait)
     name = new_run_name()
     won = acquire_lease(task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before)
-    try:
-        if not won.is_first:
-            # The plan may have read the cluster in the middle of a change.
-            release_acquired_lease(task, won)
-            return _outdated(task, may_wait=True)
-        phases = _phases_before(plan, time.monotonic() - started)
-        spec = _run_spec(plan, seen.installation, deadline)
-        with hold_lease(task, won) as working_task:
-            install_definitions(working_task.cluster, seen.installation, kinds)
-            spec |= {"lease": lease_record(won)}
-            begun = _installation_while_running(plan, seen.installation, kinds)
-            begin_record(working_task.cluster, name, spec, seen.installation, begun, phases)
-            _note_begin(working_task, plan, name, spec)
-    except BaseException:
+    if not won.is_first:
+        # The plan may have read the cluster in the middle of a change.
         release_acquired_lease(task, won)
-        raise
-    if told := fence_warning(won.fence):
-        task.progress("run", "advisory", told)
+        return _outdated(task, may_wait=True)
+    warning = fence_warning(won.fence)
+    with hold_lease(task, won, warning=warning, outlives_block=True) as working_task:
+        phases = _phases_before(plan, time.monotonic() - started)
+        install_definitions(working_task.cluster, seen.installation, kinds)
+        spec = {**_run_spec(plan, seen.installation, deadline), "lease": lease_record(won)}
+        begun = _installation_while_running(plan, seen.installation, kinds)
+        begin_record(working_task.cluster, name, spec, seen.installation, begun, phases)
+        _note_begin(working_task, plan, name, spec)
     return {
         "changed": True,
         "run": name,
         "outdated": False,
-        "advisory": told,
+        "advisory": warning,
         "state": RUNNING,
         "started_at": precise_timestamp(),
     }

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 from ..._cluster.cluster import Object
 from ..._cluster.deep_copy import deep_copy
 from ..._dry_run.crd_schema import Misfit, ViolationType, misfits
 from ..._loose_json import mapping_of, text_of
-from ..._text import one_line
+from ..._text import one_line, suggestion
 from ..errand import API_VERSION, KIND, LAST_APPLIED, Errand, ErrandKey, Strategy, errand_from
 from ..errand_definition import DEFINITION
 from ..output import is_object_name
@@ -191,9 +190,8 @@ def _misfit_text(misfit: Misfit) -> str:
     if misfit.fault is not ViolationType.UNKNOWN:
         return f"{one_line(misfit.field, 200)}: {one_line(misfit.message, 300)}"
     path, _dot, name = misfit.field.rpartition(".")
-    near = get_close_matches(name, [*_known_fields(path)], 1)
-    hint = f"Did you mean {near[0]}?" if near else "Remove it, or correct its name"
-    return f"{one_line(misfit.field, 200)} is no field of {KIND}. {hint}"
+    hint = suggestion(name, _known_fields(path), 1) or "remove it, or correct its name"
+    return f"{one_line(misfit.field, 200)} is no field of {KIND}; {hint}"
 
 
 def _known_fields(path: str) -> Iterator[str]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ..._cluster.cluster import Object
+from ..._cluster.fields.field_owners import owners_of
 from ..._loose_json import fields_at, items_at
 from .plain_fields import remove_fields
 
@@ -19,18 +20,17 @@ def remove_assigned_fields(service: Object) -> None:
     A value that the author chose stays. Of a new object, that is every value. Of a live object, it is those
     that a field manager has set.
     """
-    metadata, spec = fields_at(service, "metadata"), fields_at(service, "spec")
-    is_live = "uid" in metadata
-    chosen = [fields_at(entry, "fieldsV1", "f:spec") for entry in items_at(metadata, "managedFields")]
+    spec = fields_at(service, "spec")
+    is_live = "uid" in fields_at(service, "metadata")
     for field in _ASSIGNED_FIELDS:
-        if is_live and spec.get(field) != _HEADLESS and not any(f"f:{field}" in one for one in chosen):
+        if is_live and spec.get(field) != _HEADLESS and not owners_of(service, "f:spec", f"f:{field}"):
             remove_fields(spec, field)
     # The API server keeps both equal.
     if spec.get("clusterIPs") == [spec.get("clusterIP")]:
         remove_fields(spec, "clusterIPs")
     for port in items_at(spec, "ports"):
         key = f'k:{{"port":{port.get("port")},"protocol":"{port.get("protocol") or "TCP"}"}}'
-        is_chosen = any("f:nodePort" in fields_at(one, "f:ports", key) for one in chosen)
+        is_chosen = owners_of(service, "f:spec", "f:ports", key, "f:nodePort")
         if (is_live and not is_chosen) or port.get("nodePort") == 0:
             remove_fields(port, "nodePort")
         if port.get("targetPort") in (port.get("port"), 0, ""):

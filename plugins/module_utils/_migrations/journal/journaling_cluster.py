@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Event, ExecResult, Object, Ref, group_of
+from ..._cluster.cluster import Cluster, ExecResult, Object, Ref, group_of
 from ..._cluster.deep_copy import deep_copy
 from ..._cluster.errors import ApiError, ClusterError, Conflict, KindNotServed, Unreachable, may_have_acted
 from ..._cluster.fence import LeaseLost
@@ -75,9 +75,6 @@ class JournalingCluster(ClusterWrapper):
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
         if call.writes:
             raise AssertionError(f"{call.verb} is a write that isn't journaled")
-        return ask()
-
-    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
         return ask()
 
     def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..._cluster.cluster import Object, manager_of
 from ..._cluster.deep_copy import deep_copy
+from ..._cluster.fields.field_owners import entries_of
 from ..._cluster.fields.field_sets import ITEM, Field, as_json, as_text, item_key, values_of
 from ..._cluster.fields.list_types import Shapes
 from ..._cluster.fields.managed_fields import SERVER_METADATA
@@ -82,7 +83,7 @@ def writable_state(obj: Object | None, *, status: bool = False) -> WritableState
     """The state of an object. It includes the status only if the status was written."""
     if obj is None:
         return WritableState(None)
-    managers = [one for one in obj["metadata"].get("managedFields") or () if not one.get("subresource")]
+    managers = [one for one in entries_of(obj) if not one.get("subresource")]
     return WritableState(
         writable_content(obj, status=status),
         _uid(obj),

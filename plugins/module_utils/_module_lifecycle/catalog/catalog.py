@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from ..._errors import LifecycleError
+from ..._text import suggestion
 from .catalog_module import CatalogModule
 from .documents import ReadDocument, SourcedDocument, read_document
 from .module_documents import ModuleDocuments
@@ -68,7 +68,7 @@ class Catalog:
 
     def _version_of_channel(self, module: CatalogModule, channel: str) -> str:
         if channel not in module.channels:
-            meant = _did_you_mean(channel, module.channels)
+            meant = _suggestion(channel, module.channels)
             raise self._refusal(
                 module.name, f"module {module.name}: it has no channel {channel}. {meant}{_offer(module)}"
             )
@@ -77,7 +77,7 @@ class Catalog:
     def _other_modules(self, module: str) -> str:
         if not self.modules:
             return "The catalog has no module at all."
-        return _did_you_mean(module, self.modules) + f"There are {', '.join(sorted(self.modules))}."
+        return _suggestion(module, self.modules) + f"There are {', '.join(sorted(self.modules))}."
 
     def _refusal(self, module: str, message: str) -> CatalogError:
         """An error that lists the errors of the module's documents, or else those without a module."""
@@ -106,9 +106,8 @@ def read_catalog(documents: Iterable[SourcedDocument]) -> Catalog:
     return Catalog(modules, problems)
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name, sorted(known))
-    return f"Did you mean {' or '.join(near)}? " if near else ""
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    return f"D{meant[1:]} " if (meant := suggestion(name, known)) else ""
 
 
 def _offer(module: CatalogModule) -> str:

@@ -14,6 +14,9 @@ from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError
+from ..._cluster.fields.field_owners import entries_of
+from ..._cluster.fields.field_sets import to_fields_v1
+from ..._cluster.fields.managed_fields import fields_of
 from ..._cluster.kinds import SECRET_KIND, is_of_kind
 from ..._threads import map_in_threads
 from ..inventory.inventory import Inventory, changed_objects
@@ -56,7 +59,7 @@ def is_applied(secret: Object, live: Object) -> bool:
     Then another apply of it changes nothing (KEP-555). False only means that the server has to be asked.
     """
     fields = _fields_of(secret)
-    ours = [one for one in live["metadata"].get("managedFields") or () if one.get("manager") == FIELD_MANAGER]
+    ours = [one for one in entries_of(live) if one.get("manager") == FIELD_MANAGER]
     return (
         fields is not None
         and [(one.get("operation"), one.get("subresource"), one.get("fieldsV1")) for one in ours]
@@ -76,16 +79,7 @@ def _fields_of(secret: Object) -> dict[str, Any] | None:
     maps = {"data": secret.get("data"), **{key: meta.get(key) for key in _MAPS}}
     if not all(isinstance(one, dict) and one for key, one in maps.items() if key in secret or key in meta):
         return None
-    fields: dict[str, Any] = {f"f:{key}": {} for key in ("type", "immutable") if key in secret}
-    if "data" in secret:
-        fields["f:data"] = _keys_of(secret["data"])
-    if marks := {f"f:{key}": _keys_of(meta[key]) for key in _MAPS if key in meta}:
-        fields["f:metadata"] = marks
-    return fields
-
-
-def _keys_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"f:{key}": {} for key in values}
+    return to_fields_v1(fields_of(secret, lambda _names: None))
 
 
 def _holds(live: Mapping[str, Any], wanted: Mapping[str, Any], key: str) -> bool:

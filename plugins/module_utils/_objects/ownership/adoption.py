@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER
+from ..._cluster.fields.field_owners import owns
 from ..._cluster.fields.field_sets import Fields, from_fields_v1, to_fields_v1
 from ..._cluster.fields.managed_fields import APPLY, UPDATE
 
@@ -48,8 +49,7 @@ def is_maker(manager: ManagerEntry) -> bool:
         return False
     if manager.get("manager") in _MAKERS:
         return True
-    annotations = ((manager.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:annotations") or {}
-    return any(mark in annotations for mark in _MARKS)
+    return any(owns(manager, "f:metadata", "f:annotations", mark) for mark in _MARKS)
 
 
 def is_other_tool(manager: ManagerEntry) -> bool:

@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from ..._cluster.fields.field_owners import owns
 from ..._cluster.fields.field_sets import Field, Fields, as_text, from_fields_v1
 from ..._text import one_line
 
@@ -187,8 +188,7 @@ def _writes_the_object(manager: Mapping[str, Any]) -> bool:
 
 
 def _scales(manager: Mapping[str, Any]) -> bool:
-    spec = (manager.get("fieldsV1") or {}).get("f:spec") or {}
-    return "f:replicas" in spec and manager.get("subresource") in (None, "", "scale")
+    return manager.get("subresource") in (None, "", "scale") and owns(manager, *REPLICAS)
 
 
 def _topmost(fields: Fields) -> set[Field]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..._cluster.cluster import MANAGED_BY, Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError
-from ..._text import one_line
+from ..._text import one_line, short_list
 
 ARGO_CD, FLUX, FLUX_HELM, HELM = (
     "Argo CD Application",
@@ -131,10 +131,8 @@ def by_manager(objects: Iterable[Object]) -> dict[OtherManager, list[Ref]]:
 
 def coexistence_problem(manager: OtherManager, refs: Sequence[Ref]) -> str:
     """The problem of writing objects that another tool manages, and the solution, in a sentence."""
-    named = ", ".join(str(ref) for ref in refs[:MOST_OBJECTS])
-    more = f" and {len(refs) - MOST_OBJECTS} more" if len(refs) > MOST_OBJECTS else ""
     return (
-        f"the {manager} manages {named}{more}, and would write over what is deployed here:"
+        f"the {manager} manages {short_list(refs, MOST_OBJECTS)}, and would write over what is deployed here:"
         f" {_advice(manager)}, or let this deployment take them over with takeover=true (kyma_takeover)"
     )
 

@@ -11,6 +11,7 @@ from itertools import chain
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError, Forbidden
 from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND, built_in_kinds, kinds_of_crd
+from ..._text import short_list
 from ..._threads import map_in_threads
 from ..access.rights import Right, list_right, right_for
 from ..access.roles import GRANT_LABEL
@@ -70,10 +71,10 @@ class ContainedObjects:
         """A description of the objects that would be deleted with this one; empty if there are none."""
         if entry.ref[:2] == CRD_KIND:
             found = [ref_of(obj) for obj in self._resources(entry)]
-            return f"these exist: {listed(found)}" if found else ""
+            return f"these exist: {short_list(found, MOST_NAMED)}" if found else ""
         if entry.ref[:2] == NAMESPACE_KIND:
             found = self.contents(entry.ref.name)
-            return f"it still has: {listed(found)}" if found else ""
+            return f"it still has: {short_list(found, MOST_NAMED)}" if found else ""
         return ""
 
     def rights(self, entry: InventoryEntry) -> set[Right]:
@@ -161,10 +162,3 @@ def _counts(obj: Object) -> bool:
         or _TOKEN_OF in (meta.get("annotations") or {})
         or (obj["kind"] in ("Role", "RoleBinding") and GRANT_LABEL in (meta.get("labels") or {}))
     )
-
-
-def listed(refs: Iterable[Ref]) -> str:
-    """Some objects by name, and the number of further ones."""
-    told = [str(ref) for ref in refs]
-    more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
-    return ", ".join(told[:MOST_NAMED]) + more

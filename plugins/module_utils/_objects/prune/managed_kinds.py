@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.kinds import CRD_KIND
@@ -117,13 +118,14 @@ def operated_resources(role: Object) -> set[tuple[str, str]]:
     """
     if role.get("aggregationRule"):
         return set()
-    return {
-        (group, plural)
-        for rule in role.get("rules") or ()
-        if _WRITING.intersection(rule.get("verbs") or ())
-        for group in rule.get("apiGroups") or ()
-        if group != "*"
-        for resource in rule.get("resources") or ()
-        for plural, _slash, subresource in [str(resource).partition("/")]
-        if subresource in _OPERATORS_OWN
-    }
+    writing = [rule for rule in role.get("rules") or () if _WRITING.intersection(rule.get("verbs") or ())]
+    return {one for rule in writing for one in product(_groups(rule), _operated_plurals(rule))}
+
+
+def _groups(rule: Object) -> set[str]:
+    return set(rule.get("apiGroups") or ()) - {"*"}
+
+
+def _operated_plurals(rule: Object) -> set[str]:
+    parts = (str(resource).partition("/") for resource in rule.get("resources") or ())
+    return {plural for plural, _slash, subresource in parts if subresource in _OPERATORS_OWN}

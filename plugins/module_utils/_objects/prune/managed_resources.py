@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from ..._cluster.cluster import Cluster, Object, Resource, group_of, ref_of
 from ..._cluster.errors import ClusterError, is_conversion_failure
 from ..._cluster.kinds import CRD_KIND
-from ..._text import one_line
+from ..._text import first_of, one_line, short_list
 from ..._threads import map_in_threads
 
 GroupKind = tuple[str, str]
@@ -102,13 +102,8 @@ def describe_living(objects: Sequence[Object], now: datetime) -> list[str]:
     ordered = sorted(objects, key=ref_of)
     counts = Counter(f"{obj['kind']}.{group_of(obj['apiVersion'])}".rstrip(".") for obj in ordered)
     told = [f"{count} {kind}" for kind, count in sorted(counts.items())]
-    lines = [_limited(told, MOST_KINDS, "kinds")]
-    lines += [
-        ": ".join(filter(None, (str(ref_of(obj)), ", ".join(_traits(obj, now)))))
-        for obj in ordered[:MOST_NAMED]
-    ]
-    if len(ordered) > MOST_NAMED:
-        lines.append(f"and {len(ordered) - MOST_NAMED} more")
+    lines = [short_list(told, MOST_KINDS, "more kinds")]
+    lines += first_of([_described(obj, now) for obj in ordered], MOST_NAMED)
     going = [obj["metadata"] for obj in ordered if obj["metadata"].get("deletionTimestamp")]
     held = Counter(one_line(name) for meta in going for name in meta.get("finalizers") or ())
     lines += [
@@ -116,6 +111,10 @@ def describe_living(objects: Sequence[Object], now: datetime) -> list[str]:
         for name, count in held.most_common(MOST_NAMED)
     ]
     return lines
+
+
+def _described(obj: Object, now: datetime) -> str:
+    return ": ".join(filter(None, (str(ref_of(obj)), ", ".join(_traits(obj, now)))))
 
 
 def _traits(obj: Object, now: datetime) -> list[str]:
@@ -144,8 +143,3 @@ def _age(since: str | None, now: datetime) -> str:
         if seconds >= 2 * size:
             return f"{seconds // size} {unit}"
     return f"{seconds} s"
-
-
-def _limited(told: Sequence[str], most: int, what: str) -> str:
-    more = f" and {len(told) - most} more {what}" if len(told) > most else ""
-    return ", ".join(told[:most]) + more

@@ -25,6 +25,7 @@ from ..._cluster.fields.written_by import is_written_by
 from ..._objects.access.review import missing_rights
 from ..._objects.access.rights import Right
 from ..._objects.access.roles import in_words
+from ..._text import first_of
 from .held_lease import HeldLease
 from .lease import LIFECYCLE_NAMESPACE
 
@@ -195,8 +196,7 @@ def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Rig
         with suppress(Forbidden):
             # A Secret that stays does no harm: no process has a token of it.
             lower_fence(cluster, fence)
-        more = f", and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
-        return advisory_fence(f"{why}: {'; '.join(missing[:MOST_TOLD])}{more}")
+        return advisory_fence(f"{why}: {'; '.join(first_of(missing, MOST_TOLD))}")
     return RaisedFence(fence, token)
 
 

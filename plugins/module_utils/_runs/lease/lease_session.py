@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
@@ -143,10 +143,25 @@ def run_under_lease(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
 
 
 @contextmanager
-def hold_lease(task: Task, won: AcquiredLease) -> Iterator[Task]:
-    """The task, working under its acquired lease, which is kept renewed in this block."""
-    with won.tenure.keep_renewed():
-        yield replace(task, cluster=won.cluster, tenure=won.tenure)
+def hold_lease(
+    task: Task, won: AcquiredLease, *, warning: str, outlives_block: bool = False
+) -> Iterator[Task]:
+    """The task, working under its acquired lease, which is kept renewed in this block, and then released.
+
+    Args:
+        task: whose lease it is.
+        won: the acquired lease.
+        warning: about its fence, see :func:`fence_warning`; empty for none.
+        outlives_block: whether the tasks of a run get the lease if the block succeeds.
+    """
+    if warning:
+        task.progress("run", "advisory", warning)
+    with ExitStack() as stack:
+        stack.callback(release_acquired_lease, task, won)
+        with won.tenure.keep_renewed():
+            yield replace(task, cluster=won.cluster, tenure=won.tenure)
+        if outlives_block:
+            stack.pop_all()
 
 
 def release_lease(cluster: Cluster, record: Mapping[str, Any]) -> None:

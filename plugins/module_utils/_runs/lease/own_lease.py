@@ -6,24 +6,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from ..._carrier.task import Result, Task
-from ..._cluster.cluster import Cluster, Event, WriteTerms
-from ..._cluster.wrapper import Call, ClusterWrapper, T
+from ..._cluster.cluster import Cluster, WriteTerms
+from ..._cluster.wrapper import Call, ClusterWrapper
 from ..._errors import LifecycleError
 from ..._objects.access.rights import Right
-from ..records.hold import hold_problem
+from ..records.hold import ClusterHeld, require_no_hold
 from ..records.installation import read_installation
 from .acquisition import AcquiredLease, LeaseHeld
-from .lease_session import acquire_lease, fence_warning, read_lease_state, release_acquired_lease
-
-
-class _ClusterHeld(LifecycleError):
-    """A person holds the cluster: it must not be changed for now."""
+from .lease_session import acquire_lease, fence_warning, hold_lease, read_lease_state
 
 
 class _Outdated(Exception):
@@ -89,6 +84,11 @@ class _OwnLease:
         """See :class:`~.fence.LeaseHolding`."""
         return self._won.tenure.loss_reason if self._won else ""
 
+    @property
+    def acquired(self) -> Cluster | None:
+        """The cluster to write to, if the lease was acquired."""
+        return self._won.cluster if self._won else None
+
     def require_lease(self) -> None:
         """See :class:`~.fence.LeaseHolding`. It may wait for a long time."""
         self.cluster()
@@ -108,7 +108,7 @@ class _OwnLease:
             if won is None:
                 try:
                     won = self._win()
-                except (LeaseHeld, _ClusterHeld) as refusal:
+                except (LeaseHeld, ClusterHeld) as refusal:
                     self._refused = refusal
                     raise
                 self.is_outdated = not won.is_first
@@ -121,27 +121,19 @@ class _OwnLease:
         return self.cancelled()
 
     def _win(self) -> AcquiredLease:
-        self._must_not_be_held()
         task = self._task
+        require_no_hold(read_installation(task.cluster).hold)
         if self._rights is None:
             task = replace(task, params={**task.params, "service_account": ""})
         won = acquire_lease(task, self._run, self._rights() if self._rights else (), read_lease_state(task))
         won.tenure.cancelled = self._is_cancelled
-        self._stack.callback(release_acquired_lease, task, won)
+        warning = fence_warning(won.fence) if self._rights else ""
+        self._stack.enter_context(hold_lease(task, won, warning=warning))
         if not won.is_first:
             # The acquisition may have taken long.
-            self._must_not_be_held()
-        self._stack.enter_context(won.tenure.keep_renewed())
-        told = fence_warning(won.fence) if self._rights else ""
-        if told:
-            task.progress("run", "advisory", told)
+            require_no_hold(read_installation(task.cluster).hold)
         self._won = won
         return won
-
-    def _must_not_be_held(self) -> None:
-        held = hold_problem(read_installation(self._task.cluster).hold, datetime.now(UTC))
-        if held:
-            raise _ClusterHeld(held)
 
 
 class _LeasedCluster(ClusterWrapper):
@@ -163,12 +155,10 @@ class _LeasedCluster(ClusterWrapper):
         other._terms = terms.within(self._terms)
         return other
 
-    def _through(self, call: Call, ask: Callable[[], T]) -> T:
-        if call.writes:
-            cluster = self._own.cluster()
-            cluster = cluster.with_field_manager(self._manager) if self._manager else cluster
-            self._inner = cluster.with_write_terms(self._terms) if self._terms else cluster
-        return ask()
-
-    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
-        return ask()
+    def _target(self, call: Call) -> Cluster:
+        """See ClusterWrapper. From the first write on, reads too end with the lease."""
+        cluster = self._own.cluster() if call.writes else self._own.acquired
+        if cluster is None:
+            return self._inner
+        cluster = cluster.with_field_manager(self._manager) if self._manager else cluster
+        return cluster.with_write_terms(self._terms) if self._terms else cluster

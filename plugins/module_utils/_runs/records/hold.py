@@ -71,6 +71,12 @@ def hold_problem(hold: Hold | None, now: datetime) -> str:
     )
 
 
+def require_no_hold(hold: Hold | None) -> None:
+    """Raise ClusterHeld if a hold is in force now."""
+    if problem := hold_problem(hold, datetime.now(UTC)):
+        raise ClusterHeld(problem)
+
+
 def parse_time(text: str) -> datetime | None:
     """The moment of a text in RFC 3339, or of a day: in UTC if it names no zone; None for other texts."""
     try:

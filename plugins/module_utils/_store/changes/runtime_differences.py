@@ -9,12 +9,13 @@ from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Object
 from ..._cluster.deep_copy import deep_copy
+from ..._cluster.fields.field_owners import entries_of, owned_names
 from ..._job_models.drift import find_drift
 from ..._job_models.runtime.normal_form import normal_form
 from ..._job_models.runtime.patches import merge_patch
 from ..._job_models.runtime.probe_commands import is_digest_of
 from ..._job_models.storage.stored_status import KnownObject
-from ..._loose_json import fields_at, mapping_of, mappings_in, text_of
+from ..._loose_json import fields_at, mapping_of, text_of
 from ..job_state import others_drift
 
 
@@ -95,10 +96,5 @@ def _carry_replicas(new: Object, meant: Object, live: Object) -> None:
 
 def _own_names(live: Object, field: str) -> set[str] | None:
     """The labels or annotations that we have set; None if we have not written the object yet."""
-    written = [
-        mapping_of(one.get("fieldsV1"))
-        for one in mappings_in(live["metadata"].get("managedFields"))
-        if text_of(one.get("manager")).startswith(FIELD_MANAGER)
-    ]
-    names = [fields_at(one, "f:metadata", f"f:{field}") for one in written]
-    return {name.removeprefix("f:") for one in names for name in one} if written else None
+    ours = [one for one in entries_of(live) if text_of(one.get("manager")).startswith(FIELD_MANAGER)]
+    return {name for one in ours for name in owned_names(one, "f:metadata", f"f:{field}")} if ours else None

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import informer as module
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     Forbidden,
     Unreachable,
@@ -208,9 +208,6 @@ class Parsing(ClusterWrapper):
             for item in answer.items:  # type: ignore[attr-defined]
                 item["data"] = {key: value[:-1] + value[-1:] for key, value in item["data"].items()}
         return answer
-
-    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
-        return ask()
 
 
 class TestGaps:

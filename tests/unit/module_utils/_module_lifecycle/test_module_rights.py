@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import pytest
@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_mat
     ModuleMaterials,
     ShippedModules,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import module
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -90,9 +90,6 @@ class Reviewed(ClusterWrapper):
         wanted = call.obj["spec"]["resourceAttributes"]
         is_allowed = wanted["verb"] != "*" and (wanted["verb"], wanted["resource"]) != self._denied
         return cast("T", {**call.obj, "status": {"allowed": is_allowed}})
-
-    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
-        return ask()
 
 
 class User(Deployer):

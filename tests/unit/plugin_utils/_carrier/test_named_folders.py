@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from ansible import context
 from ansible.module_utils.common.collections import ImmutableDict
-from ansible_collections.kyma.lifecycle.plugins.action.migration_info import ActionModule
+from ansible_collections.kyma.lifecycle.plugins.action.run_info import ActionModule
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.migration_info import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import folders_of_named_files
 
 REPO = Path(__file__).resolve().parents[4]
@@ -37,6 +38,7 @@ def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def searched(task_vars: dict[str, Any]) -> list[str]:
     action = ActionModule.__new__(ActionModule)
     action._task = SimpleNamespace(no_log=False)
+    action.definition = DEFINITION
     found = action.materials({"migration_paths": []}, task_vars).migrations()
     assert found.problems == ()
     return [one.partition(" ")[0] for one in found.searched][1:]

@@ -18,10 +18,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     not_needed,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils import migration_testing
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import InMemory
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import (
     Case,
-    build_environment,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.recorded_cluster import Fault
@@ -197,10 +195,7 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
 
 
 def case_of(migration: type[Migration], after: list[Object], **more: Any) -> Case:
-    around = build_environment(
-        migration, BEFORE, components=(), release="1", profile="", variables=None, seconds=5.0, waits=False
-    )
-    return Case(migration, before_of(migration), after, InMemory(), around, **more)
+    return Case(migration, before_of(migration), after, release="1", seconds=5.0, **more)
 
 
 def stays_of(migration: type[Migration]) -> list[Object]:
@@ -263,6 +258,15 @@ def test_an_author_hears_of_it(
 
 def test_a_good_one_stands_them_all() -> None:
     assert_migration(bad.MoveToken, BEFORE, AFTER, stays=BEFORE)
+
+
+def test_a_case_in_one_value_is_proved_as_its_arguments_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migration_testing, "PROOFS", PROOFS[:3])
+    assert_migration(Case(bad.MoveToken, BEFORE, AFTER, stays=BEFORE))
+    with pytest.raises(Disproved, match="it did not end within 0"):
+        assert_migration(Case(bad.Hangs, BEFORE, AFTER, seconds=0.2))
+    with pytest.raises(TypeError, match="second"):
+        assert_migration(bad.MoveToken, BEFORE, AFTER, second=1)
 
 
 def test_no_value_of_a_secret_is_told() -> None:

@@ -32,10 +32,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login
     Login,
     bearer_from_file,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (
-    Transport,
-    bypasses_proxy,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.pool import bypasses_proxy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from tests.support.apiserver import Reply, Seen, serve, status
@@ -469,13 +467,13 @@ def test_an_auth_provider_that_the_client_does_not_know() -> None:
         login(kubeconfig=kubeconfig(user))
 
 
-@pytest.mark.parametrize("library", ["kubernetes.config", "yaml"])
+@pytest.mark.parametrize(("library", "package"), [("kubernetes.config", "kubernetes"), ("yaml", "PyYAML")])
 def test_without_the_client_a_login_says_so(
-    monkeypatch: pytest.MonkeyPatch, write: Write, library: str
+    monkeypatch: pytest.MonkeyPatch, write: Write, library: str, package: str
 ) -> None:
     path = write(kubeconfig({"auth-provider": {"name": "oidc", "config": {}}}))
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(Unconfigured, match="pip install kubernetes"):
+    with pytest.raises(Unconfigured, match=f"pip install {package}$"):
         connect({"kubeconfig": path})
 
 
@@ -483,9 +481,9 @@ def test_without_the_client_a_request_says_so(monkeypatch: pytest.MonkeyPatch) -
     for library in ("urllib3", "websocket"):
         monkeypatch.setitem(sys.modules, library, None)
     cluster = connect({"kubeconfig": kubeconfig()})
-    with pytest.raises(Unconfigured, match="pip install kubernetes"):
+    with pytest.raises(Unconfigured, match=r"pip install urllib3$"):
         cluster.server_version()
-    with pytest.raises(Unconfigured, match="pip install kubernetes"):
+    with pytest.raises(Unconfigured, match=r"pip install websocket-client$"):
         cluster.exec("pod", "namespace", ["true"])
 
 
@@ -496,7 +494,7 @@ def test_plain_logins_do_not_import_the_client(tmp_path: Path, write: Write, run
     program = (
         "import sys\n"
         f"from {connect.__module__} import connect\n"
-        f"connect({{'kubeconfig': {path!r}}})._transport._opened_pool()\n"
+        f"connect({{'kubeconfig': {path!r}}})._transport.pool()\n"
         "sys.exit('kubernetes' in sys.modules)\n"
     )
     environment = {"PYTHONPATH": os.pathsep.join(sys.path)}

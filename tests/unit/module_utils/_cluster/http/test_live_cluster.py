@@ -31,16 +31,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     Untypeable,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import attempts, endpoint
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import live_cluster as live
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.endpoint import OnWarning
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.pool import keepalive_options
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import (
-    OnWarning,
-    Transport,
-    keepalive_options,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
 
 from tests.support.apiserver import CORE, ApiServer, Reply, Script, Seen, discovery_or, kind, serve, status
@@ -446,7 +444,8 @@ def test_a_read_survives_a_hiccup(hiccup: Reply) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of retries: only their pauses move it."""
     found = Clock()
-    monkeypatch.setattr(transport, "time", found)
+    for module in (attempts, endpoint):
+        monkeypatch.setattr(module, "time", found)
     return found
 
 
@@ -511,9 +510,9 @@ def test_a_server_that_stays_away_is_waited_for_once(clock: Clock) -> None:
 
 @pytest.fixture
 def short_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "AWAY_SECONDS", 0.0)
-    monkeypatch.setattr(transport, "STARTING_POLL_SECONDS", 0.001)
-    monkeypatch.setattr(transport, "STARTING_SECONDS", 0.3)
+    monkeypatch.setattr(endpoint, "AWAY_SECONDS", 0.0)
+    monkeypatch.setattr(attempts, "STARTING_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(endpoint, "STARTING_SECONDS", 0.3)
 
 
 @pytest.mark.usefixtures("short_start")
@@ -751,11 +750,11 @@ def test_logs() -> None:
     ],
 )
 def test_what_counts_as_this_machine(server: str, here: bool) -> None:
-    assert transport.is_loopback(server) is here
+    assert attempts.is_loopback(server) is here
 
 
 def test_answers_from_afar_may_be_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "is_loopback", lambda _server: False)
+    monkeypatch.setattr(attempts, "is_loopback", lambda _server: False)
 
     def script(request: Seen) -> Reply:
         assert request.header("Accept-Encoding") == "gzip"
@@ -783,7 +782,7 @@ def test_threads_share_one_pool() -> None:
 @pytest.fixture
 def late_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, Script], Script]]:
     """Makes of a script one that answers the first request for ConfigMaps by a method too late."""
-    monkeypatch.setattr(transport, "READ_SECONDS", 0.1)
+    monkeypatch.setattr(attempts, "READ_SECONDS", 0.1)
     over = threading.Event()
 
     def with_delay(method: str, script: Script) -> Script:

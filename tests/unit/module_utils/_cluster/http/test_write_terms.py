@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, WriteTerms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import attempts, endpoint
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
@@ -145,8 +145,8 @@ def test_who_we_are_is_found_out_before_the_time_is_looked_at() -> None:
 def test_a_server_that_starts_is_known_to_who_was_only_read_by_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(transport, "AWAY_SECONDS", 0.0)
-    monkeypatch.setattr(transport, "STARTING_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(endpoint, "AWAY_SECONDS", 0.0)
+    monkeypatch.setattr(attempts, "STARTING_POLL_SECONDS", 0.001)
     answers = iter([Reply(None), Reply(CONFIG_MAP), status(401), status(403), Reply(CONFIG_MAP)])
     with as_jane(lambda _request: next(answers)) as (cluster, server):
         writing = cluster.with_write_terms(WriteTerms(lambda: 9.0, lambda _refused: "Bearer theirs"))
@@ -173,7 +173,7 @@ def test_a_write_that_was_found_made_is_the_end_of_an_outage() -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "TIME_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(attempts, "TIME_POLL_SECONDS", 0.001)
 
 
 def getting_more(left: Iterator[float], more: Callable[[], bool] = lambda: True) -> WriteTerms:

@@ -96,13 +96,13 @@ def test_an_exported_errand_is_taken_as_its_author_wrote_it() -> None:
         (
             ErrandRequest("a", "ns", template=TEMPLATE, output={"outputMaps": {}, "holdSeconds": "1"}),
             [
-                "spec.output.outputMaps is no field of Errand. Did you mean outputMap?",
+                "spec.output.outputMaps is no field of Errand; did you mean outputMap?",
                 "spec.output.holdSeconds: Invalid value",
             ],
         ),
         (
             ErrandRequest("a", "ns", template=TEMPLATE, output={"outputMap": {"main": {"f": {"nam": "x"}}}}),
-            ["spec.output.outputMap.main.f.name: Required", "nam is no field of Errand. Did you mean name?"],
+            ["spec.output.outputMap.main.f.name: Required", "nam is no field of Errand; did you mean name?"],
         ),
         (ErrandRequest("a", "ns", template={"spec": 1}), ["spec.template has no spec.template.spec"]),
         (ErrandRequest("a", "ns", definition={**errand(), "spec": None}), ["spec: Required value"]),

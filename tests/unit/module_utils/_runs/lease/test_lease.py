@@ -27,7 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import attempts
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
@@ -847,8 +847,8 @@ LEASE_KIND = {
 
 @pytest.fixture
 def short_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "SHORTEST_SECONDS", 0.1)
-    monkeypatch.setattr(transport, "TIME_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(attempts, "SHORTEST_SECONDS", 0.1)
+    monkeypatch.setattr(attempts, "TIME_POLL_SECONDS", 0.01)
 
 
 @pytest.mark.usefixtures("short_times")

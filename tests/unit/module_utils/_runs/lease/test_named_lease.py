@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     Forbidden,
     Unreachable,
@@ -288,9 +288,6 @@ class Hanging(ClusterWrapper):
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
         del call
         self._answers.wait(FOREVER)
-        return ask()
-
-    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
         return ask()
 
 

@@ -108,6 +108,35 @@ def test_terms_that_were_made_before_it_hold_under_it() -> None:
     assert found == [3.5, 3.5]
 
 
+@pytest.mark.parametrize("is_fenced", [True, False])
+def test_only_a_task_that_names_its_rights_is_warned_of_a_missing_fence(is_fenced: bool) -> None:
+    seen: list[tuple[str, ...]] = []
+    asking = replace(task(MemoryCluster()), progress=lambda *told: seen.append(told))
+    run_with_own_lease(
+        asking, "one", lambda working: write(working, "a"), (lambda: ()) if is_fenced else None
+    )
+    assert [state for _subject, state, _detail in seen] == ["advisory"] * is_fenced
+
+
+def test_reads_end_with_the_lease_from_the_first_write_on() -> None:
+    bound: list[bool] = []
+
+    class Telling(MemoryCluster):
+        def get(self, *ref: Any) -> Object | None:
+            if ref[1] == "ConfigMap":
+                bound.append(self._terms is not None)
+            return super().get(*ref)
+
+    def work(working: Task) -> Result:
+        for _time in range(2):
+            working.cluster.get("v1", "ConfigMap", "a", "default")
+            write(working, "a")
+        return {}
+
+    run_with_own_lease(task(Telling()), "one", work)
+    assert bound == [False, True]
+
+
 def test_it_is_given_back_after_a_failure() -> None:
     cluster = MemoryCluster()
 
