@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
@@ -179,6 +179,19 @@ class MemoryCluster(SimulatedServer):
         """Compact: watches from an older resourceVersion than now raise Gone."""
         with self._store.changed:
             self._store.oldest = self._store.version
+
+    def delay_deletions(self) -> Callable[[], Collection[Ref]]:
+        """Let deletions take time from now on, as on a real API server: until the result is called.
+
+        It returns the objects whose deletions took time.
+        """
+        self._store.slow = slow = {}
+
+        def end() -> Collection[Ref]:
+            self._store.end_deletions()
+            return slow
+
+        return end
 
     # The interface Cluster.
 

@@ -24,6 +24,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.object_sto
 FOREGROUND = "foregroundDeletion"
 PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"})
 """Finalizers that Kubernetes' controllers remove as soon as the object is not in use."""
+SLOW = "kyma-project.io/slow-deletion"
+SLOW_KINDS = frozenset(
+    {"CustomResourceDefinition", "Namespace", "PersistentVolume", "PersistentVolumeClaim", "Pod"}
+)
+"""Kinds whose deletions controllers or kubelets must end."""
 
 
 class Happened(NamedTuple):
@@ -57,12 +62,29 @@ class Happened(NamedTuple):
 
 
 class MemoryStore(ObjectStore):
-    """Objects with their history, whose deletions wait for finalizers."""
+    """Objects with their history, whose deletions wait for finalizers.
+
+    Attributes:
+        history: all changes.
+        oldest: watches from an older version raise Gone.
+        slow: the objects whose deletions took time until :meth:`end_deletions`; None if none takes time.
+    """
 
     def __init__(self) -> None:
         super().__init__(built_in_kinds().items())
         self.history: list[Happened] = []
         self.oldest = 0
+        self.slow: dict[Ref, None] | None = None
+
+    def end_deletions(self) -> None:
+        """End all deletions that take time."""
+        with self.changed:
+            for ref in self.slow or ():
+                obj = deep_copy(self.objects.get(ref))
+                if obj and SLOW in obj["metadata"].get("finalizers", ()):
+                    obj["metadata"]["finalizers"].remove(SLOW)
+                    self._record(ref, self.objects[ref], obj)
+            self._settle()
 
     def delete(
         self, ref: Ref, before: Object, propagation: str = "Background", *, unverified: bool = True
@@ -76,6 +98,9 @@ class MemoryStore(ObjectStore):
         finalizers = [name for name in meta.get("finalizers") or () if name not in PROMPT_FINALIZERS]
         if propagation == "Foreground":
             finalizers.append(FOREGROUND)
+        if self.slow is not None and (propagation != "Background" or ref.kind in SLOW_KINDS):
+            finalizers.append(SLOW)
+            self.slow[ref] = None
         meta["finalizers"] = finalizers
         meta.update(deletionTimestamp=timestamp(), deletionGracePeriodSeconds=0)
         if meta.get("generation"):
