@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 from .._cluster.cluster import (
-    EXEC_BYTES,
-    EXEC_SECONDS,
     Cluster,
     Event,
     ExecResult,
@@ -37,11 +35,10 @@ from .._cluster.errors import (
 from .._cluster.fields.json_patch import merge_patch_between
 from .._cluster.kinds import CRD_KIND, Kind, is_of_kind
 from .._cluster.substitute import Substitute, name_original_of
-from .error_responses import validated_ref
 from .object_store import OverlayChange
 from .overlay import Overlay
 from .server_rules import depends_on
-from .simulated_server import Answer, SimulatedServer
+from .simulated_server import Answer, Applied, SimulatedServer
 
 if TYPE_CHECKING:
     from .._cluster.stop_signal import StopSignal
@@ -117,58 +114,23 @@ class DryRunCluster(SimulatedServer):
     def server_version(self) -> str:
         return self._inner.server_version()
 
-    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
-        kind = self._served(obj["apiVersion"], obj["kind"])
-        ref = validated_ref(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
-        with self._call("apply", ref):
-            if self._asks_server("apply", ref, kind, obj):
-                answer = self._heard(lambda: self._answered(kind, ref, obj, force=force, dry_run=dry_run))
-                if answer is not None:
-                    return answer
-            return super().apply(obj, force=force, dry_run=dry_run)
-
-    def patch(
-        self,
-        api_version: str,
-        kind: str,
-        name: str,
-        namespace: str | None,
-        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-        **how: Any,
-    ) -> Object:
-        subresource = how.get("subresource", "")
-        if subresource not in ("", "status"):
-            ref = validated_ref(self._served(api_version, kind), name, namespace)
-            raise NotRehearsable(f"patch {ref}: what a write to {subresource} does cannot be predicted")
-        return super().patch(api_version, kind, name, namespace, patch, **how)
-
     def watch(
         self,
         api_version: str,
         kind: str,
         namespace: str | None = None,
         *,
-        resource_version: str,
         seconds: float,
-        field_selector: str = "",
-        label_selector: str = "",
-        metadata_only: bool = False,
-        bookmarks: bool = False,
         stop: StopSignal | None = None,
+        **how: Any,
     ) -> Iterator[Event]:
-        del api_version, kind, namespace, resource_version
-        del field_selector, label_selector, metadata_only, bookmarks
-        if stop is not None:
-            stop.wait(min(seconds, LONGEST_WATCH))
-        else:
-            time.sleep(min(seconds, LONGEST_WATCH))
+        del api_version, kind, namespace, how
+        (stop.wait if stop else time.sleep)(min(seconds, LONGEST_WATCH))
         return iter(())
 
-    def logs(
-        self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
-    ) -> str:
+    def logs(self, name: str, namespace: str, **how: Any) -> str:
         self._pod("read the log of", name, namespace)
-        return self._inner.logs(name, namespace, container=container, tail_lines=tail_lines)
+        return self._inner.logs(name, namespace, **how)
 
     def exec(
         self,
@@ -177,10 +139,9 @@ class DryRunCluster(SimulatedServer):
         command: Sequence[str],
         *,
         container: str | None = None,
-        seconds: float = EXEC_SECONDS,
-        max_bytes: int = EXEC_BYTES,
+        **how: Any,
     ) -> ExecResult:
-        del seconds, max_bytes
+        del how
         ref = self._pod("run a command in", name, namespace)
         place = f"{ref}, container {container}" if container else str(ref)
         raise NotRehearsable(f"run a command in {place}: what {command[0]} does there cannot be predicted")
@@ -219,7 +180,10 @@ class DryRunCluster(SimulatedServer):
         if not self._overlay.asks_server(ref, kind, depends_on(named)):
             return False
         # An object deleted with its owner still exists on the server, which would treat this as an update.
-        return verb == "delete" or not self._overlay.deleted_any or not self._hidden(kind, ref)
+        if verb == "delete" or not self._overlay.deleted_any:
+            return True
+        found = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
+        return found is None or self._overlay.visible(found) is not None
 
     def _heard(self, ask: Callable[[], Answer]) -> Answer | None:
         """The server's answer; None if it has none because of a tolerated webhook.
@@ -235,28 +199,21 @@ class DryRunCluster(SimulatedServer):
                 raise
         return None
 
-    def _hidden(self, kind: Kind, ref: Ref) -> bool:
-        found = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
-        return found is not None and self._overlay.visible(found) is None
+    def _applied_below(self, kind: Kind, ref: Ref, obj: Object, *, force: bool, dry_run: bool) -> Applied:
+        def ask(server: Cluster) -> tuple[Object | None, Object]:
+            before: Object | None = None
+            for _attempt in range(TRIES):
+                after = server.apply(obj, force=force, dry_run=True)
+                # A dry run answers with the resourceVersion of the present object.
+                version = after["metadata"].get("resourceVersion")
+                if not version or dry_run:
+                    return None, after
+                before = server.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
+                if before is None or before["metadata"].get("resourceVersion") == version:
+                    break
+            return before, after
 
-    def _answered(self, kind: Kind, ref: Ref, obj: Object, *, force: bool, dry_run: bool) -> Object:
-        """The server's answer to an apply, and the object before it: both of one moment.
-
-        Otherwise a controller's write in between would look like a part of the apply.
-        """
-        before: Object | None = None
-        for _attempt in range(TRIES):
-            after = self._inner.apply(obj, force=force, dry_run=True)
-            # A dry run answers with the resourceVersion of the present object.
-            version = after["metadata"].get("resourceVersion")
-            if not version:
-                return self._keep(ref, None, after, dry_run, unverified=False)
-            if dry_run:
-                break
-            before = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
-            if before is None or before["metadata"].get("resourceVersion") == version:
-                break
-        return self._keep(ref, before, after, dry_run, unverified=False)
+        return self._asked("apply", kind, ref, obj, ask)
 
     def _completed(self, kind: Kind, ref: Ref, after: Object) -> Object | None:
         """The server's result of a further write to an object that it has, or None if it can't answer.
