@@ -182,8 +182,9 @@ class ObjectStore:
         meta = {key: value for key, value in obj["metadata"].items() if key != "ownerReferences"}
         return {**obj, "metadata": {**meta, "ownerReferences": left} if left else meta}
 
-    def _fate(self, owner: Object, _namespace: str | None) -> bool | None:
+    def _fate(self, owner: Object, namespace: str | None) -> bool | None:
         """The state of an owner: None if it exists, else whether its dependents were to be orphaned."""
+        del namespace
         return self._gone.get(owner.get("uid") or "")
 
     def _serve(self, before: Object | None, after: Object | None) -> None:
@@ -192,12 +193,14 @@ class ObjectStore:
                 kinds = kinds_of_crd(crd)
                 self.kinds.update(kinds if is_served else dict.fromkeys(kinds))
 
-    def _kind_below(self, _api_version: str, _kind: str) -> Kind | None:
+    def _kind_below(self, api_version: str, kind: str) -> Kind | None:
         """A kind that no definition here has changed."""
+        del api_version, kind
         return None
 
-    def _served_below(self, _group: str, _kind: str) -> tuple[Resource, ...]:
+    def _served_below(self, group: str, kind: str) -> tuple[Resource, ...]:
         """The served versions of a kind without the definitions here."""
+        del group, kind
         return ()
 
 

@@ -58,34 +58,39 @@ class SimulatedServer(Cluster):
 
     # The cluster below.
 
-    def _find(self, _kind: Kind, ref: Ref) -> Object | None:
+    def _find(self, kind: Kind, ref: Ref) -> Object | None:
         """The object; not to be changed."""
+        del kind
         return self._store.objects.get(ref)
 
-    def _list_below(self, _kind: Kind, _namespace: str | None, **_how: Any) -> Page:
+    def _list_below(self, kind: Kind, namespace: str | None, **how: Any) -> Page:
         """The unwritten objects that are selected, and the resourceVersion of a list."""
+        del kind, namespace, how
         return Page([], str(self._store.version))
 
     def _asked(
-        self, _verb: str, _kind: Kind, _ref: Ref, _obj: Object, _ask: Callable[[Cluster], Answer]
+        self, verb: str, kind: Kind, ref: Ref, obj: Object, ask: Callable[[Cluster], Answer]
     ) -> Answer | None:
         """The answer of the server below to a write; None if it can't know its result."""
+        del verb, kind, ref, obj, ask
         return None
 
-    def _applied_below(self, _kind: Kind, _ref: Ref, _obj: Object, *, force: bool, dry_run: bool) -> Applied:
+    def _applied_below(self, kind: Kind, ref: Ref, obj: Object, *, force: bool, dry_run: bool) -> Applied:
         """The answer of the server below to an apply, and the object before it: both of one moment.
 
         Otherwise a controller's write in between would look like a part of the apply.
         """
-        del force, dry_run
+        del kind, ref, obj, force, dry_run
         return None
 
-    def _completed(self, _kind: Kind, _ref: Ref, _after: Object) -> Object | None:
+    def _completed(self, kind: Kind, ref: Ref, after: Object) -> Object | None:
         """The result of a write as the server below completes it; None if it can't."""
+        del kind, ref, after
         return None
 
-    def _refuse_creation(self, verb: str, kind: Kind, ref: Ref, _obj: Object) -> None:
+    def _refuse_creation(self, verb: str, kind: Kind, ref: Ref, obj: Object) -> None:
         """Raise if an object can't be created in its namespace."""
+        del obj
         if ref.namespace:
             refuse_namespace(verb, kind, ref, self._namespace(ref.namespace))
 
@@ -238,13 +243,13 @@ class SimulatedServer(Cluster):
             if live is None:
                 return False
             address = api_version, kind, name, namespace
-            conditions = {"uid": uid, "resource_version": resource_version}
+            how: dict[str, Any] = {"uid": uid, "resource_version": resource_version}
             exists = self._asked(
                 "delete",
                 found,
                 ref,
                 live,
-                lambda server: server.delete(*address, **conditions, propagation=propagation, dry_run=True),
+                lambda server: server.delete(*address, **how, propagation=propagation, dry_run=True),
             )
             if exists is False:
                 return False

@@ -185,7 +185,8 @@ class MemoryCluster(SimulatedServer):
 
         It returns the objects whose deletions took time.
         """
-        self._store.slow = slow = {}
+        slow: dict[Ref, None] = {}
+        self._store.slow = slow
 
         def end() -> Collection[Ref]:
             self._store.end_deletions()

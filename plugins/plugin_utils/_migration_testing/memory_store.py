@@ -150,7 +150,7 @@ class MemoryStore(ObjectStore):
     def _record(self, ref: Ref, before: Object | None, after: Object | None) -> None:
         super()._record(ref, before, after)
         type_ = "DELETED" if after is None else "MODIFIED" if before else "ADDED"
-        obj = deep_copy(after or before)
-        obj["metadata"]["resourceVersion"] = str(self.version)
-        self.history.append(Happened(self.version, ref, Event(type_, obj), before))
+        if obj := deep_copy(after or before):
+            obj["metadata"]["resourceVersion"] = str(self.version)
+            self.history.append(Happened(self.version, ref, Event(type_, obj), before))
         self.changed.notify_all()
