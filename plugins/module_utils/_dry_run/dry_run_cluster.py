@@ -37,7 +37,6 @@ from .._cluster.kinds import CRD_KIND, Kind, is_of_kind
 from .._cluster.substitute import Substitute, name_original_of
 from .object_store import OverlayChange
 from .overlay import Overlay
-from .server_rules import depends_on
 from .simulated_server import Answer, Applied, SimulatedServer
 
 if TYPE_CHECKING:
@@ -176,8 +175,7 @@ class DryRunCluster(SimulatedServer):
         return self._heard(lambda: ask(self._inner)) if self._asks_server(verb, ref, kind, obj) else None
 
     def _asks_server(self, verb: str, ref: Ref, kind: Kind, obj: Object) -> bool:
-        named = {**obj, "metadata": {**obj["metadata"], "namespace": ref.namespace}}
-        if not self._overlay.asks_server(ref, kind, depends_on(named)):
+        if ref in self._overlay.originals or not self._overlay.has_real_surroundings(ref, kind, obj):
             return False
         # An object deleted with its owner still exists on the server, which would treat this as an update.
         if verb == "delete" or not self._overlay.deleted_any:
@@ -221,13 +219,12 @@ class DryRunCluster(SimulatedServer):
         A removed field may return as a default, which only the server knows.
         """
         there = self._overlay.originals.get(ref) if ref in self._overlay.objects else None
-        named = {**after, "metadata": {**after["metadata"], "namespace": ref.namespace}}
         if (
             there is None
             or there["apiVersion"] != after["apiVersion"]
             or there["metadata"].get("uid") != after["metadata"].get("uid")
             or (is_of_kind(ref, CRD_KIND) and there.get("status") != after.get("status"))
-            or not self._overlay.has_real_surroundings(ref, kind, depends_on(named))
+            or not self._overlay.has_real_surroundings(ref, kind, after)
         ):
             return None
         patch = merge_patch_between(_intent_of(there), _intent_of(after))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .._cluster.cluster import Object, Ref, Resource, group_of
-from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, Kind, is_of_kind, kinds_of_crd
+from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, Kind, is_crd, is_of_kind, kinds_of_crd
 from .._cluster.served_versions import preferred_first
 
 
@@ -151,16 +151,26 @@ class ObjectStore:
         self._serve(before, None)
         self._record(ref, before, None)
         self._gone.setdefault(before["metadata"].get("uid") or "", is_orphaning)
-        for other in [other for other in self.objects if is_within(other, ref, before)]:
+        for other in self._contents(ref, before):
             if other in self.objects:
                 self.delete(other, self.objects[other])
         self._collect_garbage()
 
+    def _contents(self, ref: Ref, obj: Object) -> list[Ref]:
+        """The written objects that are deleted with a namespace or a CRD."""
+        if is_of_kind(ref, NAMESPACE_KIND):
+            return [other for other in self.objects if other.namespace == ref.name]
+        if is_of_kind(ref, CRD_KIND):
+            kind = obj["spec"]["group"], obj["spec"]["names"]["kind"]
+            return [other for other in self.objects if is_of_kind(other, kind)]
+        return []
+
     def _collect_garbage(self) -> None:
         """Delete the written objects whose owners are gone, and release those that were orphaned."""
-        for ref, obj in list(self.objects.items()):
+        owned = [one for one in self.objects.items() if one[1]["metadata"].get("ownerReferences")]
+        for ref, obj in owned:
             # A deletion may have changed it, or deleted it too.
-            if not obj["metadata"].get("ownerReferences") or self.objects.get(ref) is not obj:
+            if self.objects.get(ref) is not obj:
                 continue
             left = self.with_living_owners(obj)
             if left is None:
@@ -189,7 +199,7 @@ class ObjectStore:
 
     def _serve(self, before: Object | None, after: Object | None) -> None:
         for crd, is_served in ((before, False), (after, True)):
-            if crd is not None and (group_of(crd["apiVersion"]), crd["kind"]) == CRD_KIND:
+            if crd is not None and is_crd(crd):
                 kinds = kinds_of_crd(crd)
                 self.kinds.update(kinds if is_served else dict.fromkeys(kinds))
 
@@ -202,15 +212,6 @@ class ObjectStore:
         """The served versions of a kind without the definitions here."""
         del group, kind
         return ()
-
-
-def is_within(ref: Ref, container: Ref, obj: Object) -> bool:
-    """Whether an object is deleted with a container: a namespace or a CRD, given as it was."""
-    if is_of_kind(container, NAMESPACE_KIND):
-        return ref.namespace == container.name
-    return is_of_kind(container, CRD_KIND) and is_of_kind(
-        ref, (obj["spec"]["group"], obj["spec"]["names"]["kind"])
-    )
 
 
 def is_same(one: Object | None, other: Object | None) -> bool:

@@ -21,6 +21,7 @@ from .._cluster.kinds import (
     kinds_of_crd,
 )
 from .object_store import ObjectStore
+from .server_rules import depends_on
 from .writes import establish
 
 LOCKS = 64
@@ -117,15 +118,12 @@ class Overlay(ObjectStore):
 
     # Existing objects.
 
-    def asks_server(self, ref: Ref, kind: Kind, deciding: list[Ref]) -> bool:
-        """Whether the server's dry run can validate a write: it has all objects that affect the write."""
-        return ref not in self.originals and self.has_real_surroundings(ref, kind, deciding)
-
-    def has_real_surroundings(self, ref: Ref, kind: Kind, deciding: list[Ref]) -> bool:
+    def has_real_surroundings(self, ref: Ref, kind: Kind, obj: Object) -> bool:
         """Whether the server has all objects that affect a write, except the object itself."""
-        is_wiped = Ref(*NAMESPACE_KIND, "", ref.namespace) in self._wiped
-        touched = any(other in self.originals for other in deciding)
-        return not (touched or is_wiped or self.is_new(ref.namespace) or self.redefined(kind))
+        namespace = Ref(*NAMESPACE_KIND, "", ref.namespace)
+        deciding = depends_on({**obj, "metadata": {**obj["metadata"], "namespace": ref.namespace}})
+        touched = namespace in self._wiped or any(other in self.originals for other in deciding)
+        return not (touched or self.is_new(ref.namespace) or self.redefined(kind))
 
     def lacks_only_its_place(self, ref: Ref, kind: Kind) -> bool:
         """Whether the server has the same definition of the kind, and lacks only the namespace."""

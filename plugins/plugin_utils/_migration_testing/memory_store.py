@@ -16,10 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
     is_of_kind,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.object_store import (
-    ObjectStore,
-    is_within,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.object_store import ObjectStore
 
 FOREGROUND = "foregroundDeletion"
 PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"})
@@ -136,9 +133,6 @@ class MemoryStore(ObjectStore):
                 if not waits_for and not self._contents(ref, obj):
                     self._remove(ref, obj)
                     settled = False
-
-    def _contents(self, ref: Ref, obj: Object) -> list[Ref]:
-        return [other for other in self.objects if is_within(other, ref, obj)]
 
     def _dependents(self, uid: str) -> list[Ref]:
         return [
