@@ -28,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components import 
     component_run,
     removal_gate,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run import simulated_server
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import wait
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
@@ -53,9 +54,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     run_info,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import (
-    memory_cluster as memory,
-)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
@@ -387,7 +385,7 @@ def custom(kind: str, name: str, group: str = "example.com", **spec: Any) -> Obj
 def slow_clock(patch: pytest.MonkeyPatch) -> None:
     """Put every write into another second, because the server records times of changes in seconds."""
     seconds = count(1)
-    patch.setattr(memory, "timestamp", lambda: f"2026-01-01T00:00:{next(seconds):05}Z")
+    patch.setattr(simulated_server, "timestamp", lambda: f"2026-01-01T00:00:{next(seconds):05}Z")
 
 
 def stopped_clock(patch: pytest.MonkeyPatch) -> None:

@@ -7,58 +7,40 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
 
 from .._cluster.cluster import (
-    EXEC_BYTES,
-    EXEC_SECONDS,
-    FIELD_MANAGER,
     Cluster,
     Event,
     ExecResult,
     Object,
     Page,
     Ref,
-    Resource,
     WriteTerms,
-    group_of,
     ref_of,
 )
-from .._cluster.deep_copy import deep_copy
 from .._cluster.errors import (
     AlreadyExists,
     ApiError,
     ClusterError,
     Forbidden,
     Invalid,
-    KindNotServed,
     NotRehearsable,
     is_dry_run_refused,
     silent_webhook,
 )
 from .._cluster.fields.json_patch import merge_patch_between
-from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, Kind, built_in_kinds, is_of_kind
-from .._cluster.object_selectors import field_matcher, label_matcher
-from .._cluster.served_versions import refuse_doubt
+from .._cluster.kinds import CRD_KIND, Kind, is_of_kind
 from .._cluster.substitute import Substitute, name_original_of
-from .._cluster.timestamp import timestamp
-from .error_responses import (
-    already_exists,
-    copy_in_version,
-    not_found,
-    refuse_namespace,
-    refuse_precondition,
-    validated_ref,
-)
-from .overlay import Overlay, OverlayChange
-from .server_rules import depends_on
-from .writes import Write
+from .object_store import OverlayChange
+from .overlay import Overlay
+from .simulated_server import Answer, Applied, SimulatedServer
 
 if TYPE_CHECKING:
     from .._cluster.stop_signal import StopSignal
-
-Answer = TypeVar("Answer")
 
 ANY_NAMESPACE = "default"
 """A namespace that every cluster has."""
@@ -68,7 +50,7 @@ LONGEST_WATCH = 0.2
 """The length of a watch in seconds: a rehearsal has no events, but a caller that loops must not spin."""
 
 
-class DryRunCluster(Cluster):
+class DryRunCluster(SimulatedServer):
     """An overlay over another cluster: it stores writes in memory, and later reads see them.
 
     The inner cluster's dry run validates the first write of an object, and its errors are raised unchanged.
@@ -88,8 +70,7 @@ class DryRunCluster(Cluster):
 
     def __init__(self, inner: Cluster, definitions: Iterable[Object] = ()) -> None:
         self._inner = inner
-        self._field_manager = FIELD_MANAGER
-        self._overlay = Overlay(inner, definitions)
+        self._store = self._overlay = Overlay(inner, definitions)
 
     def changes(self) -> list[OverlayChange]:
         """The result of the writes so far, per object in the order of their first writes.
@@ -112,11 +93,8 @@ class DryRunCluster(Cluster):
         """The objects with a write that the server could not validate."""
         return {change.ref for change in self.changes() if change.unverified}
 
-    def with_field_manager(self, name: str) -> DryRunCluster:
-        other = DryRunCluster(self._inner.with_field_manager(name))
-        other._field_manager = name
-        other._overlay = self._overlay
-        return other
+    def with_field_manager(self, name: str) -> Self:
+        return super().with_field_manager(name).reading_from(self._inner.with_field_manager(name))
 
     def with_write_terms(self, terms: WriteTerms) -> DryRunCluster:
         # Nothing is written.
@@ -126,180 +104,14 @@ class DryRunCluster(Cluster):
     def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
         return self._inner.token(service_account, namespace, bound_to=bound_to, seconds=seconds)
 
-    def reading_from(self, inner: Cluster) -> DryRunCluster:
+    def reading_from(self, inner: Cluster) -> Self:
         """The same overlay over another client of the same cluster, such as one that caches its answers."""
-        other = DryRunCluster(inner)
-        other._field_manager = self._field_manager
-        other._overlay = self._overlay
+        other = copy(self)
+        other._inner = inner
         return other
-
-    def resource(self, api_version: str, kind: str) -> Resource | None:
-        found = self._overlay.kind(api_version, kind)
-        return found.resource if found else None
-
-    def served(self, group: str, kind: str) -> tuple[Resource, ...]:
-        return self._overlay.served(group, kind)
 
     def server_version(self) -> str:
         return self._inner.server_version()
-
-    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        found = self._overlay.kind(api_version, kind)
-        if found is None:
-            refuse_doubt(api_version, kind, self.served(group_of(api_version), kind), {})
-            return None
-        current = self._current(found, validated_ref(found, name, namespace))
-        return copy_in_version(current, api_version) if current else None
-
-    def list(
-        self,
-        api_version: str,
-        kind: str,
-        namespace: str | None = None,
-        *,
-        label_selector: str = "",
-        field_selector: str = "",
-        metadata_only: bool = False,
-    ) -> Page:
-        found = self._overlay.kind(api_version, kind)
-        if found is None:
-            refuse_doubt(api_version, kind, self.served(group_of(api_version), kind), {})
-            return Page([], "")
-        has_labels, has_fields = label_matcher(label_selector), field_matcher(field_selector)
-        page = Page([], "0")
-        if readable := self._overlay.readable_version(found):
-            page = self._inner.list(
-                readable,
-                kind,
-                namespace,
-                label_selector=label_selector,
-                field_selector=field_selector,
-                metadata_only=metadata_only,
-            )
-        changes = self._overlay.changes_of_kind(found)
-        written = {change.ref for change in changes}
-        seen = (self._overlay.visible(item) for item in page.items if ref_of(item) not in written)
-        items = [copy_in_version(item, api_version) for item in seen if item is not None]
-        items += [
-            copy_in_version(change.after, api_version, metadata_only=metadata_only)
-            for change in changes
-            if change.after is not None
-            and (not namespace or change.ref.namespace == namespace)
-            and has_labels(change.after)
-            and has_fields(change.after)
-        ]
-        return Page(sorted(items, key=lambda item: ref_of(item).key), page.resource_version)
-
-    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
-        kind = self._served(obj["apiVersion"], obj["kind"])
-        ref = validated_ref(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
-        with self._overlay.lock_of(ref):
-            if self._asks_server("apply", ref, kind, obj):
-                answer = self._heard(lambda: self._answered(kind, ref, obj, force=force, dry_run=dry_run))
-                if answer is not None:
-                    return answer
-            live = self._current(kind, ref)
-            if live is None:
-                self._refuse_namespace("apply", kind, ref)
-                self._refuse_elsewhere("apply", kind, ref, obj)
-            after = self._write(kind).applied(live, obj, force=force)
-            return self._kept(kind, ref, live, after, dry_run)
-
-    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        kind = self._served(obj["apiVersion"], obj["kind"])
-        meta = obj["metadata"]
-        name = meta.get("name") or f"{meta.get('generateName') or ''}{uuid.uuid4().hex[:5]}"
-        ref = validated_ref(kind, name, meta.get("namespace"))
-        with self._overlay.lock_of(ref):
-            if self._asks_server("create", ref, kind, obj):
-                answer = self._heard(lambda: self._inner.create(obj, dry_run=True))
-                if answer is not None and "name" not in answer["metadata"]:
-                    # A review is answered, and no object.
-                    return answer
-                if answer is not None:
-                    ref = kind.ref(answer["metadata"]["name"], ref.namespace)
-                    return self._verified(ref, None, answer, dry_run)
-            if self._current(kind, ref) is not None:
-                raise already_exists(kind, ref)
-            self._refuse_namespace("create", kind, ref)
-            self._refuse_elsewhere("create", kind, ref, obj)
-            after = self._write(kind).created({**obj, "metadata": {**meta, "name": name}})
-            return self._unverified(ref, None, after, dry_run)
-
-    def patch(
-        self,
-        api_version: str,
-        kind: str,
-        name: str,
-        namespace: str | None,
-        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-        *,
-        subresource: str = "",
-        dry_run: bool = False,
-    ) -> Object:
-        found = self._served(api_version, kind)
-        ref = validated_ref(found, name, namespace)
-        if subresource not in ("", "status"):
-            raise NotRehearsable(f"patch {ref}: what a write to {subresource} does cannot be predicted")
-        with self._overlay.lock_of(ref):
-            live = self._current(found, ref)
-            if live is None:
-                raise not_found("patch", found, ref)
-            if self._asks_server("patch", ref, found, live):
-                answer = self._heard(
-                    lambda: self._inner.patch(
-                        api_version, kind, name, namespace, patch, subresource=subresource, dry_run=True
-                    )
-                )
-                if answer is not None:
-                    return self._verified(ref, live, answer, dry_run, status=bool(subresource))
-            typed = self._overlay.typed(found)
-            if subresource and not typed.has_status:
-                raise KindNotServed(api_version, f"{kind}/{subresource}")
-            after = self._write(typed).patched(copy_in_version(live, api_version), patch, subresource)
-            if subresource:
-                return self._unverified(ref, live, after, dry_run, status=True)
-            return self._kept(found, ref, live, after, dry_run)
-
-    def delete(
-        self,
-        api_version: str,
-        kind: str,
-        name: str,
-        namespace: str | None = None,
-        *,
-        uid: str | None = None,
-        resource_version: str | None = None,
-        propagation: str = "Background",
-        dry_run: bool = False,
-    ) -> bool:
-        found = self._served(api_version, kind)
-        ref = validated_ref(found, name, namespace)
-        with self._overlay.lock_of(ref):
-            live = self._current(found, ref)
-            if live is None:
-                return False
-            there: bool | None = None
-            if self._asks_server("delete", ref, found, live):
-                there = self._heard(
-                    lambda: self._inner.delete(
-                        api_version,
-                        kind,
-                        name,
-                        namespace,
-                        uid=uid,
-                        resource_version=resource_version,
-                        propagation=propagation,
-                        dry_run=True,
-                    )
-                )
-                if there is False:
-                    return False
-            if there is None:
-                refuse_precondition(found, live, uid, resource_version)
-            if not dry_run:
-                self._overlay.drop(ref, live, unverified=there is None, orphan=propagation == "Orphan")
-            return True
 
     def watch(
         self,
@@ -307,27 +119,17 @@ class DryRunCluster(Cluster):
         kind: str,
         namespace: str | None = None,
         *,
-        resource_version: str,
         seconds: float,
-        field_selector: str = "",
-        label_selector: str = "",
-        metadata_only: bool = False,
-        bookmarks: bool = False,
         stop: StopSignal | None = None,
+        **how: Any,
     ) -> Iterator[Event]:
-        del api_version, kind, namespace, resource_version
-        del field_selector, label_selector, metadata_only, bookmarks
-        if stop is not None:
-            stop.wait(min(seconds, LONGEST_WATCH))
-        else:
-            time.sleep(min(seconds, LONGEST_WATCH))
+        del api_version, kind, namespace, how
+        (stop.wait if stop else time.sleep)(min(seconds, LONGEST_WATCH))
         return iter(())
 
-    def logs(
-        self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
-    ) -> str:
+    def logs(self, name: str, namespace: str, **how: Any) -> str:
         self._pod("read the log of", name, namespace)
-        return self._inner.logs(name, namespace, container=container, tail_lines=tail_lines)
+        return self._inner.logs(name, namespace, **how)
 
     def exec(
         self,
@@ -336,31 +138,50 @@ class DryRunCluster(Cluster):
         command: Sequence[str],
         *,
         container: str | None = None,
-        seconds: float = EXEC_SECONDS,
-        max_bytes: int = EXEC_BYTES,
+        **how: Any,
     ) -> ExecResult:
-        del seconds, max_bytes
+        del how
         ref = self._pod("run a command in", name, namespace)
         place = f"{ref}, container {container}" if container else str(ref)
         raise NotRehearsable(f"run a command in {place}: what {command[0]} does there cannot be predicted")
 
-    def _current(self, kind: Kind, ref: Ref) -> Object | None:
-        """The object in its rehearsed state; not to be changed."""
-        change = self._overlay.change_of(ref)
-        if change is not None:
-            return change.after
+    def _call(self, verb: str, ref: Ref, dry_run: bool = False) -> AbstractContextManager[object]:
+        del dry_run
+        return nullcontext() if verb in ("get", "list") else self._overlay.lock_of(ref)
+
+    def _find(self, kind: Kind, ref: Ref) -> Object | None:
+        if ref in self._overlay.originals:
+            return self._overlay.objects.get(ref)
         version = self._overlay.readable_version(kind)
         if version is None or self._overlay.is_new(ref.namespace):
             return None
         found = self._inner.get(version, ref.kind, ref.name, ref.namespace or None)
         return self._overlay.visible(found) if found else None
 
+    def _list_below(self, kind: Kind, namespace: str | None, **how: Any) -> Page:
+        version = self._overlay.readable_version(kind)
+        if version is None:
+            return Page([], "0")
+        page = self._inner.list(version, kind.resource.kind, namespace, **how)
+        unwritten = (item for item in page.items if ref_of(item) not in self._overlay.originals)
+        return Page([one for one in map(self._overlay.visible, unwritten) if one], page.resource_version)
+
+    def _typed(self, kind: Kind) -> Kind:
+        return self._overlay.typed(kind)
+
+    def _asked(
+        self, verb: str, kind: Kind, ref: Ref, obj: Object, ask: Callable[[Cluster], Answer]
+    ) -> Answer | None:
+        return self._heard(lambda: ask(self._inner)) if self._asks_server(verb, ref, kind, obj) else None
+
     def _asks_server(self, verb: str, ref: Ref, kind: Kind, obj: Object) -> bool:
-        named = {**obj, "metadata": {**obj["metadata"], "namespace": ref.namespace}}
-        if not self._overlay.asks_server(ref, kind, depends_on(named)):
+        if ref in self._overlay.originals or not self._overlay.has_real_surroundings(ref, kind, obj):
             return False
         # An object deleted with its owner still exists on the server, which would treat this as an update.
-        return verb == "delete" or not self._overlay.deleted_any or not self._hidden(kind, ref)
+        if verb == "delete" or not self._overlay.deleted_any:
+            return True
+        found = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
+        return found is None or self._overlay.visible(found) is not None
 
     def _heard(self, ask: Callable[[], Answer]) -> Answer | None:
         """The server's answer; None if it has none because of a tolerated webhook.
@@ -376,59 +197,34 @@ class DryRunCluster(Cluster):
                 raise
         return None
 
-    def _hidden(self, kind: Kind, ref: Ref) -> bool:
-        found = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
-        return found is not None and self._overlay.visible(found) is None
+    def _applied_below(self, kind: Kind, ref: Ref, obj: Object, *, force: bool, dry_run: bool) -> Applied:
+        def ask(server: Cluster) -> tuple[Object | None, Object]:
+            before: Object | None = None
+            for _attempt in range(TRIES):
+                after = server.apply(obj, force=force, dry_run=True)
+                # A dry run answers with the resourceVersion of the present object.
+                version = after["metadata"].get("resourceVersion")
+                if not version or dry_run:
+                    return None, after
+                before = server.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
+                if before is None or before["metadata"].get("resourceVersion") == version:
+                    break
+            return before, after
 
-    def _answered(self, kind: Kind, ref: Ref, obj: Object, *, force: bool, dry_run: bool) -> Object:
-        """The server's answer to an apply, and the object before it: both of one moment.
-
-        Otherwise a controller's write in between would look like a part of the apply.
-        """
-        before: Object | None = None
-        for _attempt in range(TRIES):
-            after = self._inner.apply(obj, force=force, dry_run=True)
-            # A dry run answers with the resourceVersion of the present object.
-            version = after["metadata"].get("resourceVersion")
-            if not version:
-                return self._verified(ref, None, after, dry_run)
-            if dry_run:
-                break
-            before = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
-            if before is None or before["metadata"].get("resourceVersion") == version:
-                break
-        return self._verified(ref, before, after, dry_run)
-
-    def _verified(
-        self, ref: Ref, before: Object | None, after: Object, dry_run: bool, *, status: bool = False
-    ) -> Object:
-        return (
-            after
-            if dry_run
-            else self._overlay.record_write(ref, before, after, unverified=False, status=status)
-        )
-
-    def _kept(self, kind: Kind, ref: Ref, live: Object | None, after: Object, dry_run: bool) -> Object:
-        """Record a write that was computed here, completed by the server if it can."""
-        completed = self._completed(kind, ref, after)
-        if completed is None:
-            return self._unverified(ref, live, after, dry_run)
-        return self._verified(ref, live, deep_copy(completed), dry_run)
+        return self._asked("apply", kind, ref, obj, ask)
 
     def _completed(self, kind: Kind, ref: Ref, after: Object) -> Object | None:
         """The server's result of a further write to an object that it has, or None if it can't answer.
 
         A removed field may return as a default, which only the server knows.
         """
-        change = self._overlay.change_of(ref)
-        there = change.before if change and change.after else None
-        named = {**after, "metadata": {**after["metadata"], "namespace": ref.namespace}}
+        there = self._overlay.originals.get(ref) if ref in self._overlay.objects else None
         if (
             there is None
             or there["apiVersion"] != after["apiVersion"]
             or there["metadata"].get("uid") != after["metadata"].get("uid")
             or (is_of_kind(ref, CRD_KIND) and there.get("status") != after.get("status"))
-            or not self._overlay.has_real_surroundings(ref, kind, depends_on(named))
+            or not self._overlay.has_real_surroundings(ref, kind, after)
         ):
             return None
         patch = merge_patch_between(_intent_of(there), _intent_of(after))
@@ -448,38 +244,16 @@ class DryRunCluster(Cluster):
         status = {"status": after["status"]} if "status" in after else {}
         return {**answer, **status, "metadata": {**answer["metadata"], **managers, **counted}}
 
-    def _unverified(
-        self, ref: Ref, before: Object | None, after: Object, dry_run: bool, *, status: bool = False
-    ) -> Object:
-        if dry_run:
-            return after
-        return self._overlay.record_write(ref, before, deep_copy(after), unverified=True, status=status)
+    def _refuse_creation(self, verb: str, kind: Kind, ref: Ref, obj: Object) -> None:
+        super()._refuse_creation(verb, kind, ref, obj)
+        self._refuse_elsewhere(verb, kind, ref, obj)
 
-    def _write(self, kind: Kind) -> Write:
-        return Write(self._overlay.typed(kind), self._field_manager, timestamp(), self._lookup)
-
-    def _lookup(self, ref: Ref) -> Object | None:
-        """An object of a built-in kind, by its reference only."""
-        for (api_version, name), kind in built_in_kinds().items():
-            if (kind.group, name) == ref[:2]:
-                return self.get(api_version, name, ref.name, ref.namespace or None)
-        return None
-
-    def _served(self, api_version: str, kind: str) -> Kind:
-        found = self._overlay.kind(api_version, kind)
-        if found is None:
-            raise KindNotServed(api_version, kind)
-        return found
-
-    def _refuse_namespace(self, verb: str, kind: Kind, ref: Ref) -> None:
-        if not ref.namespace:
-            return
+    def _namespace(self, name: str) -> Object | None:
         try:
-            namespace = self._lookup(Ref(*NAMESPACE_KIND, "", ref.namespace))
+            return super()._namespace(name)
         except Forbidden:
             # A user of a namespace often may not read it.
-            return
-        refuse_namespace(verb, kind, ref, namespace)
+            return {"metadata": {"name": name}}
 
     def _refuse_elsewhere(self, verb: str, kind: Kind, ref: Ref, obj: Object) -> None:
         """Let the server validate an object whose namespace it lacks, in another namespace.
@@ -521,13 +295,6 @@ class DryRunCluster(Cluster):
             # Quotas, policies and rights depend on the namespace.
             pass
         return None
-
-    def _pod(self, verb: str, name: str, namespace: str) -> Ref:
-        kind = self._served("v1", "Pod")
-        ref = validated_ref(kind, name, namespace)
-        if self._current(kind, ref) is None:
-            raise not_found(verb, kind, ref)
-        return ref
 
 
 def _intent_of(obj: Object) -> Object:

@@ -67,11 +67,5 @@ def copy_in_version(obj: Object, api_version: str, *, metadata_only: bool = Fals
     return {**{key: deep_copy(obj[key]) for key in parts}, "apiVersion": api_version}
 
 
-def without_version(obj: Object) -> Object:
-    """The object without its resourceVersion, to check whether a write changed anything."""
-    meta = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
-    return {**obj, "metadata": meta}
-
-
 def _told(kind: Kind, ref: Ref) -> str:
     return f'{kind.qualified_plural} "{ref.name}"'

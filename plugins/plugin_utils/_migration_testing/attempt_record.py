@@ -62,7 +62,7 @@ class MigrationEnvironment:
     variables: Mapping[str, Any]
     seconds: float
     waits: bool
-    on_sleep: Callable[[], None] = lambda: None
+    on_sleep: Callable[[], object] = lambda: None
 
 
 @dataclass

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import time
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     EXEC_BYTES,
@@ -21,7 +20,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Event,
     ExecResult,
     Object,
-    Page,
     Ref,
     Resource,
     WriteTerms,
@@ -32,14 +30,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ExecOutputTooLarge,
     ExecTimeout,
-    KindNotServed,
     Untypeable,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
     API_SERVICE_KIND,
     CRD_KIND,
     NAMESPACE_KIND,
-    Kind,
     is_of_kind,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_selectors import (
@@ -47,23 +43,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_sel
     label_matcher,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
-    preferred_first,
-    refuse_doubt,
     refuse_unavailable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.error_responses import (
-    already_exists,
     copy_in_version,
     not_found,
     problem,
-    refuse_namespace,
-    refuse_precondition,
     validated_ref,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.writes import Write
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.simulated_server import (
+    SimulatedServer,
+)
 
-from .memory_store import Happened, Store
+from .memory_store import Happened, MemoryStore
 
 if TYPE_CHECKING:
     from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
@@ -115,7 +107,7 @@ class _Test:
     exec: Exec = lambda _name, _namespace, _command, _container: ExecResult(b"", b"", 0)
 
 
-class MemoryCluster(Cluster):
+class MemoryCluster(SimulatedServer):
     """A Kubernetes API server in memory, with server-side apply, finalizers, garbage collection and watches.
 
     It validates the usual causes of errors in deployments and migrations (immutable fields, claims, CRD
@@ -125,9 +117,8 @@ class MemoryCluster(Cluster):
     """
 
     def __init__(self, *objects: Object, version: str = "v1.36.3") -> None:
-        self._store = Store()
+        self._store: MemoryStore = MemoryStore()
         self._test = _Test(version)
-        self._field_manager = FIELD_MANAGER
         self._recorded = True
         self._terms: WriteTerms | None = None
         self.seed(*map(namespace_named, FIRST_NAMESPACES))
@@ -189,14 +180,23 @@ class MemoryCluster(Cluster):
         with self._store.changed:
             self._store.oldest = self._store.version
 
+    def delay_deletions(self) -> Callable[[], Collection[Ref]]:
+        """Let deletions take time from now on, as on a real API server: until the result is called.
+
+        It returns the objects whose deletions took time.
+        """
+        slow: dict[Ref, None] = {}
+        self._store.slow = slow
+
+        def end() -> Collection[Ref]:
+            self._store.end_deletions()
+            return slow
+
+        return end
+
     # The interface Cluster.
 
-    def with_field_manager(self, name: str) -> MemoryCluster:
-        other = copy(self)
-        other._field_manager = name
-        return other
-
-    def with_write_terms(self, terms: WriteTerms) -> MemoryCluster:
+    def with_write_terms(self, terms: WriteTerms) -> Self:
         other = copy(self)
         other._terms = terms.within(self._terms)
         return other
@@ -206,7 +206,7 @@ class MemoryCluster(Cluster):
         ref = Ref("", "ServiceAccount", namespace, service_account)
         meta = bound_to["metadata"]
         with self._call("token", ref):
-            if self._store.find(ref) is None:
+            if self._store.objects.get(ref) is None:
                 raise not_found("get a token of", self._served("v1", "ServiceAccount"), ref)
             token = f"{namespace}/{meta['name']}/{meta['uid']}"
             if not self._is_good(f"Bearer {token}"):
@@ -214,118 +214,14 @@ class MemoryCluster(Cluster):
                 raise not_found("get a token of", self._served("v1", "Secret"), secret)
             return token
 
-    def resource(self, api_version: str, kind: str) -> Resource | None:
-        found = self._store.kinds.get((api_version, kind))
-        return found.resource if found else None
-
     def served(self, group: str, kind: str) -> tuple[Resource, ...]:
-        found = self._versions(group, kind)
+        found = super().served(group, kind)
         if not found:
             refuse_unavailable(group, self._unavailable())
         return found
 
     def server_version(self) -> str:
         return self._test.version
-
-    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        found = self._store.kinds.get((api_version, kind))
-        if found is None:
-            self._refuse_doubt(api_version, kind)
-            return None
-        ref = validated_ref(found, name, namespace)
-        with self._call("get", ref):
-            obj = self._store.find(ref)
-            return copy_in_version(obj, api_version) if obj else None
-
-    def list(
-        self,
-        api_version: str,
-        kind: str,
-        namespace: str | None = None,
-        *,
-        label_selector: str = "",
-        field_selector: str = "",
-        metadata_only: bool = False,
-    ) -> Page:
-        found = self._store.kinds.get((api_version, kind))
-        if found is None:
-            self._refuse_doubt(api_version, kind)
-            return Page([], "")
-        has_labels, has_fields = label_matcher(label_selector), field_matcher(field_selector)
-        with self._call("list", found.ref("", namespace)):
-            items = [
-                copy_in_version(obj, api_version, metadata_only=metadata_only)
-                for obj in self._store.of_kind(found, namespace)
-                if has_labels(obj) and has_fields(obj)
-            ]
-            return Page(items, str(self._store.version))
-
-    def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
-        kind = self._served(obj["apiVersion"], obj["kind"])
-        ref = validated_ref(kind, obj["metadata"].get("name") or "", obj["metadata"].get("namespace"))
-        with self._call("apply", ref, dry_run):
-            live = self._store.find(ref)
-            if live is None:
-                self._refuse_namespace("apply", kind, ref)
-            return self._keep(self._write(kind).applied(live, obj, force=force), dry_run)
-
-    def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        kind = self._served(obj["apiVersion"], obj["kind"])
-        meta = obj["metadata"]
-        name = meta.get("name") or meta["generateName"] + uuid.uuid4().hex[:5]
-        ref = validated_ref(kind, name, meta.get("namespace"))
-        with self._call("create", ref, dry_run):
-            self._refuse_namespace("create", kind, ref)
-            if self._store.find(ref) is not None:
-                raise already_exists(kind, ref)
-            named = {**obj, "metadata": {**meta, "name": name}}
-            return self._keep(self._write(kind).created(named), dry_run)
-
-    def patch(
-        self,
-        api_version: str,
-        kind: str,
-        name: str,
-        namespace: str | None,
-        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-        *,
-        subresource: str = "",
-        dry_run: bool = False,
-    ) -> Object:
-        found = self._served(api_version, kind)
-        ref = validated_ref(found, name, namespace)
-        with self._call("patch", ref, dry_run):
-            if subresource and not (subresource == "status" and found.has_status):
-                raise KindNotServed(api_version, f"{kind}/{subresource}")
-            live = self._store.find(ref)
-            if live is None:
-                raise not_found("patch", found, ref)
-            new = self._write(found).patched(copy_in_version(live, api_version), patch, subresource)
-            return self._keep(new, dry_run)
-
-    def delete(
-        self,
-        api_version: str,
-        kind: str,
-        name: str,
-        namespace: str | None = None,
-        *,
-        uid: str | None = None,
-        resource_version: str | None = None,
-        propagation: str = "Background",
-        dry_run: bool = False,
-    ) -> bool:
-        found = self._served(api_version, kind)
-        ref = validated_ref(found, name, namespace)
-        with self._call("delete", ref, dry_run):
-            obj = self._store.find(ref)
-            if obj is None:
-                return False
-            refuse_precondition(found, obj, uid, resource_version)
-            if not dry_run:
-                self._store.delete(ref, propagation)
-                self._react()
-            return True
 
     def watch(
         self,
@@ -449,15 +345,8 @@ class MemoryCluster(Cluster):
 
     def _is_good(self, header: str) -> bool:
         namespace, name, uid = header.removeprefix("Bearer ").split("/")
-        secret = self._store.find(Ref("", "Secret", namespace, name))
+        secret = self._store.objects.get(Ref("", "Secret", namespace, name))
         return secret is not None and secret["metadata"]["uid"] == uid
-
-    def _keep(self, new: Object, dry_run: bool) -> Object:
-        if dry_run:
-            return new
-        kept = copy_in_version(self._store.put(new), new["apiVersion"])
-        self._react()
-        return kept
 
     def _react(self) -> None:
         """Call the reactions with all changes, including their own."""
@@ -479,9 +368,9 @@ class MemoryCluster(Cluster):
         kind = self._served(obj["apiVersion"], obj["kind"])
         given = obj["metadata"]
         ref = validated_ref(kind, given["name"], given.get("namespace"))
-        if ref.namespace and self._store.find(Ref(*NAMESPACE_KIND, "", ref.namespace)) is None:
+        if ref.namespace and self._store.objects.get(Ref(*NAMESPACE_KIND, "", ref.namespace)) is None:
             self._seed(namespace_named(ref.namespace), FIELD_MANAGER)
-        write = Write(kind, manager, timestamp(), self._store.find)
+        write = self.with_field_manager(manager)._write(kind)
         bare = {**obj, "metadata": {k: v for k, v in given.items() if k not in ("uid", "resourceVersion")}}
         try:
             new = write.applied(None, bare, force=True)
@@ -495,23 +384,7 @@ class MemoryCluster(Cluster):
         elif kind.resource.kind == "PersistentVolumeClaim":
             resources = (new.get("spec") or {}).get("resources") or {}
             new["status"] = {"phase": "Bound", "capacity": deep_copy(resources.get("requests") or {})}
-        self._store.put(new)
-
-    def _write(self, kind: Kind) -> Write:
-        return Write(kind, self._field_manager, timestamp(), self._store.find)
-
-    def _served(self, api_version: str, kind: str) -> Kind:
-        found = self._store.kinds.get((api_version, kind))
-        if found is None:
-            raise KindNotServed(api_version, kind)
-        return found
-
-    def _versions(self, group: str, kind: str) -> tuple[Resource, ...]:
-        return preferred_first(
-            one.resource
-            for (api_version, name), one in list(self._store.kinds.items())
-            if name == kind and group_of(api_version) == group
-        )
+        self._store.put(ref, self._store.objects.get(ref), new)
 
     def _unavailable(self) -> dict[str, str]:
         """The group-versions of aggregated APIs, which are not served in memory unless a test sets it."""
@@ -520,18 +393,6 @@ class MemoryCluster(Cluster):
         # A server accepts only names with a dot; this one accepts any manifest.
         names = (obj["metadata"]["name"].partition(".") for obj in services if not _is_available(obj))
         return {f"{group}/{version}": "its server does not answer" for version, _dot, group in names if group}
-
-    def _refuse_doubt(self, api_version: str, kind: str) -> None:
-        versions = self._versions(group_of(api_version), kind)
-        refuse_doubt(api_version, kind, versions, self._unavailable())
-
-    def _refuse_namespace(self, verb: str, kind: Kind, ref: Ref) -> None:
-        refuse_namespace(verb, kind, ref, self._store.find(Ref(*NAMESPACE_KIND, "", ref.namespace)))
-
-    def _pod(self, action: str, name: str, namespace: str) -> None:
-        ref = Ref("", "Pod", namespace, name)
-        if self._store.find(ref) is None:
-            raise problem(action, ref, 404, "NotFound", f'pods "{name}" not found')
 
 
 def _is_available(api_service: Object) -> bool:

@@ -17,8 +17,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
 
 from .attempt_record import attempt_migration, undo_migration
 from .case import Case
+from .memory_cluster import MemoryCluster
 from .recorded_cluster import describe_call
-from .slow_deletions import PendingDeletions, SlowlyDeletingCluster
 from .state import bullet_list, last_call, replaced
 
 Problems = Iterator[str]
@@ -80,18 +80,23 @@ def repeats_nothing(case: Case) -> Problems:
 
 def has_patience_with_deletions(case: Case) -> Problems:
     """It succeeds even if deletions take a while, as on a real API server."""
-    undisturbed, _state = case.undisturbed
-    if case.server.waits or undisturbed.error or undisturbed.verdicts[-1].state != "not_needed":
+    undisturbed, reached = case.undisturbed
+    cluster = case.start()
+    if not isinstance(cluster, MemoryCluster) or undisturbed.error:
         return
-    going = PendingDeletions()
-    cluster = SlowlyDeletingCluster(case.start(), going)
-    around = replace(case.around, on_sleep=going.end)
-    attempt = attempt_migration(case.migration, cluster, around)
-    last = attempt.verdicts[-1]
-    if attempt.error or last.state != "not_needed":
-        said = attempt.error or f"check said {last.state} ({last.evidence!r}) after run"
+    if undisturbed.verdicts[-1].state != "not_needed":
+        return
+    end_deletions = cluster.delay_deletions()
+    attempt = attempt_migration(case.migration, cluster, replace(case.around, on_sleep=end_deletions))
+    last, delayed = attempt.verdicts[-1], end_deletions()
+    said = attempt.error
+    if not said and last.state != "not_needed":
+        said = f"check said {last.state} ({last.evidence!r}) after run"
+    if not said and (problems := case.differences(case.state(cluster), reached, "an undisturbed run")):
+        said = f"run wrote to it, and at the end {problems[0]}"
+    if said:
         yield (
-            f"a real API server takes a while to delete {', '.join(map(str, going.ever))}, which has a "
+            f"a real API server takes a while to delete {', '.join(map(str, delayed))}, which has a "
             f"deletionTimestamp meanwhile; then {said}. Let check take what is being deleted for gone, and "
             f"let run wait by ctx.sleep before it makes an object of the same name"
         )

@@ -207,6 +207,20 @@ class TestVerification:
         [theirs] = MemoryCluster().apply(CRD, dry_run=True)["metadata"]["managedFields"]
         assert {**ours, "time": ""} == {**theirs, "time": ""}
 
+    def test_a_new_definition_counts_as_established(
+        self, overlay: DryRunCluster, inner: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        apply = inner.apply
+
+        def apply_without_status(obj: Object, **how: Any) -> Object:
+            return {key: value for key, value in apply(obj, **how).items() if key != "status"}
+
+        monkeypatch.setattr(inner, "apply", apply_without_status)
+        overlay.apply(CRD)
+        crd = overlay.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "things.t")
+        assert crd is not None
+        assert ("Established", "True") in [(c["type"], c["status"]) for c in crd["status"]["conditions"]]
+
     @pytest.mark.parametrize("served", [True, False])
     def test_a_definition_that_is_there_is_asked_about_as_an_apply(self, served: bool) -> None:
         versions = [{**CRD["spec"]["versions"][0], "served": served}]

@@ -141,16 +141,28 @@ class MakesTheConfigMapAnew(MoveToken):
         if token := data.pop("token", None):
             ctx.cluster.apply(secret(token=token))
             ctx.cluster.apply(config_map("kept", **data))
-            ctx.cluster.delete("v1", "ConfigMap", "settings", SHOP)
+            self.forget(ctx, token)
         kept = ctx.cluster.get("v1", "ConfigMap", "kept", SHOP)
         if kept:
             ctx.cluster.apply(config_map(**kept["data"]))
             ctx.cluster.delete("v1", "ConfigMap", "kept", SHOP)
 
+    def forget(self, ctx: Context, token: str) -> None:
+        del token
+        ctx.cluster.delete("v1", "ConfigMap", "settings", SHOP)
+
     def check(self, ctx: Context) -> Verdict:
         if ctx.cluster.get("v1", "ConfigMap", "kept", SHOP):
             return needed("ConfigMap shop/kept is there")
         return super().check(ctx)
+
+
+class AppliesWhatIsBeingDeleted(MakesTheConfigMapAnew):
+    """The token is in a Secret, and the ConfigMap is another one."""
+
+    def forget(self, ctx: Context, token: str) -> None:
+        MoveToken.forget(self, ctx, token)
+        ctx.cluster.delete("v1", "ConfigMap", "settings", SHOP, propagation="Foreground")
 
 
 class NeverSaysDone(MoveToken):

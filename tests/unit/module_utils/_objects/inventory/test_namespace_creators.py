@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run import simulated_server
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     CREATED_BY_OTHERS,
     CREATED_BY_US,
@@ -26,9 +27,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     read_inventories,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing import (
-    memory_cluster as memory,
-)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -54,7 +52,7 @@ class Clock:
 @pytest.fixture(name="clock")
 def _clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(memory, "timestamp", clock)
+    monkeypatch.setattr(simulated_server, "timestamp", clock)
     return clock
 
 
