@@ -21,6 +21,7 @@ from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.prune.removal import OPERATORS_ROUND, ROUNDS, RemovalInRounds, Terms
 from .._progress import Progress, Step
+from .._runs.outcomes import ComponentOutcome, removal_outcome
 from .._runs.records.inventories import delete_inventory, rewrite_inventory
 from .._runs.removal_progress import removal_callbacks
 from .._threads import map_in_threads
@@ -80,6 +81,17 @@ class ComponentRemoval(RemovalInRounds):
         # A later deployment of the component must not mistake the remaining objects for all of it.
         digest = "" if self.whole else before.digest
         return replace(before, entries=tuple(filter(stays, before.entries)), digest=digest)
+
+    def outcome(self, name: str, refused: str) -> ComponentOutcome:
+        """The outcome of a component, as it is reported and recorded.
+
+        Args:
+            name: of the component.
+            refused: the state of a removal that was not started.
+        """
+        if self.refusal:
+            return ComponentOutcome(name, refused, error=self.refusal)
+        return removal_outcome(name, self.removal, self.seconds, self.times)
 
     def forget(self, cluster: Cluster, before: Inventory) -> None:
         """Record the remaining objects in the inventory; a removed component needs none in the end."""

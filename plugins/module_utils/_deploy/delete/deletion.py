@@ -292,11 +292,7 @@ class _Deletion:
             removal = removals[name]
             if not removal.is_over:
                 return
-            outcome = ended[name] = (
-                ComponentOutcome(name, NOT_STARTED, error=removal.refusal)
-                if removal.refusal
-                else removal_outcome(name, removal.removal, removal.seconds, removal.times)
-            )
+            outcome = ended[name] = removal.outcome(name, NOT_STARTED)
             self._progress(name, outcome.state, _told(outcome))
             self.run.note(outcome)
 
