@@ -14,7 +14,6 @@ from functools import cached_property, partial
 from .._carrier.module_materials import MissingManifest
 from .._carrier.task import Task
 from .._cluster.cluster import Object, Ref, ref_of
-from .._cluster.errors import ClusterError
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from .._cluster.own_objects import own_object_problem
 from .._components.component_plan import ComponentPlan
@@ -38,7 +37,7 @@ from .._objects.inventory.inventory_entry import (
     intent_of,
 )
 from .._objects.inventory.live_objects import read_autoscaled, read_metadata, scope_of
-from .._objects.prune.managed_resources import living_resources
+from .._objects.prune.managed_resources import require_living
 from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
 from .._runs.records.modules import ERROR
@@ -307,10 +306,7 @@ class ModulePlanner:
         Raises:
             ClusterError: this can't be read.
         """
-        found = living_resources(self._task.cluster, [kind])[kind]
-        if isinstance(found, ClusterError):
-            raise found
-        return bool(found)
+        return bool(require_living(self._task.cluster, [kind]))
 
     def _version(self, planned: PlannedModule) -> ModuleVersion | None:
         """The version whose manifest its objects are compared with."""

@@ -320,6 +320,11 @@ class RemovalInRounds:
         """Whether no later round has anything to delete."""
         return not any(self._rounds)
 
+    @property
+    def is_before_last_round(self) -> bool:
+        """Whether only objects are left that may contain those of others: definitions and namespaces."""
+        return len(self._rounds) == 1 and not self.is_over
+
     def stop(self, error: str, *, cancelled: bool) -> None:
         """Record the remaining objects as untried, with a reason; there will be no other round."""
         self.removal.cancelled = self.removal.cancelled or cancelled
