@@ -136,9 +136,9 @@ class RemovalGate:
             )
         if name not in self.planned.whole:
             return ""
-        first, *rest = describe_living(blocked.living, datetime.now(UTC))
-        head = f"nothing of it is deleted, because resources that it manages exist and need it: {first}"
-        return "\n    ".join([head, *rest, self.planned.advice])
+        told = _listed(blocked.living)
+        head = "nothing of it is deleted, because resources that it manages exist and need it"
+        return f"{head}: {told}\n    {self.planned.advice}"
 
     def refused_reads(self, name: str) -> list[Forbidden]:
         """The reads without permission for which a component is refused."""
@@ -208,8 +208,7 @@ class RemovalGate:
                 break
             now = time.monotonic()
             if not self.waits or cancelled() or now >= deadline or not all(map(_is_going, left)):
-                first, *rest = describe_living(left, datetime.now(UTC))
-                return "\n    ".join([f"its operator stays, because its resources exist: {first}", *rest])
+                return f"its operator stays, because its resources exist: {_listed(left)}"
             time.sleep(min(POLL_SECONDS, deadline - now))
         return ""
 
@@ -251,6 +250,11 @@ class RemovalGate:
 def _runs_operator(entry: InventoryEntry) -> bool:
     """Whether an object may be a part of an operator."""
     return entry.ref.group in _RUNS_OPERATORS or entry.ref[:2] in (("", "Pod"), ("", "ServiceAccount"))
+
+
+def _listed(objects: Sequence[Object]) -> str:
+    """A description of existing objects, in several lines."""
+    return "\n    ".join(describe_living(objects, datetime.now(UTC)))
 
 
 def _is_going(obj: Object) -> bool:

@@ -19,6 +19,7 @@ from .._components.component_removal import ComponentRemoval
 from .._components.removal_gate import Deny, PlannedRemovals, RemovalGate
 from .._errors import MOST_REASONS, LifecycleError
 from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.inventory_entry import entries_without
 from .._objects.inventory.live_objects import read_metadata
 from .._objects.prune.managed_kinds import ManagedKinds
 from .._objects.prune.managed_resources import describe_living
@@ -87,7 +88,7 @@ class ModuleDeparture:
             PlannedRemovals(
                 {self._name: entries},
                 (self._name,),
-                {self._name: Inventory(self._name, entries=entries)},
+                inventories={},
                 associated={self._name: associated},
             ),
         )
@@ -206,7 +207,9 @@ class ModuleDeparture:
         terms, inventory = self._terms, self._inventory
         outcome = ComponentOutcome(self._name, SUCCEEDED)
         if inventory is not None:
-            component = self._removal(inventory)
+            others = terms.entries_of_others(self._name)
+            entries = entries_without(inventory.entries, others)
+            component = ComponentRemoval(entries, whole=True, others=others)
             look = partial(self._look_again, component)
             terms.remove(self._name, component, "deleting", self._planned.approved, inventory, look)
             if self._left:
@@ -235,13 +238,6 @@ class ModuleDeparture:
             removal.stop(str(error), cancelled=False)
         if self._left:
             removal.stop("resources of its kinds live", cancelled=False)
-
-    def _removal(self, inventory: Inventory) -> ComponentRemoval:
-        others = self._terms.entries_of_others(self._name)
-        refs = {entry.ref for entry in others}
-        uids = {entry.uid for entry in others if entry.uid}
-        entries = [entry for entry in inventory.entries if entry.ref not in refs and entry.uid not in uids]
-        return ComponentRemoval(entries, whole=True, others=others)
 
     def _report(self, detail: str) -> None:
         step = Step(limit=self._timeout, spent=self._timeout - self._deadline + time.monotonic())

@@ -21,6 +21,7 @@ from .._components.component_run import ComponentWork
 from .._components.desired_component import DesiredComponent
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import MODULE, Inventory
+from .._objects.inventory.inventory_entry import entries_without
 from .._progress import Step
 from .._runs.outcomes import SUCCEEDED, ComponentOutcome, removal_outcome
 from .._runs.records.inventories import read_inventories
@@ -115,8 +116,8 @@ class ModuleDeployment:
         """Remove what the module has dropped, once all of its objects are healthy."""
         name, cluster = self.planned.name, self.terms.cluster
         inventory = read_inventories(cluster, [name], owner_kind=MODULE).get(name)
-        taken = {entry.ref for entry in self.terms.entries_of_others(name)}
-        dropped = [e for e in inventory.entries if e.dropped and e.ref not in taken] if inventory else []
+        known = (entry for entry in (inventory.entries if inventory else ()) if entry.dropped)
+        dropped = entries_without(known, self.terms.entries_of_others(name))
         if not dropped:
             return outcome
         removal = ComponentRemoval(dropped, is_protected=lambda ref: ref[:2] in KEPT_KINDS)

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from .._cluster.cluster import Cluster, Object
 from .._components.component_removal import ComponentRemoval, remove_components
 from .._components.migrations.migration_runner import MigrationRunner
-from .._objects.health.wait import wait_until_gone
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.ownership.autoscaling import Target
 from .._objects.prune.contained_objects import ContainedObjects
-from .._objects.prune.removal import Terms
+from .._objects.prune.removal import Terms, wait_until_removed
 from .._progress import Progress
-from .._runs.removal_progress import removal_callbacks
+from .._runs.removal_progress import reported
 from .module_facts import ModuleOutlook
 from .module_request import ModulesRequest
 from .running_version import RunningVersion
@@ -98,7 +97,7 @@ class WorkTerms:
         )
 
     def wait_until_gone(self, module: str, state: str, objects: Sequence[Object], deadline: float) -> bool:
-        """Wait until some objects are gone, see :func:`~.wait_until_gone`; whether they are.
+        """Wait until some objects are gone, see :func:`~.wait_until_removed`; whether they are.
 
         Args:
             module: the name of the module that waits.
@@ -106,13 +105,6 @@ class WorkTerms:
             objects: the metadata of the objects.
             deadline: when to give up, on the clock of ``time.monotonic()``.
         """
-        limit, lists = self.request.timeout, self.watcher.recent_lists
-        calls = removal_callbacks(self.progress, module, state, lists, limit=limit, deadline=deadline)
-        return wait_until_gone(
-            self.cluster,
-            objects,
-            deadline=deadline,
-            cancelled=self.out_of_grace,
-            on_change=calls.on_change,
-            look_into=calls.look_into,
-        ).is_healthy
+        terms = Terms(self.cluster, deadline, self.out_of_grace, watcher=self.watcher)
+        terms = reported(terms, self.progress, module, state, self.request.timeout)
+        return wait_until_removed(terms, objects).is_healthy

@@ -51,22 +51,12 @@ def prune_components(task: Task, options: ComponentOptions) -> Result:
 def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) -> Result:
     run = options.run
     stopping = CancellationCheck(task, record)
-    why_not = _why_not(record) or stopping.reason()
-    if why_not:
-        warnings = end_if_cancelled(task, run, stopping.reason())
-        return {
-            "changed": False,
-            "components": [],
-            "migrations": [],
-            "durations": [],
-            "msg": f"nothing is pruned: {why_not}",
-            "warnings": warnings,
-        }
+    failures = run_problems(record, before=PRUNE) if record else []
+    why_not = f"not everything before succeeded: {'; '.join(failures)}" if failures else stopping.reason()
     started = time.monotonic()
-    task = replace(task, cancelled=Grace(stopping, options.grace))
-    outcomes = _prune(task, options)
-    failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
-    if run:
+    outcomes = [] if why_not else _prune(replace(task, cancelled=Grace(stopping, options.grace)), options)
+    failed = [f"component {one.name} {one.state}: {one.error}" for one in outcomes if one.state != SUCCEEDED]
+    if run and not why_not:
         _note(task.cluster, run, outcomes, time.monotonic() - started)
     not_ended = end_if_cancelled(task, run, stopping.reason())
     result: Result = {
@@ -74,14 +64,12 @@ def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) ->
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [],
         "durations": [duration_of("component", one.name, one.as_result()) for one in outcomes],
-        "warnings": [
-            *not_ended,
-            *(f"{outcome.name}: {warning}" for outcome in outcomes for warning in outcome.warnings),
-        ],
+        "warnings": [*not_ended, *(f"{one.name}: {told}" for one in outcomes for told in one.warnings)],
     }
+    if why_not:
+        result["msg"] = f"nothing is pruned: {why_not}"
     if failed:
-        result["msg"] = "\n".join(f"component {one.name} {one.state}: {one.error}" for one in failed)
-        result["failed"] = True
+        result |= {"msg": "\n".join(failed), "failed": True}
     return result
 
 
@@ -105,14 +93,6 @@ def _prune(task: Task, options: ComponentOptions) -> list[ComponentOutcome]:
         told = one.error.partition("\n")[0] or f"{one.deleted} objects pruned"
         task.progress(one.name, one.state, told)
     return outcomes
-
-
-def _why_not(record: Mapping[str, Any]) -> str:
-    """Why a run may not prune; empty if it may."""
-    if not record:
-        return ""
-    failures = run_problems(record, before=PRUNE)
-    return f"not everything before succeeded: {'; '.join(failures)}" if failures else ""
 
 
 def _note(cluster: Cluster, run: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:

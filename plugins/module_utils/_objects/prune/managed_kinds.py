@@ -103,17 +103,20 @@ def read_managed_kinds(cluster: Cluster, owners: Mapping[str, ManagingObjects]) 
     }
     crds = cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items if any(named.values()) else []
     # A deleted definition has taken all of its resources along.
-    specs = {crd["metadata"]["name"]: crd["spec"] for crd in crds}
+    existing = {crd["metadata"]["name"]: crd for crd in crds}
 
     def kinds_of(name: str) -> ManagedKinds:
-        defined = [specs[one] for one in named[name] if one in specs]
         served = {kind: cluster.served(*kind)[:1] for kind in owners[name].associated}
-        return {
-            **{kind: found[0].plural if found else "" for kind, found in served.items()},
-            **{(one["group"], one["names"]["kind"]): one["names"]["plural"] for one in defined},
-        }
+        others = {kind: found[0].plural if found else "" for kind, found in served.items()}
+        return {**others, **kinds_defined_by(existing[one] for one in named[name] if one in existing)}
 
     return {name: kinds_of(name) for name in owners}
+
+
+def kinds_defined_by(crds: Iterable[Object]) -> ManagedKinds:
+    """The kinds that some definitions define, whatever versions they serve."""
+    specs = (crd["spec"] for crd in crds)
+    return {(one["group"], one["names"]["kind"]): one["names"]["plural"] for one in specs}
 
 
 def _operated(definitions: Collection[str], roles: Iterable[Object]) -> set[str]:
