@@ -25,7 +25,7 @@ from .._objects.prune.removal import Removal, Terms, remove_objects
 from .._progress import Progress, Step
 from .._runs.outcomes import ComponentOutcome, removal_outcome
 from .._runs.records.inventories import delete_inventory, rewrite_inventory
-from .._runs.removal_progress import reported
+from .._runs.removal_progress import with_reports
 from .._threads import map_in_threads
 from .removal_gate import RemovalGate
 
@@ -220,7 +220,7 @@ def remove_components(
             if not removal.is_over:
                 deadline = time.monotonic() + timeout - removal.seconds
                 now = replace(terms, deadline=deadline)
-                removal.remove_next(reported(now, progress, name, state, timeout) if progress else now)
+                removal.remove_next(with_reports(now, progress, name, state, timeout) if progress else now)
             if removal.is_over and name in inventories:
                 removal.forget(terms.cluster, inventories[name])
             removal.times["finished_at"] = precise_timestamp()

@@ -32,7 +32,7 @@ from .._objects.prune.managed_resources import (
     LivingResources,
     describe_living,
     living_resources,
-    require_living,
+    read_living,
 )
 from .blocked_removals import BlockedRemoval, IsNeeded, blocked_removals
 
@@ -136,7 +136,7 @@ class RemovalGate:
             )
         if name not in self.planned.whole:
             return ""
-        told = _listed(blocked.living)
+        told = _describe(blocked.living)
         head = "nothing of it is deleted, because resources that it manages exist and need it"
         return f"{head}: {told}\n    {self.planned.advice}"
 
@@ -198,7 +198,7 @@ class RemovalGate:
         """
         while kinds := self._awaited(name):
             try:
-                left = require_living(self.cluster, kinds)
+                left = read_living(self.cluster, kinds)
             except ClusterError as error:
                 return f"its operator stays, because it is unknown whether its resources exist: {error}"
             if self.planned.force:
@@ -208,7 +208,7 @@ class RemovalGate:
                 break
             now = time.monotonic()
             if not self.waits or cancelled() or now >= deadline or not all(map(_is_going, left)):
-                return f"its operator stays, because its resources exist: {_listed(left)}"
+                return f"its operator stays, because its resources exist: {_describe(left)}"
             time.sleep(min(POLL_SECONDS, deadline - now))
         return ""
 
@@ -252,7 +252,7 @@ def _runs_operator(entry: InventoryEntry) -> bool:
     return entry.ref.group in _RUNS_OPERATORS or entry.ref[:2] in (("", "Pod"), ("", "ServiceAccount"))
 
 
-def _listed(objects: Sequence[Object]) -> str:
+def _describe(objects: Sequence[Object]) -> str:
     """A description of existing objects, in several lines."""
     return "\n    ".join(describe_living(objects, datetime.now(UTC)))
 

@@ -39,7 +39,7 @@ from .._objects.inventory.inventory_entry import (
 )
 from .._objects.inventory.live_objects import read_autoscaled, read_metadata, scope_of
 from .._objects.prune.managed_kinds import kinds_defined_by
-from .._objects.prune.managed_resources import require_living
+from .._objects.prune.managed_resources import read_living
 from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
 from .._runs.records.modules import ERROR
@@ -306,7 +306,7 @@ class ModulePlanner:
         Raises:
             ClusterError: this can't be read.
         """
-        return bool(require_living(self._task.cluster, [kind]))
+        return bool(read_living(self._task.cluster, [kind]))
 
     def _version(self, planned: PlannedModule) -> ModuleVersion | None:
         """The version whose manifest its objects are compared with."""

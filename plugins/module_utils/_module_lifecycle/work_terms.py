@@ -18,7 +18,7 @@ from .._objects.ownership.autoscaling import Target
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.removal import Terms, wait_until_removed
 from .._progress import Progress
-from .._runs.removal_progress import reported
+from .._runs.removal_progress import with_reports
 from .module_facts import ModuleOutlook
 from .module_request import ModulesRequest
 from .running_version import RunningVersion
@@ -106,5 +106,5 @@ class WorkTerms:
             deadline: when to give up, on the clock of ``time.monotonic()``.
         """
         terms = Terms(self.cluster, deadline, self.out_of_grace, watcher=self.watcher)
-        terms = reported(terms, self.progress, module, state, self.request.timeout)
+        terms = with_reports(terms, self.progress, module, state, self.request.timeout)
         return wait_until_removed(terms, objects).is_healthy

@@ -18,7 +18,7 @@ from .._progress import Progress
 from .wait_progress import WaitProgress
 
 
-def reported(terms: Terms, progress: Progress, name: str, state: str, limit: float) -> Terms:
+def with_reports(terms: Terms, progress: Progress, name: str, state: str, limit: float) -> Terms:
     """The terms of a removal that reports what it waits for.
 
     Args:

@@ -43,7 +43,7 @@ from ..._runs.records.journal_records import read_journal
 from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
 from ..._runs.records.record_schema import API_VERSION, DELETE, MODULES
 from ..._runs.records.runs import new_run_name, read_runs
-from ..._runs.removal_progress import reported
+from ..._runs.removal_progress import with_reports
 from ..._runs.task_run import TaskRun
 from ..component_options import ComponentOptions
 from ..desired.release_migrations import named_or_deployed_migrations
@@ -359,7 +359,7 @@ class _Deletion:
             retain=lambda _entry, _live: None,
             own=True,
         )
-        reporting = reported(terms, self._progress, RECORDS, DELETING, self._options.timeout)
+        reporting = with_reports(terms, self._progress, RECORDS, DELETING, self._options.timeout)
         removal = remove_objects(reporting, records)
         if removal.deleted or removal.errors:
             self._outcomes[RECORDS] = removal_outcome(RECORDS, removal)

@@ -16,7 +16,7 @@ from ..access.rights import Right, list_right, right_for
 from ..access.roles import GRANT_LABEL
 from ..inventory.inventory_entry import InventoryEntry
 from ..inventory.namespace_creators import has_other_creator
-from .managed_resources import require_living
+from .managed_resources import read_living
 from .removal_decision import NOT_OWNED, RETAINED, RemovalDecision
 
 MOST_NAMED = 10
@@ -125,7 +125,7 @@ class ContainedObjects:
         if crd is None:
             return []
         kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
-        return require_living(self._cluster, [kind])
+        return read_living(self._cluster, [kind])
 
     def contents(self, namespace: str) -> list[Ref]:
         """The objects in a namespace, without those that controllers create and delete with others."""

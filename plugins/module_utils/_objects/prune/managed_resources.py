@@ -58,7 +58,7 @@ def living_resources(cluster: Cluster, kinds: Iterable[GroupKind]) -> LivingReso
     return found | _hidden_by_definitions(cluster, unserved)
 
 
-def require_living(cluster: Cluster, kinds: Iterable[GroupKind]) -> list[Object]:
+def read_living(cluster: Cluster, kinds: Iterable[GroupKind]) -> list[Object]:
     """The metadata of all objects of some kinds.
 
     Raises:

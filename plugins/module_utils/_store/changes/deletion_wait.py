@@ -13,7 +13,7 @@ from ..._cluster.cluster import Cluster, Object
 from ..._objects.health.watcher import Watcher
 from ..._objects.prune.removal import Terms, wait_until_removed
 from ..._progress import Progress, no_progress
-from ..._runs.removal_progress import reported
+from ..._runs.removal_progress import with_reports
 
 
 @dataclass(frozen=True)
@@ -40,5 +40,5 @@ class DeletionWait:
         meta = objects[0]["metadata"]
         terms = Terms(cluster, time.monotonic() + self.seconds, watcher=Watcher(cluster))
         name = f"{meta['namespace']}/{meta['name']}"
-        terms = reported(terms, self.progress, name, "deleting", self.seconds)
+        terms = with_reports(terms, self.progress, name, "deleting", self.seconds)
         return wait_until_removed(terms, objects).is_healthy
