@@ -12,22 +12,35 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from .._cluster.cluster import Cluster, Ref
-from .._cluster.recent_lists import DirectLists
+from .._cluster.kinds import is_built_in
 from .._cluster.timestamp import NO_TIMES, Times, precise_timestamp
 from .._errors import LifecycleError
+from .._objects.apply.order import is_home, is_in_the_way
 from .._objects.inventory.inventory import Inventory
-from .._objects.inventory.inventory_entry import InventoryEntry
-from .._objects.prune.removal import OPERATORS_ROUND, ROUNDS, RemovalInRounds, Terms
+from .._objects.inventory.inventory_entry import InventoryEntry, entries_without
+from .._objects.prune.removal import Removal, Terms, remove_objects
 from .._progress import Progress, Step
+from .._runs.outcomes import ComponentOutcome, removal_outcome
 from .._runs.records.inventories import delete_inventory, rewrite_inventory
-from .._runs.removal_progress import removal_callbacks
+from .._runs.removal_progress import with_reports
 from .._threads import map_in_threads
 from .removal_gate import RemovalGate
 
+ROUNDS = 4
+"""Each round ends for all components before the next begins.
 
-class ComponentRemoval(RemovalInRounds):
+The first round deletes objects that can block others. Then custom resources are deleted, as their
+operators may belong to other components. The last round deletes objects that may contain those of
+others: a namespace would be retained for objects that are just being deleted.
+"""
+OPERATORS_ROUND = 2
+"""The round that deletes workloads and all that they need: the objects they manage have to be gone before."""
+
+
+class ComponentRemoval:
     """The removal of objects of one component.
 
     Args:
@@ -38,6 +51,10 @@ class ComponentRemoval(RemovalInRounds):
 
     Attributes:
         protected: the entries that stay.
+        count: the number of objects to delete.
+        removal: the result so far.
+        error: the error that has ended a round before all of its objects were tried, or None.
+        seconds: the duration so far.
         refusal: why it was not started; mostly empty.
         has_forgotten: whether the record of the inventory was changed or deleted.
         times: its start and its latest end; empty if it was not started.
@@ -52,7 +69,14 @@ class ComponentRemoval(RemovalInRounds):
         others: Sequence[InventoryEntry] = (),
     ) -> None:
         self.protected = [entry for entry in entries if is_protected(entry.ref)]
-        super().__init__(entry for entry in entries if not is_protected(entry.ref))
+        self._rounds: list[list[InventoryEntry]] = [[] for _each in range(ROUNDS)]
+        for entry in entries:
+            if not is_protected(entry.ref):
+                self._rounds[_round_of(entry)].append(entry)
+        self.count = sum(map(len, self._rounds))
+        self.removal = Removal()
+        self.error: LifecycleError | None = None
+        self.seconds = 0.0
         self.whole = whole
         self.refusal = ""
         self.has_forgotten = False
@@ -63,23 +87,60 @@ class ComponentRemoval(RemovalInRounds):
     @property
     def is_over(self) -> bool:
         """Whether no work is left for it."""
-        return bool(self.refusal) or super().is_over
+        return bool(self.refusal) or not any(self._rounds)
+
+    @property
+    def is_before_last_round(self) -> bool:
+        """Whether only objects are left that may contain those of others: definitions and namespaces."""
+        return len(self._rounds) == 1 and not self.is_over
+
+    def stop(self, error: str, *, cancelled: bool) -> None:
+        """Record the remaining objects as untried, with a reason; there will be no other round."""
+        self.removal.cancelled = self.removal.cancelled or cancelled
+        self.removal.errors.append(error)
+        self.removal.untried += chain.from_iterable(self._rounds)
+        self._rounds = []
+
+    def remove_next(self, terms: Terms) -> None:
+        """Delete the objects of the next round. After a failure or a cancellation there is no other one."""
+        entries, *self._rounds = self._rounds
+        started = time.monotonic()
+        try:
+            done = remove_objects(terms, entries) if entries else Removal()
+        except LifecycleError as error:
+            self.error = error
+            done = Removal(failed=entries, errors=[str(error)])
+        self.seconds += time.monotonic() - started
+        self.removal = self.removal.and_then(done)
+        if self.removal.errors or self.removal.cancelled:
+            self.removal.untried += chain.from_iterable(self._rounds)
+            self._rounds = []
 
     def remaining(self, before: Inventory) -> Inventory:
         """The inventory without removed objects, and without those that now only another component has."""
         went = self.removal.refs_to_drop
-        refs = {entry.ref for entry in self._others}
-        uids = {entry.uid for entry in self._others if entry.uid}
+        unshared = {entry.ref for entry in entries_without(before.entries, self._others)}
 
         def stays(entry: InventoryEntry) -> bool:
             if entry.ref in self._given_up:
                 return entry.ref not in went
             # An object that moves to a component that is not deployed yet has no other owner.
-            return not (self.whole or entry.dropped) or (entry.ref not in refs and entry.uid not in uids)
+            return not (self.whole or entry.dropped) or entry.ref in unshared
 
         # A later deployment of the component must not mistake the remaining objects for all of it.
         digest = "" if self.whole else before.digest
         return replace(before, entries=tuple(filter(stays, before.entries)), digest=digest)
+
+    def outcome(self, name: str, refused: str) -> ComponentOutcome:
+        """The outcome of a component, as it is reported and recorded.
+
+        Args:
+            name: of the component.
+            refused: the state of a removal that was not started.
+        """
+        if self.refusal:
+            return ComponentOutcome(name, refused, error=self.refusal)
+        return removal_outcome(name, self.removal, self.seconds, self.times)
 
     def forget(self, cluster: Cluster, before: Inventory) -> None:
         """Record the remaining objects in the inventory; a removed component needs none in the end."""
@@ -93,6 +154,15 @@ class ComponentRemoval(RemovalInRounds):
                 rewrite_inventory(cluster, after)
         except LifecycleError as error:
             self.removal.errors.append(str(error))
+
+
+def _round_of(entry: InventoryEntry) -> int:
+    if is_in_the_way(entry.ref.kind):
+        return 0
+    if not is_built_in(entry.ref.group):
+        return 1
+    is_last = is_home({"apiVersion": entry.api_version, "kind": entry.ref.kind})
+    return ROUNDS - 1 if is_last else OPERATORS_ROUND
 
 
 def remove_components(
@@ -150,11 +220,7 @@ def remove_components(
             if not removal.is_over:
                 deadline = time.monotonic() + timeout - removal.seconds
                 now = replace(terms, deadline=deadline)
-                if progress:
-                    lists = terms.watcher.recent_lists if terms.watcher else DirectLists(terms.cluster)
-                    calls = removal_callbacks(progress, name, state, lists, limit=timeout, deadline=deadline)
-                    now = replace(now, on_change=calls.on_change, look_into=calls.look_into)
-                removal.remove_next(now)
+                removal.remove_next(with_reports(now, progress, name, state, timeout) if progress else now)
             if removal.is_over and name in inventories:
                 removal.forget(terms.cluster, inventories[name])
             removal.times["finished_at"] = precise_timestamp()

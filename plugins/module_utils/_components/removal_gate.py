@@ -21,6 +21,7 @@ from .._objects.access.rights import CRDS, RBAC, Right, right_for
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.prune.managed_kinds import (
+    ManagedKinds,
     ManagingObjects,
     definition_names,
     managing_objects,
@@ -31,11 +32,14 @@ from .._objects.prune.managed_resources import (
     LivingResources,
     describe_living,
     living_resources,
+    read_living,
 )
 from .blocked_removals import BlockedRemoval, IsNeeded, blocked_removals
 
 POLL_SECONDS = 1.0
 """Seconds between checks whether the resources that an operator must outlive are gone."""
+Deny = Callable[[Mapping[str, ManagedKinds]], None]
+"""Lets nobody create more resources of the kinds that each component manages."""
 _RUNS_OPERATORS = frozenset({"apps", "batch", RBAC})
 """The API groups of an operator's objects, in addition to Pods and ServiceAccounts."""
 
@@ -53,6 +57,7 @@ class PlannedRemovals:
         is_needed: whether a component stays because others that need it stay.
         advice: what the user can do about resources that block a component.
         force: whether resources are deleted first, so that they block none.
+        associated: other kinds that a component manages, besides those that its objects define or operate.
     """
 
     removed: Mapping[str, Sequence[InventoryEntry]]
@@ -63,6 +68,7 @@ class PlannedRemovals:
     is_needed: IsNeeded = lambda _name, _staying: False
     advice: str = ""
     force: bool = False
+    associated: Mapping[str, Collection[GroupKind]] = field(default_factory=dict)
 
 
 @dataclass
@@ -78,18 +84,23 @@ class RemovalGate:
     cluster: Cluster
     planned: PlannedRemovals
     waits: bool = True
-    _managed: dict[str, frozenset[GroupKind]] | None = None
+    _managed: dict[str, ManagedKinds] | None = None
     _living: LivingResources = field(default_factory=dict)
     _blocked: dict[str, BlockedRemoval] = field(default_factory=dict)
 
-    def look(self) -> None:
-        """Read the existing resources, which all other methods need: one request per kind, and a few more."""
+    def look(self, deny: Deny = lambda _managed: None) -> None:
+        """Read the existing resources, which all other methods need: one request per kind, and a few more.
+
+        Args:
+            deny: called before the resources are read.
+        """
         try:
             managed = self._read_managed()
         except ClusterError as error:
             unknown = BlockedRemoval(errors=(error,))
             self._blocked = dict.fromkeys(self._managing, unknown)
             return
+        deny(managed)
         planned = self.planned
         self._living = living_resources(self.cluster, chain.from_iterable(managed.values()))
         found = blocked_removals(
@@ -125,14 +136,17 @@ class RemovalGate:
             )
         if name not in self.planned.whole:
             return ""
-        first, *rest = describe_living(blocked.living, datetime.now(UTC))
-        head = f"nothing of it is deleted, because resources that it manages exist and need it: {first}"
-        return "\n    ".join([head, *rest, self.planned.advice])
+        told = _describe(blocked.living)
+        head = "nothing of it is deleted, because resources that it manages exist and need it"
+        return f"{head}: {told}\n    {self.planned.advice}"
 
     def refused_reads(self, name: str) -> list[Forbidden]:
         """The reads without permission for which a component is refused."""
-        blocked = self._blocked.get(name, BlockedRemoval())
-        return [error for error in blocked.errors if isinstance(error, Forbidden)]
+        return [error for error in self.errors(name) if isinstance(error, Forbidden)]
+
+    def errors(self, name: str) -> Sequence[ClusterError]:
+        """Why the resources of a component are unknown; mostly empty."""
+        return self._blocked.get(name, BlockedRemoval()).errors
 
     def retained(self) -> dict[Ref, str]:
         """The objects of partly removed components that must not be deleted, each with the reason."""
@@ -154,13 +168,15 @@ class RemovalGate:
         own = {entry.ref for entries in self.planned.removed.values() for entry in entries}
         managed = (self._managed or {}).items()
         kinds = {kind for name, some in managed if not self.refusal(name) for kind in some}
-        found = [self._living.get(kind, []) for kind in sorted(kinds)]
-        living = chain.from_iterable(one for one in found if isinstance(one, list))
-        return [obj for obj in living if ref_of(obj) not in own]
+        return [obj for obj in self._living_of(kinds) if ref_of(obj) not in own]
+
+    def resources(self, name: str) -> list[Object]:
+        """All resources that a component manages, as far as they could be read."""
+        return self._living_of(self._managed_by(name))
 
     def resources_of_later(self, name: str, later: Iterable[str]) -> list[InventoryEntry]:
         """The resources of later removed components that a component's operator must outlive."""
-        kinds = (self._managed or {}).get(name, frozenset())
+        kinds = self._managed_by(name)
         return [
             entry
             for other in later
@@ -180,13 +196,11 @@ class RemovalGate:
         Returns:
             Why the rest of the component must not be removed; empty if it may.
         """
-        kinds = self._awaited(name)
-        while kinds:
-            left: list[Object] = []
-            for found in living_resources(self.cluster, kinds).values():
-                if isinstance(found, ClusterError):
-                    return f"its operator stays, because it is unknown whether its resources exist: {found}"
-                left += found
+        while kinds := self._awaited(name):
+            try:
+                left = read_living(self.cluster, kinds)
+            except ClusterError as error:
+                return f"its operator stays, because it is unknown whether its resources exist: {error}"
             if self.planned.force:
                 # Resources that are created meanwhile are deleted with their definition.
                 left = [obj for obj in left if obj["metadata"].get("deletionTimestamp")]
@@ -194,8 +208,7 @@ class RemovalGate:
                 break
             now = time.monotonic()
             if not self.waits or cancelled() or now >= deadline or not all(map(_is_going, left)):
-                first, *rest = describe_living(left, datetime.now(UTC))
-                return "\n    ".join([f"its operator stays, because its resources exist: {first}", *rest])
+                return f"its operator stays, because its resources exist: {_describe(left)}"
             time.sleep(min(POLL_SECONDS, deadline - now))
         return ""
 
@@ -203,10 +216,16 @@ class RemovalGate:
         """The kinds whose resources are deleted before a component's operator, if it has one."""
         if name in self._blocked or not any(map(_runs_operator, self.planned.removed.get(name, ()))):
             return []
-        kinds = (self._managed or {}).get(name, frozenset())
-        return [kind for kind in sorted(kinds) if self._living.get(kind)]
+        return [kind for kind in sorted(self._managed_by(name)) if self._living.get(kind)]
 
-    def _read_managed(self) -> dict[str, frozenset[GroupKind]]:
+    def _living_of(self, kinds: Iterable[GroupKind]) -> list[Object]:
+        found = (self._living.get(kind, []) for kind in sorted(kinds))
+        return list(chain.from_iterable(one for one in found if isinstance(one, list)))
+
+    def _managed_by(self, name: str) -> ManagedKinds:
+        return (self._managed or {}).get(name, {})
+
+    def _read_managed(self) -> dict[str, ManagedKinds]:
         if self._managed is None:
             managing = self._managing
             self._managed = read_managed_kinds(self.cluster, managing) if managing else {}
@@ -221,7 +240,7 @@ class RemovalGate:
         found: dict[str, ManagingObjects] = {}
         for name, removed in planned.removed.items():
             if name in planned.whole:
-                found[name] = managing_objects(removed, removed, defined)
+                found[name] = managing_objects(removed, removed, defined, planned.associated.get(name, ()))
             elif any(map(_runs_operator, removed)):
                 # If a kind's definition stays wanted, another workload is now its operator.
                 found[name] = managing_objects(removed, planned.inventories[name].entries, planned.dropped)
@@ -231,6 +250,11 @@ class RemovalGate:
 def _runs_operator(entry: InventoryEntry) -> bool:
     """Whether an object may be a part of an operator."""
     return entry.ref.group in _RUNS_OPERATORS or entry.ref[:2] in (("", "Pod"), ("", "ServiceAccount"))
+
+
+def _describe(objects: Sequence[Object]) -> str:
+    """A description of existing objects, in several lines."""
+    return "\n    ".join(describe_living(objects, datetime.now(UTC)))
 
 
 def _is_going(obj: Object) -> bool:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from .._cluster.cluster import Object, Ref, ref_of
+from .._cluster.cluster import Object, ref_of
 from .._cluster.fields.written_by import with_writer
-from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, is_crd, kinds_of_crd
+from .._cluster.kinds import NAMESPACE_KIND
 from .._cluster.own_objects import LIFECYCLE_NAMESPACE
 from .._components.component_inventory import DeployedAs
 from .._components.desired_component import (
@@ -112,17 +112,3 @@ def _missing_namespaces(objects: Sequence[Object], foreign: Collection[str]) -> 
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         for name in sorted(named - own - {LIFECYCLE_NAMESPACE} - set(foreign))
     ]
-
-
-def defined_plurals(objects: Sequence[Object]) -> dict[tuple[str, str], str]:
-    """The kinds (group, kind) that definitions among the objects define, with their plural names."""
-    return {
-        (known.group, known.resource.kind): known.resource.plural
-        for crd in filter(is_crd, objects)
-        for known in kinds_of_crd(crd).values()
-    }
-
-
-def own_instances(refs: Collection[Ref], kinds: Collection[tuple[str, str]]) -> frozenset[Ref]:
-    """Those of the references that are custom resources of some kinds (group, kind)."""
-    return frozenset(ref for ref in refs if ref[:2] in kinds and ref[:2] != CRD_KIND)

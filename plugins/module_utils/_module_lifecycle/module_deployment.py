@@ -16,18 +16,15 @@ from .._cluster.errors import Conflict, NotFound
 from .._cluster.kinds import CRD_KIND
 from .._components.component_context import ComponentContext, ContentSource, KnownState
 from .._components.component_crds import narrow_component
-from .._components.component_removal import ComponentRemoval, remove_components
+from .._components.component_removal import ComponentRemoval
 from .._components.component_run import ComponentWork
 from .._components.desired_component import DesiredComponent
 from .._errors import LifecycleError
-from .._objects.health.wait import wait_until_gone
 from .._objects.inventory.inventory import MODULE, Inventory
-from .._objects.prune.contained_objects import ContainedObjects
-from .._objects.prune.removal import Terms
+from .._objects.inventory.inventory_entry import entries_without
 from .._progress import Step
 from .._runs.outcomes import SUCCEEDED, ComponentOutcome, removal_outcome
 from .._runs.records.inventories import read_inventories
-from .._runs.removal_progress import removal_callbacks
 from ..migration import Phase
 from .module_plan import module_migrations
 from .module_removals import KEPT_KINDS, old_managers
@@ -119,8 +116,8 @@ class ModuleDeployment:
         """Remove what the module has dropped, once all of its objects are healthy."""
         name, cluster = self.planned.name, self.terms.cluster
         inventory = read_inventories(cluster, [name], owner_kind=MODULE).get(name)
-        taken = {entry.ref for entry in self.terms.entries_of_others(name)}
-        dropped = [e for e in inventory.entries if e.dropped and e.ref not in taken] if inventory else []
+        known = (entry for entry in (inventory.entries if inventory else ()) if entry.dropped)
+        dropped = entries_without(known, self.terms.entries_of_others(name))
         if not dropped:
             return outcome
         removal = ComponentRemoval(dropped, is_protected=lambda ref: ref[:2] in KEPT_KINDS)
@@ -139,20 +136,7 @@ class ModuleDeployment:
         """Remove some objects of the module; raises if old managers could not be removed."""
         terms, name = self.terms, self.planned.name
         terms.progress(name, "pruning", detail, Step(limit=terms.request.timeout, reason=detail))
-        remove_components(
-            {name: removal},
-            Terms(
-                terms.cluster,
-                cancelled=terms.out_of_grace,
-                retain=ContainedObjects(terms.cluster).retain,
-                watcher=terms.watcher,
-                approved=self.planned.approved,
-            ),
-            inventories={name: inventory} if inventory else {},
-            timeout=terms.request.timeout,
-            progress=terms.progress,
-            state="pruning",
-        )
+        terms.remove(name, removal, "pruning", self.planned.approved, inventory)
         outcome = removal_outcome(name, removal.removal)
         if inventory is None and (outcome.state != SUCCEEDED or removal.removal.not_owned):
             raise LifecycleError(outcome.error or "; ".join(removal.removal.notes))
@@ -161,28 +145,11 @@ class ModuleDeployment:
     def _wait_until_gone(self, objects: Sequence[Object], why: str) -> None:
         if not objects:
             return
-        terms = self.terms
-        timeout = terms.request.timeout
+        timeout = self.terms.request.timeout
         deadline = time.monotonic() + timeout
-        calls = removal_callbacks(
-            terms.progress,
-            self.planned.name,
-            "waiting",
-            terms.watcher.recent_lists,
-            limit=timeout,
-            deadline=deadline,
-        )
-        result = wait_until_gone(
-            terms.cluster,
-            objects,
-            deadline=deadline,
-            cancelled=terms.out_of_grace,
-            on_change=calls.on_change,
-            look_into=calls.look_into,
-        )
-        if not result.is_healthy:
+        if not self.terms.wait_until_gone(self.planned.name, "waiting", objects, deadline):
             refs = ", ".join(str(ref_of(obj)) for obj in objects)
             raise LifecycleError(
-                f"{refs}: {why}, which it is not after {self.terms.request.timeout:.0f} s. Find out which"
+                f"{refs}: {why}, which it is not after {timeout:.0f} s. Find out which"
                 " finalizers hold it, and whether the controller behind them runs"
             )

@@ -14,8 +14,7 @@ from functools import cached_property, partial
 from .._carrier.module_materials import MissingManifest
 from .._carrier.task import Task
 from .._cluster.cluster import Object, Ref, ref_of
-from .._cluster.errors import ClusterError
-from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
+from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, is_crd
 from .._cluster.own_objects import own_object_problem
 from .._components.component_plan import ComponentPlan
 from .._components.component_rehearsal import (
@@ -35,10 +34,12 @@ from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import (
     InventoryEntry,
     current_entry,
+    entries_without,
     intent_of,
 )
 from .._objects.inventory.live_objects import read_autoscaled, read_metadata, scope_of
-from .._objects.prune.managed_resources import living_resources
+from .._objects.prune.managed_kinds import kinds_defined_by
+from .._objects.prune.managed_resources import read_living
 from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
 from .._runs.records.modules import ERROR
@@ -50,10 +51,8 @@ from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, Dec
 from .default_configuration import Creation
 from .desired_module import (
     ManifestTerms,
-    defined_plurals,
     desired_module,
     namespace_of,
-    own_instances,
     unchanged_module,
 )
 from .maintenance_policy import parse_policy
@@ -223,8 +222,8 @@ class ModulePlanner:
         refs = {ref_of(obj): obj for obj in start.objects}
         if is_deletion and refs:
             # Instances in the manifest are deleted first, and not created again.
-            own = own_instances(refs, defined_plurals(component.objects))
-            refs = {ref: obj for ref, obj in refs.items() if ref not in own}
+            own = kinds_defined_by(filter(is_crd, component.objects))
+            refs = {ref: obj for ref, obj in refs.items() if ref[:2] not in own}
         applied = rehearsal.apply(start, list(refs.values()))
         replaced = [one.ref for one in applied.applied if one.replaced]
         found = rehearsal.end(start, applied, changes.take(refs, replaced))
@@ -261,8 +260,8 @@ class ModulePlanner:
         dropped = [entry for entry in known if entry.ref not in refs]
         if dropped:
             modules = (one for name, one in self._observed.inventories.items() if name != planned.name)
-            taken = {entry.ref for one in (*modules, *self._observed.others) for entry in one.entries}
-            dropped = [entry for entry in dropped if entry.ref not in taken]
+            others = (entry for one in (*modules, *self._observed.others) for entry in one.entries)
+            dropped = entries_without(dropped, others)
         if not planned.changes_objects:
             # What stays for its contents was checked by the run that dropped it.
             return [entry for entry in dropped if entry.ref[:2] not in (CRD_KIND, NAMESPACE_KIND)]
@@ -307,10 +306,7 @@ class ModulePlanner:
         Raises:
             ClusterError: this can't be read.
         """
-        found = living_resources(self._task.cluster, [kind])[kind]
-        if isinstance(found, ClusterError):
-            raise found
-        return bool(found)
+        return bool(read_living(self._task.cluster, [kind]))
 
     def _version(self, planned: PlannedModule) -> ModuleVersion | None:
         """The version whose manifest its objects are compared with."""

@@ -41,7 +41,7 @@ from .._runs.records.modules import (
 from .decision import DELETE, UNMANAGE
 from .default_configuration import ConfigurationHeld, Creation, create_configuration
 from .denial import lift
-from .module_departure import DepartingModule, Departure, DepartureTerms, ModuleDeparture, undeleted
+from .module_departure import Departure, ModuleDeparture, undeleted
 from .module_deployment import ModuleDeployment
 from .module_health import module_health
 from .module_record import installed_record, wanted_record, with_deployment_begun
@@ -282,7 +282,7 @@ class ModuleWork:
             self._record = wanted
             raise undeleted([error]) from error
         self._write(replace(wanted, deletes_configuration=record.deletes_configuration or lives))
-        departure = self._departure(terms, terms.inventories.get(planned.name))
+        departure = ModuleDeparture(terms, planned, self._record)
         upkeep = ComponentOutcome(planned.name, SUCCEEDED)
         is_maintained = planned.changes_objects and bool(departure.blockers())
         if is_maintained and not terms.is_rehearsal:
@@ -291,8 +291,9 @@ class ModuleWork:
             upkeep = ModuleDeployment(terms, planned, self._component()).deploy()
             if upkeep.state == SUCCEEDED:
                 self._record = installed_record(self.terms.cluster, self._record, planned)
-            inventories = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE)
-            departure = self._departure(terms, inventories.get(planned.name))
+            known = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE)
+            terms = replace(terms, inventories={**terms.inventories, **known})
+            departure = ModuleDeparture(terms, planned, self._record)
         done = self._departed(self._with_operator_state(departure.depart()), upkeep)
         is_changed = done.is_changed or (is_maintained and terms.is_rehearsal)
         return replace(done, is_changed=is_changed, follows_plan=is_maintained)
@@ -320,32 +321,6 @@ class ModuleWork:
         terms, request = self.terms, self.terms.request
         limit = request.timeout if request.wait else min(request.timeout, UNWAITED_SECONDS)
         return replace(terms, request=replace(request, timeout=limit))
-
-    def _departure(self, terms: WorkTerms, inventory: Inventory | None) -> ModuleDeparture:
-        record, asked = self._record, self.planned.request
-        target = self.planned.outlook.target
-        # With the policy ignore, as in Kyma's own lifecycle manager, no configuration is deleted.
-        configuration = record.configuration if self.planned.outlook.facts.policy != IGNORE else None
-        return ModuleDeparture(
-            DepartureTerms(
-                terms.cluster,
-                terms.is_rehearsal,
-                terms.request.timeout,
-                terms.out_of_grace,
-                terms.progress,
-                tuple(terms.entries_of_others(self.planned.name)),
-                terms.request.wait,
-            ),
-            DepartingModule(
-                name=self.planned.name,
-                inventory=inventory,
-                associated=frozenset({*record.managed_kinds, *(target.associated if target else ())}),
-                configuration_uid=configuration.uid if configuration else "",
-                since=record.deletion_since,
-                approved=self.planned.approved,
-                deletes_resources=bool(asked and asked.delete_resources),
-            ),
-        )
 
     def _departed(self, departure: Departure, upkeep: ComponentOutcome) -> ModuleOutcome:
         name = self.planned.name

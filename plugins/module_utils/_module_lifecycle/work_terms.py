@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .._cluster.cluster import Cluster
+from .._cluster.cluster import Cluster, Object
+from .._components.component_removal import ComponentRemoval, remove_components
 from .._components.migrations.migration_runner import MigrationRunner
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.ownership.autoscaling import Target
+from .._objects.prune.contained_objects import ContainedObjects
+from .._objects.prune.removal import Terms, wait_until_removed
 from .._progress import Progress
+from .._runs.removal_progress import with_reports
 from .module_facts import ModuleOutlook
 from .module_request import ModulesRequest
 from .running_version import RunningVersion
@@ -56,3 +60,51 @@ class WorkTerms:
         """The objects of all owners but one module."""
         others = (one for name, one in self.inventories.items() if name != module)
         return [*self.others, *(entry for one in others for entry in one.entries)]
+
+    def remove(
+        self,
+        module: str,
+        removal: ComponentRemoval,
+        state: str,
+        approved: frozenset[str],
+        inventory: Inventory | None,
+        after_round: Callable[[str], None] = lambda _name: None,
+    ) -> None:
+        """Remove objects of a module; the result is in the removal.
+
+        Args:
+            module: its name.
+            removal: of the objects.
+            state: the state in the progress.
+            approved: uids of objects that may be deleted although this collection has not written them.
+            inventory: to delete their entries from; None for no record, as in a rehearsal.
+            after_round: see :func:`~.remove_components`.
+        """
+        remove_components(
+            {module: removal},
+            Terms(
+                self.cluster,
+                cancelled=self.out_of_grace,
+                retain=ContainedObjects(self.cluster).retain,
+                watcher=self.watcher,
+                approved=approved,
+            ),
+            inventories={module: inventory} if inventory and not self.is_rehearsal else {},
+            timeout=self.request.timeout,
+            progress=self.progress,
+            state=state,
+            after_round=after_round,
+        )
+
+    def wait_until_gone(self, module: str, state: str, objects: Sequence[Object], deadline: float) -> bool:
+        """Wait until some objects are gone, see :func:`~.wait_until_removed`; whether they are.
+
+        Args:
+            module: the name of the module that waits.
+            state: the state in the progress.
+            objects: the metadata of the objects.
+            deadline: when to give up, on the clock of ``time.monotonic()``.
+        """
+        terms = Terms(self.cluster, deadline, self.out_of_grace, watcher=self.watcher)
+        terms = with_reports(terms, self.progress, module, state, self.request.timeout)
+        return wait_until_removed(terms, objects).is_healthy

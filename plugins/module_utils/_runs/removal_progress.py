@@ -8,45 +8,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 from .._cluster.cluster import Ref
-from .._objects.health.diagnosis import Lists
+from .._cluster.recent_lists import DirectLists
 from .._objects.health.result import Health
-from .._objects.health.wait import LookInto, OnChange
-from .._objects.prune.removal import FOREGROUND, explain_holding
+from .._objects.health.wait import OnChange
+from .._objects.prune.removal import FOREGROUND, Terms, explain_holding
 from .._progress import Progress
 from .wait_progress import WaitProgress
 
 
-class RemovalCallbacks(NamedTuple):
-    """What a wait for the deletion of objects calls.
-
-    Attributes:
-        on_change, look_into: see :func:`~.._objects.health.wait.wait_until_gone`.
-    """
-
-    on_change: OnChange
-    look_into: LookInto
-
-
-def removal_callbacks(
-    progress: Progress, name: str, state: str, lists: Lists, *, limit: float, deadline: float
-) -> RemovalCallbacks:
-    """Callbacks that report a removal.
+def with_reports(terms: Terms, progress: Progress, name: str, state: str, limit: float) -> Terms:
+    """The terms of a removal that reports what it waits for.
 
     Args:
+        terms: of the removal; its deadline is when the time is up.
         progress: where to report.
         name: of the component or the module.
         state: the name of the removal, e.g. ``deleting``.
-        lists: where to read the pods of workloads that still exist.
         limit: seconds that the removal may take in total.
-        deadline: when that time is up, by ``time.monotonic()``.
     """
+    # Where to read the pods of workloads that still exist.
+    lists = terms.watcher.recent_lists if terms.watcher else DirectLists(terms.cluster)
     report = WaitProgress(
-        progress, name, state, limit=limit, deadline=deadline, explain=partial(explain_holding, lists)
+        progress, name, state, limit=limit, deadline=terms.deadline, explain=partial(explain_holding, lists)
     )
-    return RemovalCallbacks(_in_words(report.note_change), report.note_causes)
+    return replace(terms, on_change=_in_words(report.note_change), look_into=report.note_causes)
 
 
 def _in_words(on_change: Callable[[Ref, Health], None]) -> OnChange:

@@ -13,7 +13,6 @@ from itertools import chain
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster, Object, ref_of
-from ..._cluster.recent_lists import DirectLists
 from ..._components.component_inventory import deployed_as
 from ..._components.component_removal import ComponentRemoval, remove_components
 from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
@@ -44,7 +43,7 @@ from ..._runs.records.journal_records import read_journal
 from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
 from ..._runs.records.record_schema import API_VERSION, DELETE, MODULES
 from ..._runs.records.runs import new_run_name, read_runs
-from ..._runs.removal_progress import removal_callbacks
+from ..._runs.removal_progress import with_reports
 from ..._runs.task_run import TaskRun
 from ..component_options import ComponentOptions
 from ..desired.release_migrations import named_or_deployed_migrations
@@ -292,11 +291,7 @@ class _Deletion:
             removal = removals[name]
             if not removal.is_over:
                 return
-            outcome = ended[name] = (
-                ComponentOutcome(name, NOT_STARTED, error=removal.refusal)
-                if removal.refusal
-                else removal_outcome(name, removal.removal, removal.seconds, removal.times)
-            )
+            outcome = ended[name] = removal.outcome(name, NOT_STARTED)
             self._progress(name, outcome.state, _told(outcome))
             self.run.note(outcome)
 
@@ -358,25 +353,14 @@ class _Deletion:
         installed = (*self._kinds.definitions, self._kinds.viewers)
         records = [InventoryEntry(obj["apiVersion"], ref_of(obj)) for obj in installed]
         # None of these belong to anybody else.
-        timeout = self._options.timeout
-        deadline = time.monotonic() + timeout
-        calls = removal_callbacks(
-            self._progress,
-            RECORDS,
-            DELETING,
-            DirectLists(self._cluster),
-            limit=timeout,
-            deadline=deadline,
-        )
         terms = replace(
             self._terms,
-            deadline=deadline,
-            on_change=calls.on_change,
-            look_into=calls.look_into,
+            deadline=time.monotonic() + self._options.timeout,
             retain=lambda _entry, _live: None,
             own=True,
         )
-        removal = remove_objects(terms, records)
+        reporting = with_reports(terms, self._progress, RECORDS, DELETING, self._options.timeout)
+        removal = remove_objects(reporting, records)
         if removal.deleted or removal.errors:
             self._outcomes[RECORDS] = removal_outcome(RECORDS, removal)
 

@@ -45,7 +45,7 @@ from .own_webhooks import OwnWebhooks
 from .partial_deployment import partial_deployment_problems, partial_deployment_warnings
 from .plan_progress import PlanProgress
 from .preflight import PreflightResult, run_preflight
-from .prune_rehearsal import PruneRehearsal
+from .pruning import PruneRehearsal, Pruning
 from .release_plan import Plan, PlanRequest, with_later_changes
 from .wave_rehearsal import ReleaseContext, WaveRehearsal
 from .webhook_check import WebhookCheck
@@ -382,15 +382,12 @@ class ReleaseRehearsal:
 
     def _prune(self, *plans: list[ComponentPlan]) -> tuple[str, ...]:
         """Rehearse what the run prunes once everything is healthy, and name the components concerned."""
-        pruning = PruneRehearsal(
-            self._overlay,
-            self._observed.inventories,
-            {c.name: c.refs for c in self._desired.components.values()},
-            self._request.policy,
-            self._changes.take,
-            only=self._request.alone and self._names,
-            others=self._observed.others,
-        )
+        observed, policy = self._observed, self._request.policy
+        wanted = {c.name: c.refs for c in self._desired.components.values()}
+        going = [name for name in observed.inventories if name in wanted or policy.prune]
+        names = self._names if self._request.alone else going
+        removals = Pruning(observed.inventories, observed.others, wanted, names, policy)
+        pruning = PruneRehearsal(self._overlay, removals, self._changes.take, dict(observed.inventories))
         for some in plans:
             some[:] = [pruning.of(plan) for plan in some]
         self._blockers += pruning.blockers

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -59,6 +59,17 @@ class InventoryEntry(NamedTuple):
     added: tuple[str, ...] = ()
     finished: str = ""
     made_by: str = ""
+
+
+def entries_without(
+    entries: Iterable[InventoryEntry], others: Iterable[InventoryEntry]
+) -> list[InventoryEntry]:
+    """The entries of objects that none of the others is about. Pure."""
+    others = list(others)
+    refs = {entry.ref for entry in others}
+    # Two groups may serve the same object under two references, as Ingresses were.
+    uids = {entry.uid for entry in others if entry.uid}
+    return [entry for entry in entries if entry.ref not in refs and entry.uid not in uids]
 
 
 def entry_of(obj: Mapping[str, Any]) -> InventoryEntry:

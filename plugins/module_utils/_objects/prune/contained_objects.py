@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
-from ..._cluster.errors import ClusterError, Forbidden
+from ..._cluster.errors import Forbidden
 from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND, built_in_kinds, kinds_of_crd
 from ..._text import short_list
 from ..._threads import map_in_threads
@@ -17,7 +17,7 @@ from ..access.rights import Right, list_right, right_for
 from ..access.roles import GRANT_LABEL
 from ..inventory.inventory_entry import InventoryEntry
 from ..inventory.namespace_creators import has_other_creator
-from .managed_resources import living_resources
+from .managed_resources import read_living
 from .removal_decision import NOT_OWNED, RETAINED, RemovalDecision
 
 MOST_NAMED = 10
@@ -126,10 +126,7 @@ class ContainedObjects:
         if crd is None:
             return []
         kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]
-        found = living_resources(self._cluster, [kind])[kind]
-        if isinstance(found, ClusterError):
-            raise found
-        return found
+        return read_living(self._cluster, [kind])
 
     def contents(self, namespace: str) -> list[Ref]:
         """The objects in a namespace, without those that controllers create and delete with others."""

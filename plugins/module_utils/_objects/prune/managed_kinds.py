@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kinds of custom resources that some objects manage: those that they define or operate.
+"""The kinds of resources that an owner manages: those that its objects define or operate, and named ones.
 
 The operator of a kind writes the status of its resources, removes their finalizers, and has a role for it.
 """
@@ -12,14 +12,17 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from ..._cluster.cluster import Cluster, Object
-from ..._cluster.kinds import CRD_KIND
+from ..._cluster.cluster import GROUP, Cluster, Object
+from ..._cluster.kinds import CRD_KIND, is_built_in
 from ..._cluster.own_objects import own_object_problem
 from ..access.rights import RBAC
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry
 from ..inventory.live_objects import read_live
 from .managed_resources import GroupKind
+
+ManagedKinds = Mapping[GroupKind, str]
+"""The plural name of each managed kind; empty if the server does not serve the kind."""
 
 _ROLES = ((RBAC, "Role"), (RBAC, "ClusterRole"))
 _WRITING = frozenset({"*", "patch", "update"})
@@ -35,20 +38,26 @@ class ManagingObjects:
         definitions: the names of definitions whose kinds it manages in any case.
         operable: the names of those whose kinds it manages if one of its roles grants that.
         roles: its Roles and ClusterRoles.
+        associated: other kinds that it manages. Kinds of Kubernetes and of this collection do not count: no
+            owner manages all Secrets of a cluster.
     """
 
     definitions: frozenset[str]
     operable: frozenset[str]
     roles: frozenset[InventoryEntry]
+    associated: frozenset[GroupKind] = frozenset()
 
     @property
     def may_manage(self) -> bool:
-        """Whether any of these objects has to be read."""
-        return bool(self.definitions or (self.operable and self.roles))
+        """Whether anything has to be read to know its kinds."""
+        return bool(self.definitions or self.associated or (self.operable and self.roles))
 
 
 def managing_objects(
-    removed: Iterable[InventoryEntry], entries: Iterable[InventoryEntry], definitions: Iterable[str]
+    removed: Iterable[InventoryEntry],
+    entries: Iterable[InventoryEntry],
+    definitions: Iterable[str],
+    associated: Iterable[GroupKind] = (),
 ) -> ManagingObjects:
     """The objects to read for the kinds that an owner manages.
 
@@ -56,11 +65,14 @@ def managing_objects(
         removed: the owner's objects that are to be deleted.
         entries: the owner's objects whose roles count.
         definitions: the names of definitions that its roles may be about.
+        associated: kinds that it manages in any case.
     """
+    own = frozenset(definition_names(removed))
     return ManagingObjects(
-        frozenset(definition_names(removed)),
-        frozenset(definitions),
+        own,
+        frozenset(definitions) - own,
         frozenset(entry for entry in entries if entry.ref[:2] in _ROLES),
+        frozenset(one for one in associated if one[0] != GROUP and not is_built_in(one[0])),
     )
 
 
@@ -70,9 +82,7 @@ def definition_names(entries: Iterable[InventoryEntry]) -> list[str]:
     return [ref.name for ref in refs if ref[:2] == CRD_KIND and not own_object_problem(ref)]
 
 
-def read_managed_kinds(
-    cluster: Cluster, owners: Mapping[str, ManagingObjects]
-) -> dict[str, frozenset[GroupKind]]:
+def read_managed_kinds(cluster: Cluster, owners: Mapping[str, ManagingObjects]) -> dict[str, ManagedKinds]:
     """The kinds that each owner manages: one request for definitions, and one per namespace for roles.
 
     Args:
@@ -92,12 +102,22 @@ def read_managed_kinds(
         | _operated(one.operable, (roles[ref] for ref in roles_of[name] if ref in roles))
         for name, one in owners.items()
     }
-    if not any(named.values()):
-        return dict.fromkeys(owners, frozenset())
-    crds = cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items
+    crds = cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items if any(named.values()) else []
     # A deleted definition has taken all of its resources along.
-    kinds = {crd["metadata"]["name"]: (crd["spec"]["group"], crd["spec"]["names"]["kind"]) for crd in crds}
-    return {name: frozenset(kinds[one] for one in names if one in kinds) for name, names in named.items()}
+    existing = {crd["metadata"]["name"]: crd for crd in crds}
+
+    def kinds_of(name: str) -> ManagedKinds:
+        served = {kind: cluster.served(*kind)[:1] for kind in owners[name].associated}
+        others = {kind: found[0].plural if found else "" for kind, found in served.items()}
+        return {**others, **kinds_defined_by(existing[one] for one in named[name] if one in existing)}
+
+    return {name: kinds_of(name) for name in owners}
+
+
+def kinds_defined_by(crds: Iterable[Object]) -> ManagedKinds:
+    """The kinds that some definitions define, whatever versions they serve."""
+    specs = (crd["spec"] for crd in crds)
+    return {(one["group"], one["names"]["kind"]): one["names"]["plural"] for one in specs}
 
 
 def _operated(definitions: Collection[str], roles: Iterable[Object]) -> set[str]:

@@ -58,6 +58,19 @@ def living_resources(cluster: Cluster, kinds: Iterable[GroupKind]) -> LivingReso
     return found | _hidden_by_definitions(cluster, unserved)
 
 
+def read_living(cluster: Cluster, kinds: Iterable[GroupKind]) -> list[Object]:
+    """The metadata of all objects of some kinds.
+
+    Raises:
+        ClusterError: they can't be read.
+    """
+    found = living_resources(cluster, kinds).values()
+    for error in found:
+        if isinstance(error, ClusterError):
+            raise error
+    return [obj for one in found if isinstance(one, list) for obj in one]
+
+
 def with_conversion_advice(error: ClusterError, kind: Resource) -> ClusterError:
     """The error of a read, with what to do if the conversion webhook of the kind does not answer."""
     if not is_conversion_failure(error):

@@ -8,20 +8,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, NotFound
-from ..._cluster.kinds import NAMESPACE_KIND, is_built_in
+from ..._cluster.kinds import NAMESPACE_KIND
 from ..._cluster.recent_lists import DirectLists
 from ..._cluster.served_versions import readable_version
-from ..._errors import MOST_REASONS, LifecycleError
+from ..._errors import MOST_REASONS
 from ..._threads import map_in_threads
-from ..apply.order import is_home, is_in_the_way, rank_of
+from ..apply.order import rank_of
 from ..health.diagnosis import Lists
 from ..health.explanation import tidy
-from ..health.wait import LookInto, OnChange, UnhealthyObject, wait_until_gone
+from ..health.wait import LookInto, OnChange, UnhealthyObject, WaitResult, wait_until_gone
 from ..health.watcher import Watcher
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry
@@ -204,15 +203,7 @@ def _see_them_go(terms: Terms, asked: Sequence[InventoryEntry], removal: Removal
         return
     live = read_metadata(terms.cluster, [Inventory("", entries=tuple(asked))])
     there = [found for one in asked if (found := live.get(one.ref)) and found["metadata"]["uid"] == one.uid]
-    result = wait_until_gone(
-        terms.cluster,
-        there,
-        deadline=terms.deadline,
-        cancelled=terms.cancelled,
-        on_change=terms.on_change,
-        look_into=terms.look_into,
-        watcher=terms.watcher,
-    )
+    result = wait_until_removed(terms, there)
     held = {one.ref: one for one in result.unhealthy}
     removal.deleted += [entry for entry in asked if entry.ref not in held]
     removal.failed += [entry for entry in asked if entry.ref in held]
@@ -220,6 +211,19 @@ def _see_them_go(terms: Terms, asked: Sequence[InventoryEntry], removal: Removal
         removal.cancelled = True
     lists = DirectLists(terms.cluster)
     removal.errors += [explain_holding(lists, one) for one in result.unhealthy]
+
+
+def wait_until_removed(terms: Terms, deleted: Sequence[Object]) -> WaitResult:
+    """Wait until none of these objects exists any longer, see :func:`~.wait_until_gone`."""
+    return wait_until_gone(
+        terms.cluster,
+        deleted,
+        deadline=terms.deadline,
+        cancelled=terms.cancelled,
+        on_change=terms.on_change,
+        look_into=terms.look_into,
+        watcher=terms.watcher,
+    )
 
 
 def explain_holding(lists: Lists, one: UnhealthyObject) -> str:
@@ -280,73 +284,3 @@ def in_served_versions(cluster: Cluster, entries: Iterable[InventoryEntry]) -> l
     recorded = {(entry.api_version, entry.ref.kind) for entry in entries}
     versions = {kind: readable_version(cluster, *kind) for kind in recorded}
     return [entry._replace(api_version=versions[entry.api_version, entry.ref.kind]) for entry in entries]
-
-
-ROUNDS = 4
-"""Each round ends for all components before the next begins.
-
-The first round deletes objects that can block others. Then custom resources are deleted, as their
-operators may belong to other components. The last round deletes objects that may contain those of
-others: a namespace would be retained for objects that are just being deleted.
-"""
-OPERATORS_ROUND = 2
-"""The round that deletes workloads and all that they need: the objects they manage have to be gone before."""
-
-
-class RemovalInRounds:
-    """The removal of one component's objects.
-
-    Args:
-        entries: the objects to delete.
-
-    Attributes:
-        count: the number of objects to delete.
-        removal: the result so far.
-        error: the error that has ended a round before all of its objects were tried, or None.
-        seconds: the duration so far.
-    """
-
-    def __init__(self, entries: Iterable[InventoryEntry]) -> None:
-        self._rounds: list[list[InventoryEntry]] = [[] for _each in range(ROUNDS)]
-        for entry in entries:
-            self._rounds[_round_of(entry)].append(entry)
-        self.count = sum(map(len, self._rounds))
-        self.removal = Removal()
-        self.error: LifecycleError | None = None
-        self.seconds = 0.0
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no later round has anything to delete."""
-        return not any(self._rounds)
-
-    def stop(self, error: str, *, cancelled: bool) -> None:
-        """Record the remaining objects as untried, with a reason; there will be no other round."""
-        self.removal.cancelled = self.removal.cancelled or cancelled
-        self.removal.errors.append(error)
-        self.removal.untried += chain.from_iterable(self._rounds)
-        self._rounds = []
-
-    def remove_next(self, terms: Terms) -> None:
-        """Delete the objects of the next round. After a failure or a cancellation there is no other one."""
-        entries, *self._rounds = self._rounds
-        started = time.monotonic()
-        try:
-            done = remove_objects(terms, entries) if entries else Removal()
-        except LifecycleError as error:
-            self.error = error
-            done = Removal(failed=entries, errors=[str(error)])
-        self.seconds += time.monotonic() - started
-        self.removal = self.removal.and_then(done)
-        if self.removal.errors or self.removal.cancelled:
-            self.removal.untried += chain.from_iterable(self._rounds)
-            self._rounds = []
-
-
-def _round_of(entry: InventoryEntry) -> int:
-    if is_in_the_way(entry.ref.kind):
-        return 0
-    if not is_built_in(entry.ref.group):
-        return 1
-    is_last = is_home({"apiVersion": entry.api_version, "kind": entry.ref.kind})
-    return ROUNDS - 1 if is_last else OPERATORS_ROUND

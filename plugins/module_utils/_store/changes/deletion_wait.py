@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..._cluster.cluster import Cluster, Object
-from ..._cluster.recent_lists import RecentLists
-from ..._objects.health.wait import wait_until_gone
+from ..._objects.health.watcher import Watcher
+from ..._objects.prune.removal import Terms, wait_until_removed
 from ..._progress import Progress, no_progress
-from ..._runs.removal_progress import removal_callbacks
+from ..._runs.removal_progress import with_reports
 
 
 @dataclass(frozen=True)
@@ -38,21 +38,7 @@ class DeletionWait:
         if not objects:
             return True
         meta = objects[0]["metadata"]
-        deadline = time.monotonic() + self.seconds
-        calls = removal_callbacks(
-            self.progress,
-            f"{meta['namespace']}/{meta['name']}",
-            "deleting",
-            RecentLists(cluster),
-            limit=self.seconds,
-            deadline=deadline,
-        )
-        result = wait_until_gone(
-            cluster,
-            objects,
-            deadline=deadline,
-            cancelled=lambda: False,
-            on_change=calls.on_change,
-            look_into=calls.look_into,
-        )
-        return not result.unhealthy
+        terms = Terms(cluster, time.monotonic() + self.seconds, watcher=Watcher(cluster))
+        name = f"{meta['namespace']}/{meta['name']}"
+        terms = with_reports(terms, self.progress, name, "deleting", self.seconds)
+        return wait_until_removed(terms, objects).is_healthy

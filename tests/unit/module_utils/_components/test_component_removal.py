@@ -32,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
     RemovalDecision,
     obsolete_entries,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import NOT_STARTED, SUCCEEDED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     INVENTORY_DEFINITION,
     read_inventories,
@@ -350,3 +351,16 @@ def test_an_operator_that_waited_too_long_stays_with_all_that_is_left() -> None:
     assert names([*found.remembered()["a"].values()]) == ["first", "home"]
     # Its first rounds have taken the rest.
     assert limits[0] <= 100.0
+
+
+@pytest.mark.parametrize("refusal", ["", "it is needed"])
+def test_an_outcome_has_the_times_of_a_removal_or_the_reason_why_it_was_not_started(refusal: str) -> None:
+    cluster = MemoryCluster()
+    applied = cluster.apply({**config_map("a"), "metadata": {"name": "a", "namespace": "default"}})
+    removal = ComponentRemoval([entry_of(applied)])
+    remove_components({"a": removal}, Terms(cluster), inventories={}, refusal_of=lambda _name: refusal)
+    found = removal.outcome("a", NOT_STARTED)
+    assert (found.state, found.error) == ((NOT_STARTED, refusal) if refusal else (SUCCEEDED, ""))
+    assert (found.deleted, found.seconds) == (not refusal, removal.seconds)
+    assert (found.started_at, found.finished_at) == tuple(removal.times.values())
+    assert bool(found.started_at) == bool(found.seconds) == (not refusal)

@@ -21,6 +21,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     entry_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.managed_kinds import (
+    ManagedKinds,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -122,3 +125,36 @@ def test_a_refused_component_gives_up_no_resource_before_its_turn(is_readable: b
     gate.look()
     found = gate.resources_of_later("operator", ["apps"])
     assert [entry.ref.name for entry in found] == (["ours"] if is_readable else [])
+
+
+def test_creations_are_denied_before_the_resources_are_read() -> None:
+    def deny(managed: Mapping[str, ManagedKinds]) -> None:
+        denied.append({name: dict(kinds) for name, kinds in managed.items()})
+        # Somebody is quicker than the denial.
+        cluster.with_field_manager("somebody").create(thing("late"))
+
+    denied: list[Mapping[str, ManagedKinds]] = []
+    cluster = MemoryCluster(crd("Widget"))
+    entries = [entry_of(cluster.apply(obj)) for obj in manager("Thing")]
+    associated = {"operator": [("example.com", "Widget"), ("", "Secret")]}
+    gate = RemovalGate(
+        cluster, PlannedRemovals({"operator": entries}, ["operator"], {}, associated=associated)
+    )
+    gate.look(deny)
+    kinds = {("example.com", "Thing"): "things", ("example.com", "Widget"): "widgets"}
+    assert denied == [{"operator": kinds}]
+    assert names(gate.resources("operator")) == ["late"]
+    assert "Thing default/late" in gate.refusal("operator")
+
+
+@pytest.mark.parametrize("kind", ["Thing", "CustomResourceDefinition"])
+def test_it_is_known_why_resources_are_unknown(kind: str) -> None:
+    cluster = MemoryCluster()
+    gate = gate_of(cluster, {"operator": [*manager("Thing", "Widget"), thing("ours")]})
+    fail_list(cluster, kind)
+    denied: list[object] = []
+    gate.look(denied.append)
+    assert list(map(str, gate.errors("operator"))) == [f"list {kind}: no"]
+    assert gate.resources("operator") == []
+    # Nothing is denied for kinds that are unknown.
+    assert bool(denied) == (kind == "Thing")

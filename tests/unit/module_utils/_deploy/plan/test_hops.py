@@ -235,3 +235,22 @@ def test_without_a_gap_there_is_one_hop() -> None:
     someone.materials.read.clear()
     assert someone.plan()["plan"]["needed"] is False
     assert someone.materials.read == []
+
+
+def test_of_an_orphan_only_what_no_other_component_has_is_left_for_a_later_hop() -> None:
+    team: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
+    moved = config_map("moved")
+    logging, jaeger = [config_map("settings")], [config_map("jaeger"), team]
+    first = {"logging": logging, "kiali": [config_map("kiali"), moved], "jaeger": jaeger}
+    someone = deployer(release("2.9", first), prune=True)
+    assert someone.deploy()["state"] == "succeeded"
+    later = release("2.10", {"logging": [*logging, moved]})
+    last = release("2.11", {"logging": [*logging, moved], "jaeger": jaeger})
+    someone.options["hops"], someone.materials.given, someone.materials.others = "auto", last, (later,)
+    [second] = someone.plan()["plan"]["later"]
+    # Jaeger is not mistaken for a component that is there as a whole.
+    assert {one["name"]: one["action"] for one in second["components"]} == {
+        "foundation": "unchanged",
+        "logging": "unchanged",
+        "jaeger": "resume",
+    }

@@ -158,6 +158,16 @@ def test_what_moves_to_another_component_lives() -> None:
     assert not someone.plan()["plan"]["needed"]
 
 
+def test_an_orphan_is_forgotten_although_another_component_has_an_object_of_it() -> None:
+    moved = config_map("moved", v="1")
+    before: Entries = {"a": [KEEP], "orphan": [moved, config_map("old")]}
+    someone = upgraded(before, {"a": [KEEP, moved]}, prune=True)
+    assert someone.deploy()["state"] == "succeeded"
+    assert find(someone, "moved")
+    assert deletions(someone) == ["old"]
+    assert "orphan" not in read_inventories(someone.cluster)
+
+
 def test_what_is_on_its_way_to_another_component_is_remembered_until_it_has_come() -> None:
     moved = config_map("moved", v="1")
     someone = upgraded(

@@ -27,6 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
+    entries_without,
     entry_of,
     is_as_recorded,
 )
@@ -131,6 +132,23 @@ def test_the_order_in_which_others_wrote_is_no_change() -> None:
     one, other = {"manager": "one", "fieldsV1": {}}, {"manager": "other", "fieldsV1": {}}
     known = entry_of(config_map(managedFields=[*managers(), one, other]))
     assert is_as_recorded(known, config_map(resourceVersion="2", managedFields=[*managers(), other, one]))
+
+
+def test_entries_of_objects_of_others_are_left_out() -> None:
+    ingress = Ref("networking.k8s.io", "Ingress", "shop", "web")
+    entries = [
+        InventoryEntry("v1", Ref("", "ConfigMap", "shop", "ours"), "1"),
+        InventoryEntry("v1", Ref("", "ConfigMap", "shop", "shared"), "2"),
+        InventoryEntry("networking.k8s.io/v1", ingress, "3"),
+        InventoryEntry("v1", Ref("", "ConfigMap", "shop", "intended")),
+    ]
+    others = (
+        InventoryEntry("v1", Ref("", "ConfigMap", "shop", "shared")),
+        # Another group serves the same object.
+        InventoryEntry("extensions/v1beta1", ingress._replace(group="extensions"), "3"),
+    )
+    left = entries_without(entries, iter(others))
+    assert [entry.ref.name for entry in left] == ["ours", "intended"]
 
 
 def test_the_intent_keeps_what_the_release_drops() -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
     ApiUnavailable,
@@ -180,16 +180,35 @@ def test_an_owner_manages_what_it_defines_and_what_its_roles_operate() -> None:
         "operator": managing_objects([own], [*entries, gone], known),
         "definer": managing_objects([own], [], known),
         "other": managing_objects([], [gone], known),
+        "named": managing_objects([], [], [], [("example.com", "Widget"), ("example.com", "Relic")]),
     }
     cluster.requests.clear()
     assert read_managed_kinds(cluster, owners) == {
         # Of Widgets no inventory has the definition.
-        "operator": {THING, ("example.com", "Other"), ("example.com", "Own")},
-        "definer": {("example.com", "Own")},
-        "other": frozenset(),
+        "operator": {THING: "things", ("example.com", "Other"): "others", ("example.com", "Own"): "owns"},
+        "definer": {("example.com", "Own"): "owns"},
+        "other": {},
+        # Objects of a kind that is not served may be stored.
+        "named": {("example.com", "Widget"): "widgets", ("example.com", "Relic"): ""},
     }
     assert sorted(one.ref.kind for one in cluster.requests) == [
         "ClusterRole",
         "CustomResourceDefinition",
         "Role",
     ]
+
+
+def test_no_owner_manages_kinds_of_kubernetes_or_of_this_collection() -> None:
+    named = managing_objects([], [], [], [("", "Secret"), ("apps", "Deployment"), (GROUP, "Run"), THING])
+    assert named.associated == {THING}
+    assert named.may_manage
+    assert not managing_objects([], [], [], [("", "Secret")]).may_manage
+
+
+def test_no_role_is_read_for_kinds_that_an_owner_defines() -> None:
+    role = operator_role("op", "owns")
+    cluster = MemoryCluster(crd("Own"), role)
+    owner = managing_objects([entry_of(crd("Own"))], [entry_of(role)], ["owns.example.com"])
+    cluster.requests.clear()
+    assert read_managed_kinds(cluster, {"op": owner}) == {"op": {("example.com", "Own"): "owns"}}
+    assert [one.ref.kind for one in cluster.requests] == ["CustomResourceDefinition"]
