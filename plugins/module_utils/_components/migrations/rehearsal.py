@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from ..._cluster.cluster import Cluster
 from ..._cluster.shared_reads import SharedReads
@@ -17,18 +18,6 @@ from ...migration import Phase
 from ..component_plan import Blocker, MigrationPlan
 from .migration_notes import with_irreversible_note, with_undo_notes
 from .migration_runner import MigrationRunner, migration_plan
-
-
-class RehearsedPhase(NamedTuple):
-    """The result of the migrations of one component and phase.
-
-    Attributes:
-        is_needed: whether any is needed.
-        blockers: their blockers.
-    """
-
-    is_needed: bool
-    blockers: tuple[Blocker, ...]
 
 
 class MigrationRehearsal:
@@ -63,18 +52,16 @@ class MigrationRehearsal:
         """The migrations that are needed so far."""
         return [verdict for verdict in self.verdicts if verdict.verdict == "needed"]
 
-    def rehearse(self, component: str, phase: Phase) -> RehearsedPhase:
-        """Rehearse the migrations of one component and phase."""
-        if self._runner is None:
-            return RehearsedPhase(False, ())
-        blockers: list[Blocker] = []
-        verdicts = [
-            self._rehearse(self._runner, result, blockers)
-            for turn in self._runner.ordered_groups(component, phase)
-            for result in self._runner.check_migrations(turn, self._checked)
+    def rehearse(self, component: str, phase: Phase) -> list[Mapping[str, Any]]:
+        """Rehearse the migrations of one component and phase: whether each writes, and its blockers."""
+        runner = self._runner
+        if runner is None:
+            return []
+        return [
+            self._rehearse(runner, result)
+            for turn in runner.ordered_groups(component, phase)
+            for result in runner.check_migrations(turn, self._checked)
         ]
-        self.verdicts += verdicts
-        return RehearsedPhase(any(one.verdict == "needed" for one in verdicts), tuple(blockers))
 
     def verdicts_with_history(self, cluster: Cluster) -> tuple[MigrationPlan, ...]:
         """The verdicts; those of needed migrations with data from the records of runs.
@@ -84,9 +71,7 @@ class MigrationRehearsal:
         """
         return tuple(with_undo_notes(self.verdicts, read_runs(cluster)) if self.needed else self.verdicts)
 
-    def _rehearse(
-        self, runner: MigrationRunner, result: CheckResult, blockers: list[Blocker]
-    ) -> MigrationPlan:
+    def _rehearse(self, runner: MigrationRunner, result: CheckResult) -> Mapping[str, Any]:
         verdict = migration_plan(result)
         problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal else []
         # Taken at once, as a cancelled deployment would end every later rehearsal.
@@ -99,5 +84,10 @@ class MigrationRehearsal:
                 verdict.with_writes(self._changes.take()), runner.migration(verdict.id)
             )
         problems += [f"the deployment would be cancelled by {reason}" for reason in reasons]
-        blockers += [Blocker(result.component, problem) for problem in problems]
-        return verdict
+        self.verdicts.append(verdict)
+        return {
+            "id": verdict.id,
+            "phase": verdict.phase,
+            "wrote": verdict.verdict == "needed",
+            "blockers": [Blocker(result.component, problem) for problem in problems],
+        }
