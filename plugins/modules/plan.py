@@ -550,8 +550,15 @@ plan:
           sample: 1
         notes:
           description:
-            - Notes, if it is needed. What it would write that cannot be undone, and when and by whom it was
-              undone.
+            - Notes. If it is needed, what it would write that cannot be undone, and when and by whom it was
+              undone. If its verdict is provisional, on which components and objects it depends.
+          type: list
+          elements: str
+          sample: []
+        depends_on:
+          description:
+            - Components of the same wave that use an object that the check has read. They are deployed side
+              by side, so the verdict is provisional. The run accepts V(needed) and V(not_needed).
           type: list
           elements: str
           sample: []

@@ -53,6 +53,7 @@ class MigrationPlan:
         slow: whether it has nothing to do and its check still took long.
         requests: the number of its check's calls to the cluster, including cached ones.
         notes: messages for the user, each a sentence.
+        depends_on: components of the same wave that may change its verdict, so that it is provisional.
     """
 
     id: str
@@ -65,6 +66,7 @@ class MigrationPlan:
     slow: bool = False
     requests: int = 0
     notes: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
 
     def with_writes(self, writes: tuple[ObjectChange, ...]) -> MigrationPlan:
         """The same with the writes of its rehearsal."""
@@ -83,6 +85,7 @@ class MigrationPlan:
             "requests": self.requests,
             "writes": [write.as_result() for write in self.writes],
             "notes": list(self.notes),
+            "depends_on": list(self.depends_on),
         }
 
 

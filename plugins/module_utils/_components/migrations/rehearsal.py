@@ -16,8 +16,9 @@ from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._runs.records.runs import read_runs
 from ...migration import Phase
 from ..component_plan import Blocker, MigrationPlan
-from .migration_notes import with_irreversible_note, with_undo_notes
+from .migration_notes import with_irreversible_note, with_neighbours, with_undo_notes
 from .migration_runner import MigrationRunner, migration_plan
+from .neighbours import RecordedReads, Writes, neighbours_of, unequal_writes
 
 
 class MigrationRehearsal:
@@ -44,7 +45,7 @@ class MigrationRehearsal:
         self._runner = runner
         self._changes = changes
         # A rehearsed migration reads for itself: it may meet a conflict, and must then see the present state.
-        self._checked = overlay.reading_from(SharedReads(cluster))
+        self._checked = RecordedReads(overlay.reading_from(SharedReads(cluster)))
         self.verdicts: list[MigrationPlan] = []
 
     @property
@@ -62,6 +63,21 @@ class MigrationRehearsal:
             for turn in runner.ordered_groups(component, phase)
             for result in runner.check_migrations(turn, self._checked)
         ]
+
+    def compare_neighbours(self, applied: Writes) -> list[Blocker]:
+        """Name the components of a wave on which its verdicts depend; returns a blocker for unequal writes.
+
+        Args:
+            applied: the changes of the objects of each of its components.
+        """
+        own = [one for one in self.verdicts if one.component in applied]
+        written: Writes = {
+            name: [write for one in own if one.component == name for write in one.writes] + [*changes]
+            for name, changes in applied.items()
+        }
+        found = neighbours_of(own, self._checked.reads, written)
+        self.verdicts = [with_neighbours(one, found.get(one.id, {})) for one in self.verdicts]
+        return list(unequal_writes(written))
 
     def verdicts_with_history(self, cluster: Cluster) -> tuple[MigrationPlan, ...]:
         """The verdicts; those of needed migrations with data from the records of runs.

@@ -146,7 +146,10 @@ class WaveRehearsal:
             member.apply_rest()
         self._missed.update(*map(_refused_kinds, members))
         changes = self._changes_by_component(members)
-        return [self._end(one, (*changes.get(one.name, ()), *one.unverified)) for one in members]
+        ended = [self._end(one, (*changes.get(one.name, ()), *one.unverified)) for one in members]
+        written = {one.plan.name: one.plan.changes for one in ended}
+        blockers = self._migrations.compare_neighbours(written) if len(ended) > 1 else []
+        return [*ended[:-1], replace(ended[-1], blockers=(*ended[-1].blockers, *blockers))]
 
     def _start(self, component: DesiredComponent) -> _Member:
         context, work = self._context, RehearsedWork(self._context.work, component)
