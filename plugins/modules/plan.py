@@ -529,7 +529,7 @@ plan:
           type: str
           sample: pre
         verdict:
-          description: V(needed), V(not_needed) or V(blocked).
+          description: V(needed), V(not_needed), V(blocked), or V(unverified) instead of V(blocked).
           type: str
           sample: needed
         evidence:
@@ -555,6 +555,11 @@ plan:
           type: list
           elements: str
           sample: []
+        unverified:
+          description:
+            - An object whose status the check has read, although the run changes it before. Its state then is
+              unknown. So the verdict does not block the plan, and the run accepts another one.
+          type: str
         depends_on:
           description:
             - Components of the same wave that use an object that the check has read. They are deployed side

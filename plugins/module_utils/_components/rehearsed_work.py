@@ -66,7 +66,7 @@ class RehearsedWork(ComponentWork):
             for change in changes:
                 findings += unexplained(change.ref, change.fields or ("",), findings)
             action = action if changes else "unchanged"
-        if action == "unchanged" and self.has_migrated:
+        if action == "unchanged" and any(one["may_write"] for one in self.migrations):
             action = "migrate"
         return ComponentPlan(
             name=component.name,

@@ -19,7 +19,7 @@ from .results import NOT_NEEDED
 LONGEST_EVIDENCE = 1000
 """Characters of an evidence that are recorded and compared, so that the size of records is bounded."""
 PROVISIONAL = "provisional"
-"""The predicted verdict of a migration that a component of the same wave may make needed, or not needed."""
+"""The predicted verdict of a migration whose verdict may differ in the run."""
 _UNPLANNED: Mapping[str, str] = {"verdict": "", "evidence": ""}
 
 
@@ -27,7 +27,7 @@ def predicted_verdicts(migrations: Iterable[Mapping[str, Any]]) -> dict[str, dic
     """The predictions that a run must meet, from a plan's result."""
     return {
         one["id"]: {
-            "verdict": PROVISIONAL if one.get("depends_on") else one["verdict"],
+            "verdict": PROVISIONAL if one.get("depends_on") or one.get("unverified") else one["verdict"],
             "evidence": one["evidence"][:LONGEST_EVIDENCE],
         }
         for one in migrations

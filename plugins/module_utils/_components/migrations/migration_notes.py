@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..._cluster.cluster import Object, Ref
+from ..._migrations.results import BLOCKED
 from ..._runs.records.undone_migrations import last_undo_note
 from ..._text import one_line
 from ...migration import Migration
-from ..component_plan import MigrationPlan
+from ..component_plan import UNVERIFIED, MigrationPlan
 
 
 def with_irreversible_note(plan: MigrationPlan, migration: type[Migration]) -> MigrationPlan:
@@ -33,6 +34,15 @@ def with_neighbours(plan: MigrationPlan, neighbours: Mapping[str, Ref]) -> Migra
     objects = ", ".join(f"{name} ({ref})" for name, ref in sorted(neighbours.items()))
     note = f"provisional, as it depends on what is deployed side by side and uses the same object: {objects}"
     return replace(plan, depends_on=tuple(sorted(neighbours)), notes=(*plan.notes, note))
+
+
+def with_unverified(plan: MigrationPlan, ref: Ref | None) -> MigrationPlan:
+    """The same plan, unverified if its check read the status of an object that the run changes before."""
+    if ref is None:
+        return plan
+    note = f"unverified: its check reads the status of {ref}, which the run changes before"
+    verdict = UNVERIFIED if plan.verdict == BLOCKED else plan.verdict
+    return replace(plan, verdict=verdict, unverified=str(ref), notes=(*plan.notes, note))
 
 
 def with_undo_notes(plans: Iterable[MigrationPlan], runs: Sequence[Object]) -> list[MigrationPlan]:

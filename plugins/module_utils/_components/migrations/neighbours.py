@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
-from ..._cluster.cluster import Cluster, Event, Ref, group_of, manager_of
+from ..._cluster.cluster import Cluster, Event, Object, Page, Ref, group_of, manager_of, ref_of
 from ..._cluster.object_selectors import label_matcher
 from ..._cluster.wrapper import Call, ClusterWrapper, T
 from ..._objects.apply.change import ObjectChange
@@ -40,22 +42,63 @@ class Read(NamedTuple):
         return obj is not None and label_matcher(self.labels)(obj)
 
 
+class _WithStatus(dict[str, Any]):
+    """An object whose status is not that of the run; calls ``note`` if it is read."""
+
+    note: Callable[[], object]
+
+    def __getitem__(self, key: str) -> Any:
+        self._note(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self._note(key)
+        return super().get(key, default)
+
+    def _note(self, key: str) -> None:
+        if key == "status":
+            self.note()
+
+
 class RecordedReads(ClusterWrapper):
     """Another cluster that records what each field manager reads.
 
+    Args:
+        inner: the other cluster, an overlay.
+        is_written: whether the rehearsal has written an object, so that its status will change in the run.
+
     Attributes:
         reads: by field manager.
+        unverified: an object whose status each field manager has read, although it will change.
     """
 
-    def __init__(self, inner: Cluster) -> None:
+    def __init__(self, inner: Cluster, is_written: Callable[[Ref], bool]) -> None:
         super().__init__(inner)
         self.reads: defaultdict[str, set[Read]] = defaultdict(set)
+        self.unverified: dict[str, Ref] = {}
+        self._is_written = is_written
         self._manager = ""
 
     def with_field_manager(self, name: str) -> Self:
         other = super().with_field_manager(name)
         other._manager = name
         return other
+
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        found = super().get(api_version, kind, name, namespace)
+        return self._observed(found) if found else None
+
+    def list(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Page:
+        page = super().list(api_version, kind, namespace, **how)
+        return replace(page, items=[self._observed(item) for item in page.items])
+
+    def _observed(self, obj: Object) -> Object:
+        ref = ref_of(obj)
+        if not self._is_written(ref):
+            return obj
+        observed = _WithStatus(obj)
+        observed.note = partial(self.unverified.setdefault, self._manager, ref)
+        return observed
 
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
         if call.verb in ("get", "list"):

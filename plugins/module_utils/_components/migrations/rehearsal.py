@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._cluster.cluster import Cluster
+from ..._cluster.cluster import Cluster, manager_of
 from ..._cluster.shared_reads import SharedReads
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.results import CheckResult
 from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._runs.records.runs import read_runs
 from ...migration import Phase
-from ..component_plan import Blocker, MigrationPlan
-from .migration_notes import with_irreversible_note, with_neighbours, with_undo_notes
+from ..component_plan import UNVERIFIED, Blocker, MigrationPlan
+from .migration_notes import with_irreversible_note, with_neighbours, with_undo_notes, with_unverified
 from .migration_runner import MigrationRunner, migration_plan
 from .neighbours import RecordedReads, Writes, neighbours_of, unequal_writes
 
@@ -45,7 +45,7 @@ class MigrationRehearsal:
         self._runner = runner
         self._changes = changes
         # A rehearsed migration reads for itself: it may meet a conflict, and must then see the present state.
-        self._checked = RecordedReads(overlay.reading_from(SharedReads(cluster)))
+        self._checked = RecordedReads(overlay.reading_from(SharedReads(cluster)), changes.include)
         self.verdicts: list[MigrationPlan] = []
 
     @property
@@ -88,8 +88,9 @@ class MigrationRehearsal:
         return tuple(with_undo_notes(self.verdicts, read_runs(cluster)) if self.needed else self.verdicts)
 
     def _rehearse(self, runner: MigrationRunner, result: CheckResult) -> Mapping[str, Any]:
-        verdict = migration_plan(result)
-        problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal else []
+        unverified = self._checked.unverified.get(manager_of(result.id))
+        verdict = with_unverified(migration_plan(result), unverified)
+        problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal and not unverified else []
         # Taken at once, as a cancelled deployment would end every later rehearsal.
         reasons = runner.take_cancel_reasons()
         if verdict.verdict == "needed" and not problems and not reasons:
@@ -105,5 +106,6 @@ class MigrationRehearsal:
             "id": verdict.id,
             "phase": verdict.phase,
             "wrote": verdict.verdict == "needed",
+            "may_write": verdict.verdict in ("needed", UNVERIFIED),
             "blockers": [Blocker(result.component, problem) for problem in problems],
         }

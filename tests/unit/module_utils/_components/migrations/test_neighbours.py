@@ -102,7 +102,7 @@ def test_unequal_writes_of_one_field_name_both_components(
 
 
 def test_reads_are_recorded_for_each_field_manager() -> None:
-    recorded = RecordedReads(healthy_cluster())
+    recorded = RecordedReads(healthy_cluster(), lambda _ref: False)
     one, other = recorded.with_field_manager("one"), recorded.with_field_manager("other")
     one.get("v1", "ConfigMap", "shared", "default")
     other.list("v1", "ConfigMap", "default", label_selector="app=shop")
