@@ -68,6 +68,8 @@ class RehearsedWork(ComponentWork):
             action = action if changes else "unchanged"
         if action == "unchanged" and any(one["may_write"] for one in self.migrations):
             action = "migrate"
+        # The component list may have other data of the component than at its deployment.
+        relisted = self.before and with_list_entry(self.before, component.namespace, component.listed)
         return ComponentPlan(
             name=component.name,
             namespace=component.namespace,
@@ -81,7 +83,7 @@ class RehearsedWork(ComponentWork):
             component_version=component.listed.component_version,
             findings=tuple(findings),
             observed_entries=self._observed_entries() if action == "unchanged" else (),
-            listed=component.listed if action == "unchanged" and self._is_relisted() else None,
+            listed=component.listed if action == "unchanged" and relisted != self.before else None,
         )
 
     def _observed_entries(self) -> tuple[InventoryEntry, ...]:
@@ -93,13 +95,6 @@ class RehearsedWork(ComponentWork):
             if ref in entries and ref in live
         ]
         return tuple(entry for entry in now if entry != entries[entry.ref])
-
-    def _is_relisted(self) -> bool:
-        """Whether the component list has other data of the component than at its deployment."""
-        before, component = self.before, self.component
-        if before is None:
-            return False
-        return with_list_entry(before, component.namespace, component.listed) != before
 
 
 def refusal_blocker(component: str, refusal: Refusal) -> Blocker:

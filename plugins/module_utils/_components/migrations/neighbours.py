@@ -48,16 +48,15 @@ class _WithStatus(dict[str, Any]):
     note: Callable[[], object]
 
     def __getitem__(self, key: str) -> Any:
-        self._note(key)
+        if key == "status":
+            self.note()
         return super().__getitem__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        self._note(key)
-        return super().get(key, default)
-
-    def _note(self, key: str) -> None:
-        if key == "status":
-            self.note()
+        try:
+            return self[key]
+        except KeyError:
+            return default
 
 
 class RecordedReads(ClusterWrapper):
