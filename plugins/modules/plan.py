@@ -529,7 +529,7 @@ plan:
           type: str
           sample: pre
         verdict:
-          description: V(needed), V(not_needed) or V(blocked).
+          description: V(needed), V(not_needed), V(blocked), or V(unverified) instead of V(blocked).
           type: str
           sample: needed
         evidence:
@@ -550,8 +550,20 @@ plan:
           sample: 1
         notes:
           description:
-            - Notes, if it is needed. What it would write that cannot be undone, and when and by whom it was
-              undone.
+            - Notes. If it is needed, what it would write that cannot be undone, and when and by whom it was
+              undone. If its verdict is provisional, on which components and objects it depends.
+          type: list
+          elements: str
+          sample: []
+        unverified:
+          description:
+            - An object whose status the check has read, although the run changes it before. Its state then is
+              unknown. So the verdict does not block the plan, and the run accepts another one.
+          type: str
+        depends_on:
+          description:
+            - Components of the same wave that use an object that the check has read. They are deployed side
+              by side, so the verdict is provisional. The run accepts V(needed) and V(not_needed).
           type: list
           elements: str
           sample: []

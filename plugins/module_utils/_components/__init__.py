@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The lifecycle of one component, for a release or for a module.
 
-Other packages import: `component_rehearsal` (what would change), `component_run`, `component_removal`.
+Other packages import: `rehearsed_work` (what would change), `component_run`, `component_removal`.
 """

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from .._cluster.cluster import Cluster
+from .._cluster.cluster import Cluster, Object, Ref
 from .._cluster.kinds import Kind
-from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import COMPONENT, Inventory
 from .._objects.ownership.autoscaling import Target
 from .._objects.ownership.policy import Policy
 from .._progress import Progress
 from ..migration import Phase
+
+if TYPE_CHECKING:
+    from .._objects.health.watcher import Watcher
 
 
 class PhaseMigrations(Protocol):
@@ -34,11 +36,13 @@ class KnownState:
         inventories: of all earlier deployments, by owner.
         autoscaled: the targets of autoscalers of the cluster and of what is deployed.
         is_recorded: whether the cluster stores our records, so that inventories can be written.
+        live: the metadata of the objects in the inventories; empty if the work reads it itself.
     """
 
     inventories: Mapping[str, Inventory]
     autoscaled: frozenset[Target] = frozenset()
     is_recorded: bool = True
+    live: Mapping[Ref, Object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,19 +71,35 @@ class ContentSource(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ComponentContext:
-    """The shared means of the work on components.
+class WorkContext:
+    """The shared means of the work on components, of a run or of a rehearsal.
 
     Attributes:
-        cluster: the live one.
+        cluster: the live one, or the overlay of a rehearsal.
         policy: what the user allows.
         migrate: runs the migrations of one component and phase.
+        known: the cluster's records.
+        out_of_grace: whether the time for running work after a cancellation has ended.
+        is_rehearsal: whether nothing is stored: the work goes on after refusals, to find all of them.
+    """
+
+    cluster: Cluster
+    policy: Policy
+    migrate: PhaseMigrations
+    known: KnownState
+    out_of_grace: Callable[[], bool] = lambda: False
+    is_rehearsal: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComponentContext(WorkContext):
+    """The shared means of the work on the components of a run.
+
+    Attributes:
         progress: receives the progress.
         cancelled: whether a person has asked to stop.
-        out_of_grace: whether the time for running work after a cancellation has ended.
         timeout: seconds a component may take to become healthy, if it has no timeout itself.
         watcher: shared by all waits for components.
-        known: the cluster's records.
         source: the source of the content.
         additions: the additions of this run.
         selection: which objects of each component are read and applied, see :mod:`~.selection`; all, if
@@ -90,15 +110,10 @@ class ComponentContext:
             run.
     """
 
-    cluster: Cluster
-    policy: Policy
-    migrate: PhaseMigrations
     progress: Progress
     cancelled: Callable[[], bool]
-    out_of_grace: Callable[[], bool]
     timeout: float
     watcher: Watcher
-    known: KnownState
     source: ContentSource
     additions: RunAdditions = RunAdditions()
     selection: Mapping[str, str] = field(default_factory=dict)

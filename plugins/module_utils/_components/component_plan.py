@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .._objects.ownership.findings import Finding
     from .component_inventory import DeployedAs
 
+UNVERIFIED = "unverified"
+"""The verdict of a check that is blocked by a state that the run changes before."""
+
 
 @dataclass(frozen=True)
 class Blocker:
@@ -46,13 +49,15 @@ class MigrationPlan:
         id: e.g. ``logging/grow-loki-volume``.
         component: the component it belongs to, or ``global``.
         phase: ``pre`` or ``post``.
-        verdict: ``needed``, ``not_needed`` or ``blocked``.
+        verdict: ``needed``, ``not_needed`` or ``blocked``; or ``unverified`` instead of the last.
         evidence: the facts in the cluster that led to it.
         seconds: how long its check took.
         writes: its predicted writes.
         slow: whether it has nothing to do and its check still took long.
         requests: the number of its check's calls to the cluster, including cached ones.
         notes: messages for the user, each a sentence.
+        depends_on: components of the same wave that may change its verdict, so that it is provisional.
+        unverified: an object whose status its check has read and the run changes before; mostly empty.
     """
 
     id: str
@@ -65,6 +70,8 @@ class MigrationPlan:
     slow: bool = False
     requests: int = 0
     notes: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    unverified: str = ""
 
     def with_writes(self, writes: tuple[ObjectChange, ...]) -> MigrationPlan:
         """The same with the writes of its rehearsal."""
@@ -83,6 +90,8 @@ class MigrationPlan:
             "requests": self.requests,
             "writes": [write.as_result() for write in self.writes],
             "notes": list(self.notes),
+            "depends_on": list(self.depends_on),
+            "unverified": self.unverified,
         }
 
 

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from .._cluster.cluster import Object, Pages, Ref, ref_of
 from .._cluster.errors import ClusterError
 from .._cluster.kinds import NAMESPACE_KIND, is_of_kind
 from .._cluster.timestamp import interval_until_now
 from .._errors import MOST_REASONS, LifecycleError
-from .._objects.apply.apply_object import AppliedObject, KnownObjects
-from .._objects.apply.apply_set import CRD, ApplyResult, WaitCallbacks, apply_objects
+from .._objects.apply.apply_object import AppliedObject
+from .._objects.apply.apply_set import CRD, WaitCallbacks
 from .._objects.apply.last_check import late_refusals
 from .._objects.apply.refusals import is_immutable, recreation_advice
 from .._objects.health.diagnosis import diagnose, diagnose_from
@@ -36,14 +36,13 @@ from .._objects.inventory.finished_job_entries import with_finished
 from .._objects.inventory.inventory import (
     COMPONENT,
     Inventory,
+    entries_of,
     refreshed_inventory,
-    remembered_by,
     with_recreated,
 )
 from .._objects.inventory.inventory_entry import entry_of
 from .._objects.inventory.live_objects import read_live, scope_of
 from .._objects.inventory.namespace_creators import with_namespace_creators
-from .._objects.inventory.new_findings import new_findings
 from .._progress import Step
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import write_inventory
@@ -51,9 +50,10 @@ from .._runs.wait_progress import WaitProgress
 from ..migration import Phase
 from .component_context import ComponentContext
 from .component_inventory import completed_inventory, intended_inventory
+from .component_work import ComponentWork
 from .desired_component import DesiredComponent, complete_provided, with_objects
 from .provided_kinds import awaited_kinds, describe_awaited, unserved_error
-from .selection import ALL, MOVED, selected_objects
+from .selection import ALL, MOVED
 
 Answer = TypeVar("Answer")
 REPORT_SECONDS = 1.0
@@ -68,19 +68,15 @@ class _Stopped(Exception):
         self.state = state
 
 
-class ComponentWork:
-    """The work on one component; every phase is measured, regardless of its outcome."""
+class ComponentRun(ComponentWork):
+    """The work on one component in a run; every phase is measured, regardless of its outcome."""
 
     def __init__(self, place: ComponentContext, component: DesiredComponent) -> None:
-        self._place = place
-        self._component = component
+        super().__init__(place, component)
+        self._place: ComponentContext = place
         self._phases: dict[str, float] = {}
-        self._migrations: list[Mapping[str, Any]] = []
-        self._warnings: list[str] = list(component.warnings)
-        self._applied = ApplyResult((), ())
-        self._known = remembered_by(component.name, place.known.inventories)
-        self._objects = component.objects
-        self._left_alone: list[tuple[str, Ref]] = []
+        self._health_warnings: list[str] = []
+        self._live: Mapping[Ref, Object] = {}
         self._pages: Pages = {}
         self._inventory: Inventory | None = None
         self._answered: list[AppliedObject] = []
@@ -94,11 +90,11 @@ class ComponentWork:
         started = time.monotonic()
         state, error = SUCCEEDED, ""
         try:
-            self._measured("pre", lambda: self._migrate(Phase.PRE))
+            self._measured("pre", lambda: self.migrate(Phase.PRE))
             self._deadline = time.monotonic() + self._patience()
-            self._measured("apply", self._apply)
+            self._measured("apply", self._apply_selected)
             self._measured("wait", self._wait)
-            self._measured("post", lambda: self._migrate(Phase.POST))
+            self._measured("post", lambda: self.migrate(Phase.POST))
             self._complete()
         except _Stopped as stopped:
             state, error = stopped.state, str(stopped)
@@ -107,10 +103,10 @@ class ComponentWork:
         if state != SUCCEEDED:
             self._keep_begun()
         seconds = time.monotonic() - started
-        self._place.progress(self._component.name, state, error or f"in {seconds:.1f} s{self._place.count()}")
-        happened = [self._happened(one) for one in self._applied.applied]
+        self._place.progress(self.component.name, state, error or f"in {seconds:.1f} s{self._place.count()}")
+        happened = [self._happened(one) for one in self.applied.applied]
         return ComponentOutcome(
-            name=self._component.name,
+            name=self.component.name,
             state=state,
             error=error,
             seconds=seconds,
@@ -119,12 +115,12 @@ class ComponentWork:
             created=happened.count("created"),
             changed=happened.count("changed"),
             replaced=happened.count("replaced"),
-            objects=len(self._component.refs),
-            migrations=tuple(self._migrations),
-            warnings=tuple(self._warnings),
-            wide=tuple(ref.name for ref in self._applied.wide),
-            component_version=self._component.listed.component_version,
-            findings=tuple(new_findings(self._applied.findings, self._known)),
+            objects=len(self.component.refs),
+            migrations=tuple(self.migrations),
+            warnings=(*self.warnings, *self._health_warnings),
+            wide=tuple(ref.name for ref in self.applied.wide),
+            component_version=self.component.listed.component_version,
+            findings=tuple(self.findings),
             watched=self._watched,
         )
 
@@ -135,9 +131,10 @@ class ComponentWork:
         finally:
             self._phases[phase] = time.monotonic() - started
 
-    def _migrate(self, phase: Phase) -> None:
-        outcomes = self._place.migrate(self._component.name, phase)
-        self._migrations += outcomes
+    def migrate(self, phase: Phase) -> None:
+        known = len(self.migrations)
+        super().migrate(phase)
+        outcomes = self.migrations[known:]
         fatal = [
             f"migration {one['id']}: {one['error'] or one['evidence']}"
             for one in outcomes
@@ -152,45 +149,25 @@ class ComponentWork:
         if phase == Phase.PRE and self._place.cancelled():
             raise _Stopped(CANCELLED, "the run was cancelled before anything was applied")
 
-    def _apply(self) -> None:
-        place, component = self._place, self._component
-        before = place.known.inventories.get(component.name)
-        selection = place.selection.get(component.name, ALL)
-        # After a write of a migration all objects are compared, like in the plan.
-        if (
-            before
-            and before.digest
-            and selection != ALL
-            and not any(one["wrote"] for one in self._migrations)
-        ):
-            self._select(before, selection)
+    def _apply_selected(self) -> None:
+        place = self._place
+        self.select(place.selection.get(self.component.name, ALL))
         self._report_applied()
         self._rehearse()
         self._record_intent()
-        waits = WaitCallbacks(self._until_gone, self._until_served, self._until_provided)
-        self._applied = apply_objects(
-            place.cluster,
-            self._objects,
-            place.policy,
-            waits,
-            known=KnownObjects(self._known, place.known.autoscaled, by_uid=True),
-            cancelled=place.out_of_grace,
-            answered=self._note_answer,
-            may_repeat=lambda: time.monotonic() < self._deadline and not place.out_of_grace(),
-        )
+        self.apply(self.objects)
         self._keep_begun()
-        self._warnings += self._applied.warnings
-        if self._applied.refused:
-            shown = self._applied.refused[:MOST_REASONS]
-            immutable = [refusal.ref for refusal in self._applied.refused if is_immutable(refusal.error)]
+        if self.applied.refused:
+            shown = self.applied.refused[:MOST_REASONS]
+            immutable = [refusal.ref for refusal in self.applied.refused if is_immutable(refusal.error)]
             advice = recreation_advice(immutable, place.policy.replace_immutable) if immutable else ""
             reasons = "; ".join(str(refusal.error) for refusal in shown)
             raise _Stopped(FAILED, ". ".join(filter(None, (reasons, advice))))
-        if self._applied.untried:
+        if self.applied.untried:
             raise _Stopped(
                 CANCELLED,
-                f"the run was cancelled, and its grace was used up: {len(self._applied.untried)} of"
-                f" {len(self._objects)} objects are not applied, such as {self._applied.untried[0]}",
+                f"the run was cancelled, and its grace was used up: {len(self.applied.untried)} of"
+                f" {len(self.objects)} objects are not applied, such as {self.applied.untried[0]}",
             )
 
     def _note_answer(self, answer: AppliedObject) -> None:
@@ -201,10 +178,10 @@ class ComponentWork:
 
     def _report_applied(self) -> None:
         self._reported_at = time.monotonic()
-        total = len(self._objects)
+        total = len(self.objects)
         step = replace(self._step(), done=len(self._answered), total=total)
         objects = "1 object" if total == 1 else f"{total} objects"
-        self._place.progress(self._component.name, "applying", objects, step)
+        self._place.progress(self.component.name, "applying", objects, step)
 
     def _step(self, reason: str = "") -> Step:
         """The data of a step that counts against the timeout of the component."""
@@ -213,14 +190,13 @@ class ComponentWork:
 
     def _record_intent(self) -> None:
         """Record existing and new objects, so that none is lost if the run is interrupted."""
-        place, component = self._place, self._component
-        before = place.known.inventories.get(component.name)
+        place, component, before = self._place, self.component, self.before
         stays = before is not None and place.selection.get(component.name, ALL) == MOVED
         intent = intended_inventory(
             before or Inventory(component.name, owner_kind=place.owner_kind),
             component.namespace,
             component.listed,
-            self._objects if stays else component.objects,
+            self.objects if stays else component.objects,
             whole=not stays,
         )
         if place.known.is_recorded:
@@ -228,17 +204,22 @@ class ComponentWork:
             write_inventory(place.cluster, intent)
         self._inventory = intent
 
-    def _select(self, inventory: Inventory, selection: str) -> None:
-        """Apply only the plan's selection; only wait for all other objects that have a health."""
-        component, place = self._component, self._place
-        live, self._pages = read_live(place.cluster, [inventory], _has_health)
-        self._objects = selected_objects(
-            place.cluster, selection, component.objects, inventory, live, place.policy
-        )
-        left = component.refs.intersection(live).difference(map(ref_of, self._objects))
-        self._left_alone = [
+    def _read_live(self, inventory: Inventory) -> Mapping[Ref, Object]:
+        self._live, self._pages = read_live(self._place.cluster, [inventory], _has_health)
+        return self._live
+
+    def _waits(self) -> WaitCallbacks:
+        return WaitCallbacks(self._until_gone, self._until_served, self._until_provided)
+
+    def _may_repeat(self) -> bool:
+        return time.monotonic() < self._deadline and not self._place.out_of_grace()
+
+    def _left_alone(self) -> list[tuple[str, Ref]]:
+        """The objects that are not applied and may have a health, of a component that is applied in part."""
+        left = self.component.refs.intersection(self._live).difference(map(ref_of, self.objects))
+        return [
             (entry.api_version, entry.ref)
-            for entry in inventory.entries
+            for entry in entries_of(self.before).values()
             if entry.ref in left and not (entry.dropped or entry.finished)
         ]
 
@@ -248,7 +229,7 @@ class ComponentWork:
         if not (self._place.additions.kinds or places):
             return
 
-        refusals = late_refusals(self._place.cluster, self._objects, self._place.additions.kinds, places)
+        refusals = late_refusals(self._place.cluster, self.objects, self._place.additions.kinds, places)
         if refusals:
             told = "; ".join(str(error) for error in refusals[:MOST_REASONS])
             raise _Stopped(FAILED, f"{told} (asked beforehand: nothing of the component was written)")
@@ -258,8 +239,8 @@ class ComponentWork:
 
         A namespace of the component itself does not exist yet.
         """
-        refs = self._component.refs
-        known = {ref.namespace for ref in self._known} | {
+        refs = self.component.refs
+        known = {ref.namespace for ref in self.known} | {
             ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND)
         }
         return (self._place.additions.namespaces & {ref.namespace for ref in refs}) - known
@@ -283,7 +264,7 @@ class ComponentWork:
 
     def _report_recreation(self, one: UnhealthyObject) -> None:
         reason = f"to recreate {one.ref}: {one.health.message or one.health.reason}"
-        self._place.progress(self._component.name, "waiting", reason, self._step(reason))
+        self._place.progress(self.component.name, "waiting", reason, self._step(reason))
 
     def _until_served(self, crds: Sequence[Object]) -> None:
         result = wait_until_established(
@@ -296,7 +277,7 @@ class ComponentWork:
 
     def _until_provided(self, rank: Sequence[Object]) -> Sequence[Object]:
         """Wait for the kinds that components install; returns the objects, completed for the served kinds."""
-        place, component = self._place, self._component
+        place, component = self._place, self.component
         awaited = awaited_kinds(rank, place.providers, place.cluster.resource)
         if awaited:
             reason = f"for {describe_awaited(awaited)}"
@@ -312,19 +293,19 @@ class ComponentWork:
         complete = partial(complete_provided, namespace=component.namespace, groups=place.providers)
         served = scope_of(place.cluster)
         if (completed := complete(rank, namespaced=served)) != rank:
-            self._component = with_objects(component, complete(component.objects, namespaced=served))
-            self._objects = complete(self._objects, namespaced=served)
+            self.component = with_objects(component, complete(component.objects, namespaced=served))
+            self.objects = complete(self.objects, namespaced=served)
             self._record_intent()
         return completed
 
     def _wait(self) -> None:
         # The wait for definitions was before their objects were applied.
         place = self._place
-        applied = [one for one in self._applied.applied if one.ref.kind != CRD]
-        left_alone = [one for one in self._left_alone if one[1].kind != CRD]
+        applied = [one for one in self.applied.applied if one.ref.kind != CRD]
+        left_alone = [one for one in self._left_alone() if one[1].kind != CRD]
         report = WaitProgress(
             place.progress,
-            self._component.name,
+            self.component.name,
             "waiting",
             limit=self._patience(),
             deadline=self._deadline,
@@ -344,9 +325,9 @@ class ComponentWork:
         )
         self._healthy = frozenset(one.ref for one in applied) - {one.ref for one in result.unhealthy}
         self._seen = result.seen
-        self._watched = result.watched and len(applied) == len(self._applied.applied)
+        self._watched = result.watched and len(applied) == len(self.applied.applied)
         if result.is_healthy:
-            self._warnings += self._health_warnings()
+            self._health_warnings = self._read_health_warnings()
             return
         if result.ended == "cancelled":
             raise _Stopped(
@@ -358,7 +339,7 @@ class ComponentWork:
         trouble = [result.trouble] if result.trouble else []
         raise _Stopped(FAILED, why + "; ".join(reasons + trouble))
 
-    def _health_warnings(self) -> list[str]:
+    def _read_health_warnings(self) -> list[str]:
         """What is wrong with objects that are healthy all the same."""
         if self._place.owner_kind != COMPONENT:
             return []
@@ -366,14 +347,14 @@ class ComponentWork:
         return [f"{ref}: {warning}" for ref, warning in found if warning]
 
     def _patience(self) -> float:
-        return self._component.timeout or self._place.timeout
+        return self.component.timeout or self._place.timeout
 
     def _keep_begun(self) -> None:
         """Record the recreated objects and the finished Jobs of a component that is not complete."""
         if self._inventory is None:
             return
         made = with_recreated(self._inventory, {one.ref: one.object for one in self._answered})
-        healthy = [obj for obj in self._objects if ref_of(obj) in self._healthy]
+        healthy = [obj for obj in self.objects if ref_of(obj) in self._healthy]
         self._keep(with_finished(made, healthy))
 
     def _keep(self, inventory: Inventory) -> None:
@@ -391,28 +372,28 @@ class ComponentWork:
         """
         if not self._place.known.is_recorded or self._inventory is None:
             return
-        live = {one.ref: one.object for one in self._applied.applied}
+        live = {one.ref: one.object for one in self.applied.applied}
         deployed = replace(
-            self._component.listed,
+            self.component.listed,
             version=self._place.source.version,
             release=self._place.source.fingerprint,
-            source=self._component.source,
+            source=self.component.source,
         )
         inventory = completed_inventory(
             self._inventory,
             live,
             # It is not complete before its definitions are narrowed to the release's: see crd_narrowing.py.
-            digest="" if self._applied.wide else self._component.digest,
+            digest="" if self.applied.wide else self.component.digest,
             deployed=deployed,
-            held=self._applied.foreign_fields,
+            held=self.applied.foreign_fields,
         )
         inventory = refreshed_inventory(inventory, self._seen, self._place.policy.interactive_managers)
-        write_inventory(self._place.cluster, with_finished(inventory, self._objects))
+        write_inventory(self._place.cluster, with_finished(inventory, self.objects))
 
     def _happened(self, answer: AppliedObject) -> str:
         if answer.replaced:
             return "replaced"
-        known, now = self._known.get(answer.ref), entry_of(answer.object)
+        known, now = self.known.get(answer.ref), entry_of(answer.object)
         if known is not None and (known.uid, known.own) == (now.uid, now.own):
             return "nothing"
         same = known is not None and known.uid == now.uid

@@ -73,25 +73,23 @@ def selected_objects(
     cluster: Cluster,
     selection: str,
     objects: Sequence[Object],
-    inventory: Inventory | None,
+    inventory: Inventory,
     live: Mapping[Ref, Object],
     policy: Policy,
 ) -> Sequence[Object]:
-    """The objects of a component to check and apply.
+    """The objects to check and apply of a component that is not applied as a whole.
 
     Args:
         cluster: live or an overlay.
-        selection: which objects.
+        selection: ``CHANGED`` or ``MOVED``.
         objects: all wanted objects.
-        inventory: of the deployment. Without one, or with one that is not complete, all are selected.
+        inventory: of the complete deployment.
         live: the metadata of the objects in the inventory.
         policy: what the user allows.
 
     Raises:
         ClusterError: Secrets can't be read.
     """
-    if selection == ALL or inventory is None or not inventory.digest:
-        return objects
     moved = refs_to_check(inventory, live, policy)
     if selection == CHANGED:
         return objects_to_apply(cluster, inventory, objects, moved)

@@ -18,13 +18,18 @@ from .results import NOT_NEEDED
 
 LONGEST_EVIDENCE = 1000
 """Characters of an evidence that are recorded and compared, so that the size of records is bounded."""
+PROVISIONAL = "provisional"
+"""The predicted verdict of a migration whose verdict may differ in the run."""
 _UNPLANNED: Mapping[str, str] = {"verdict": "", "evidence": ""}
 
 
 def predicted_verdicts(migrations: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """The predictions that a run must meet, from a plan's result."""
     return {
-        one["id"]: {"verdict": one["verdict"], "evidence": one["evidence"][:LONGEST_EVIDENCE]}
+        one["id"]: {
+            "verdict": PROVISIONAL if one.get("depends_on") or one.get("unverified") else one["verdict"],
+            "evidence": one["evidence"][:LONGEST_EVIDENCE],
+        }
         for one in migrations
         if one["phase"] == Phase.PRE
     }
@@ -52,7 +57,7 @@ def deviation(predicted: Mapping[str, str] | None, verdict: str, evidence: str) 
         predicted: the plan's prediction; None if there is no plan.
         verdict, evidence: what its check says now.
     """
-    if predicted is None or verdict == NOT_NEEDED:
+    if predicted is None or verdict == NOT_NEEDED or predicted["verdict"] == PROVISIONAL:
         return ""
     if not predicted["verdict"]:
         return (
@@ -71,7 +76,7 @@ def deviation(predicted: Mapping[str, str] | None, verdict: str, evidence: str) 
 
 def already_done_warning(predicted: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
     """A warning if another client, or an earlier task, already did the work; usually empty."""
-    if predicted is None or verdict != NOT_NEEDED or predicted["verdict"] in (NOT_NEEDED, ""):
+    if predicted is None or verdict != NOT_NEEDED or predicted["verdict"] in (NOT_NEEDED, PROVISIONAL, ""):
         return ""
     return (
         f"it was planned as {predicted['verdict']} ({predicted['evidence']}), and is not needed any more"

@@ -17,7 +17,7 @@ from .._cluster.kinds import CRD_KIND
 from .._components.component_context import ComponentContext, ContentSource, KnownState
 from .._components.component_crds import narrow_component
 from .._components.component_removal import ComponentRemoval
-from .._components.component_run import ComponentWork
+from .._components.component_run import ComponentRun
 from .._components.desired_component import DesiredComponent
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import MODULE, Inventory
@@ -67,7 +67,7 @@ class ModuleDeployment:
             selection={name: planned.plan.selection} if planned.plan and not planned.scaling else {},
             owner_kind=MODULE,
         )
-        outcome = ComponentWork(context, component).run()
+        outcome = ComponentRun(context, component).run()
         if outcome.state == SUCCEEDED and outcome.wide:
             ended = narrow_component(context, component, outcome.wide)
             outcome = replace(outcome, state=ended.state, error=ended.error)

@@ -16,16 +16,12 @@ from .._carrier.task import Task
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, is_crd
 from .._cluster.own_objects import own_object_problem
+from .._components.component_context import KnownState, WorkContext
 from .._components.component_plan import ComponentPlan
-from .._components.component_rehearsal import (
-    ComponentRehearsal,
-    RehearsalContext,
-    refusal_blocker,
-    with_recreation_advice,
-)
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
 from .._components.migrations.migration_runner import MigrationRunner
 from .._components.migrations.rehearsal import MigrationRehearsal
+from .._components.rehearsed_work import RehearsedWork, refusal_blocker, with_recreation_advice
 from .._components.selection import Origin
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
@@ -44,7 +40,7 @@ from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
 from .._runs.records.modules import ERROR
 from .._text import without_login, without_user
-from ..migration import Component
+from ..migration import Component, Phase
 from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, Decision, decide
@@ -212,28 +208,30 @@ class ModulePlanner:
         """The module with the changes of its objects and with the deletions of those that it drops."""
         is_deletion = planned.decision.action == DELETE
         overlay, changes = self._upkeep if is_deletion else (self.overlay, self.changes)
-        rehearsal = self._rehearsal(planned, overlay, changes)
-        origin = Origin(
-            is_older=False,
-            is_same=planned.before is not None and component.digest == planned.before.digest,
-            is_limited_to_changes=not self._request.policy.takes_from_others,
+        work = RehearsedWork(self._work_context(planned, overlay, changes), component)
+        work.migrate(Phase.PRE)
+        work.decide(
+            Origin(
+                is_older=False,
+                is_same=planned.before is not None and component.digest == planned.before.digest,
+                is_limited_to_changes=not self._request.policy.takes_from_others,
+            )
         )
-        start = rehearsal.start(component, origin)
-        refs = {ref_of(obj): obj for obj in start.objects}
+        refs = {ref_of(obj): obj for obj in work.objects}
         if is_deletion and refs:
             # Instances in the manifest are deleted first, and not created again.
             own = kinds_defined_by(filter(is_crd, component.objects))
             refs = {ref: obj for ref, obj in refs.items() if ref[:2] not in own}
-        applied = rehearsal.apply(start, list(refs.values()))
-        replaced = [one.ref for one in applied.applied if one.replaced]
-        found = rehearsal.end(start, applied, changes.take(refs, replaced))
+        work.apply(list(refs.values()))
+        found = changes.take(refs, [one.ref for one in work.applied.applied if one.replaced])
+        work.migrate(Phase.POST)
         blockers = [
-            *start.blockers,
-            *(refusal_blocker(component.name, refusal) for refusal in applied.refused),
-            *found.blockers,
+            *work.migration_blockers(Phase.PRE),
+            *(refusal_blocker(component.name, refusal) for refusal in work.applied.refused),
+            *work.migration_blockers(Phase.POST),
         ]
         blockers = with_recreation_advice(blockers, self._request.policy)
-        plan = self._without_own_deletions(planned, found.plan)
+        plan = self._without_own_deletions(planned, work.plan(found))
         planned = replace(
             planned,
             component=component,
@@ -390,9 +388,9 @@ class ModulePlanner:
         before = adopted_inventory(component, live)
         return replace(planned, before=before, approved=frozenset(entry.uid for entry in before.entries))
 
-    def _rehearsal(
+    def _work_context(
         self, planned: PlannedModule, overlay: DryRunCluster, changes: RehearsedChanges
-    ) -> ComponentRehearsal:
+    ) -> WorkContext:
         inventories = dict(self._observed.inventories)
         inventories.pop(planned.name, None)
         if planned.before is not None:
@@ -400,9 +398,14 @@ class ModulePlanner:
         live = self._observed.live
         if planned.before is not None and planned.name not in self._observed.inventories:
             live = {**live, **read_metadata(self._task.cluster, [planned.before])}
-        context = RehearsalContext(overlay, self._request.policy, inventories, live, self.autoscaled)
         runner = module_migrations(self._runner, planned)
-        return ComponentRehearsal(context, MigrationRehearsal(self._task.cluster, overlay, runner, changes))
+        return WorkContext(
+            overlay,
+            self._request.policy,
+            MigrationRehearsal(self._task.cluster, overlay, runner, changes).rehearse,
+            KnownState(inventories, self.autoscaled, is_recorded=False, live=live),
+            is_rehearsal=True,
+        )
 
     @cached_property
     def autoscaled(self) -> frozenset[tuple[str, str, str]]:

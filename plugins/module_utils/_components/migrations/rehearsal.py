@@ -5,30 +5,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
-from ..._cluster.cluster import Cluster
+from ..._cluster.cluster import Cluster, manager_of
 from ..._cluster.shared_reads import SharedReads
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.results import CheckResult
 from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._runs.records.runs import read_runs
 from ...migration import Phase
-from ..component_plan import Blocker, MigrationPlan
-from .migration_notes import with_irreversible_note, with_undo_notes
+from ..component_plan import UNVERIFIED, Blocker, MigrationPlan
+from .migration_notes import with_irreversible_note, with_neighbours, with_undo_notes, with_unverified
 from .migration_runner import MigrationRunner, migration_plan
-
-
-class RehearsedPhase(NamedTuple):
-    """The result of the migrations of one component and phase.
-
-    Attributes:
-        is_needed: whether any is needed.
-        blockers: their blockers.
-    """
-
-    is_needed: bool
-    blockers: tuple[Blocker, ...]
+from .neighbours import RecordedReads, Writes, neighbours_of, unequal_writes
 
 
 class MigrationRehearsal:
@@ -55,7 +45,7 @@ class MigrationRehearsal:
         self._runner = runner
         self._changes = changes
         # A rehearsed migration reads for itself: it may meet a conflict, and must then see the present state.
-        self._checked = overlay.reading_from(SharedReads(cluster))
+        self._checked = RecordedReads(overlay.reading_from(SharedReads(cluster)), changes.include)
         self.verdicts: list[MigrationPlan] = []
 
     @property
@@ -63,18 +53,31 @@ class MigrationRehearsal:
         """The migrations that are needed so far."""
         return [verdict for verdict in self.verdicts if verdict.verdict == "needed"]
 
-    def rehearse(self, component: str, phase: Phase) -> RehearsedPhase:
-        """Rehearse the migrations of one component and phase."""
-        if self._runner is None:
-            return RehearsedPhase(False, ())
-        blockers: list[Blocker] = []
-        verdicts = [
-            self._rehearse(self._runner, result, blockers)
-            for turn in self._runner.ordered_groups(component, phase)
-            for result in self._runner.check_migrations(turn, self._checked)
+    def rehearse(self, component: str, phase: Phase) -> list[Mapping[str, Any]]:
+        """Rehearse the migrations of one component and phase: whether each writes, and its blockers."""
+        runner = self._runner
+        if runner is None:
+            return []
+        return [
+            self._rehearse(runner, result)
+            for turn in runner.ordered_groups(component, phase)
+            for result in runner.check_migrations(turn, self._checked)
         ]
-        self.verdicts += verdicts
-        return RehearsedPhase(any(one.verdict == "needed" for one in verdicts), tuple(blockers))
+
+    def compare_neighbours(self, applied: Writes) -> list[Blocker]:
+        """Name the components of a wave on which its verdicts depend; returns a blocker for unequal writes.
+
+        Args:
+            applied: the changes of the objects of each of its components.
+        """
+        own = [one for one in self.verdicts if one.component in applied]
+        written: Writes = {
+            name: [write for one in own if one.component == name for write in one.writes] + [*changes]
+            for name, changes in applied.items()
+        }
+        found = neighbours_of(own, self._checked.reads, written)
+        self.verdicts = [with_neighbours(one, found.get(one.id, {})) for one in self.verdicts]
+        return list(unequal_writes(written))
 
     def verdicts_with_history(self, cluster: Cluster) -> tuple[MigrationPlan, ...]:
         """The verdicts; those of needed migrations with data from the records of runs.
@@ -84,11 +87,10 @@ class MigrationRehearsal:
         """
         return tuple(with_undo_notes(self.verdicts, read_runs(cluster)) if self.needed else self.verdicts)
 
-    def _rehearse(
-        self, runner: MigrationRunner, result: CheckResult, blockers: list[Blocker]
-    ) -> MigrationPlan:
-        verdict = migration_plan(result)
-        problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal else []
+    def _rehearse(self, runner: MigrationRunner, result: CheckResult) -> Mapping[str, Any]:
+        unverified = self._checked.unverified.get(manager_of(result.id))
+        verdict = with_unverified(migration_plan(result), unverified)
+        problems = [f"migration {verdict.id}: {verdict.evidence}"] if result.fatal and not unverified else []
         # Taken at once, as a cancelled deployment would end every later rehearsal.
         reasons = runner.take_cancel_reasons()
         if verdict.verdict == "needed" and not problems and not reasons:
@@ -99,5 +101,11 @@ class MigrationRehearsal:
                 verdict.with_writes(self._changes.take()), runner.migration(verdict.id)
             )
         problems += [f"the deployment would be cancelled by {reason}" for reason in reasons]
-        blockers += [Blocker(result.component, problem) for problem in problems]
-        return verdict
+        self.verdicts.append(verdict)
+        return {
+            "id": verdict.id,
+            "phase": verdict.phase,
+            "wrote": verdict.verdict == "needed",
+            "may_write": verdict.verdict in ("needed", UNVERIFIED),
+            "blockers": [Blocker(result.component, problem) for problem in problems],
+        }

@@ -12,14 +12,15 @@ from dataclasses import replace
 from ..._cluster.cluster import Cluster, Object, Ref, Resource, group_of
 from ..._cluster.errors import ClusterError, Forbidden
 from ..._cluster.kinds import defined_kinds
+from ..._components.component_context import KnownState, WorkContext
 from ..._components.component_inventory import deployed_as
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._components.component_preflight import IntendedChanges
-from ..._components.component_rehearsal import RehearsalContext, RehearsedComponent, with_recreation_advice
 from ..._components.desired_component import DesiredComponent
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.migrations.plan_warnings import migration_warnings
 from ..._components.migrations.rehearsal import MigrationRehearsal
+from ..._components.rehearsed_work import with_recreation_advice
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.migration_set import MigrationSet
 from ..._migrations.retirement import overdue_migrations, overdue_warning
@@ -47,7 +48,7 @@ from .plan_progress import PlanProgress
 from .preflight import PreflightResult, run_preflight
 from .pruning import PruneRehearsal, Pruning
 from .release_plan import Plan, PlanRequest, with_later_changes
-from .wave_rehearsal import ReleaseContext, WaveRehearsal
+from .wave_rehearsal import RehearsedComponent, ReleaseContext, WaveRehearsal
 from .webhook_check import WebhookCheck
 
 
@@ -112,8 +113,12 @@ class ReleaseRehearsal:
         self._overlay.tolerate_webhooks(self._webhooks.is_own)
         self._brought = _kinds_of(self._desired)
         context = ReleaseContext(
-            RehearsalContext(
-                self._overlay, request.policy, self._observed.inventories, self._observed.live, autoscaled
+            WorkContext(
+                self._overlay,
+                request.policy,
+                self._migrations.rehearse,
+                KnownState(observed.inventories, autoscaled, is_recorded=False, live=observed.live),
+                is_rehearsal=True,
             ),
             release.version,
             digest,
@@ -212,7 +217,8 @@ class ReleaseRehearsal:
         report.rehearsing(total, total)
 
     def _rehearse_global_migrations(self, phase: Phase) -> None:
-        self._blockers += self._migrations.rehearse(GLOBAL, phase).blockers
+        for one in self._migrations.rehearse(GLOBAL, phase):
+            self._blockers += one["blockers"]
 
     @property
     def _is_unsettled(self) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..._components.component_plan import ComponentPlan, MigrationPlan
+from ..._components.component_plan import UNVERIFIED, ComponentPlan, MigrationPlan
 from ..._objects.apply.change import ObjectChange
 from ..._objects.ownership.findings import describe_findings
 from .execution_order import ComponentStep, MigrationStep, steps_in_order
@@ -76,12 +76,14 @@ def _width(plan: Plan) -> int:
 
 
 def _migration_lines(migration: MigrationPlan, *, with_evidence: bool) -> list[str]:
+    named = f"{migration.id} ({migration.phase})"
+    notes = [f"              note: {note}" for note in migration.notes]
     if migration.verdict == "needed":
-        what = f"{migration.evidence}; {_count_words(migration.writes)}"
-        notes = [f"              note: {note}" for note in migration.notes]
-        return [f"  migrate   {migration.id} ({migration.phase}): {what}", *notes]
-    if migration.verdict == "not_needed" and with_evidence:
-        return [f"  skip      {migration.id} ({migration.phase}): not needed, {migration.evidence}"]
+        return [f"  migrate   {named}: {migration.evidence}; {_count_words(migration.writes)}", *notes]
+    if migration.verdict == UNVERIFIED:
+        return [f"  check     {named}: {migration.evidence}", *notes]
+    if migration.verdict == "not_needed" and (with_evidence or notes):
+        return [f"  skip      {named}: not needed, {migration.evidence}", *notes]
     return []
 
 

@@ -8,29 +8,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..._cluster.cluster import group_of, ref_of
+from ..._cluster.cluster import Object, group_of, ref_of
 from ..._cluster.errors import ClusterError, KindNotServed
 from ..._cluster.kinds import defined_kinds
+from ..._components.component_context import WorkContext
 from ..._components.component_inventory import DeployedAs, deployed_as
-from ..._components.component_plan import Blocker
-from ..._components.component_rehearsal import (
-    ComponentRehearsal,
-    RehearsalContext,
-    RehearsalStart,
-    RehearsedComponent,
-    refusal_blocker,
-)
+from ..._components.component_plan import Blocker, ComponentPlan
 from ..._components.desired_component import DesiredComponent
 from ..._components.migrations.rehearsal import MigrationRehearsal
 from ..._components.provided_kinds import ApiKind, awaited_kinds, kind_of, unverified_warning
+from ..._components.rehearsed_work import RehearsedWork, refusal_blocker
 from ..._components.selection import Origin
-from ..._objects.apply.apply_set import ApplyResult, Refusal
+from ..._objects.apply.apply_set import Refusal
 from ..._objects.apply.change import ObjectChange
 from ..._objects.apply.refusals import is_immutable
 from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._objects.inventory.inventory import Inventory
 from ..._release.model import FOUNDATION
 from ..._threads import map_in_threads
+from ...migration import Phase
 from ..desired.release_versions import is_older
 from .abandonment import downgrade_problem
 
@@ -40,7 +36,7 @@ class ReleaseContext:
     """The context for the rehearsal of a release's components.
 
     Attributes:
-        components: the context of each.
+        work: the shared means of the work on them, on the overlay.
         version: of the release.
         digest: of the release.
         deployed_digest: of the release that the cluster has.
@@ -53,7 +49,7 @@ class ReleaseContext:
         alone: the components that are deployed alone; empty for the whole release.
     """
 
-    components: RehearsalContext
+    work: WorkContext
     version: str
     digest: str
     deployed_digest: str
@@ -66,11 +62,26 @@ class ReleaseContext:
 
 
 @dataclass(frozen=True)
+class RehearsedComponent:
+    """The result of the rehearsal of one component.
+
+    Attributes:
+        plan: the planned changes of the deployment to it.
+        blockers: why it can't be deployed.
+        wide: its definitions that temporarily have more versions than wanted.
+    """
+
+    plan: ComponentPlan
+    blockers: tuple[Blocker, ...]
+    wide: Sequence[Object]
+
+
+@dataclass(frozen=True)
 class _Member:
     """A component of a wave.
 
     Attributes:
-        start: the beginning of its rehearsal.
+        work: the rehearsed work on it.
         blockers: found before its objects were applied. If there are any, the server's refusals may only
             result from them.
         beside: the kinds of its objects that only a component in the same wave defines, with the name of that
@@ -80,7 +91,7 @@ class _Member:
         warnings: for a person, about both.
     """
 
-    start: RehearsalStart
+    work: RehearsedWork
     blockers: tuple[Blocker, ...]
     beside: Mapping[ApiKind, str] = field(default_factory=dict)
     awaited: Mapping[ApiKind, str] = field(default_factory=dict)
@@ -88,13 +99,23 @@ class _Member:
 
     @property
     def name(self) -> str:
-        return self.start.name
+        return self.work.component.name
 
     @property
     def unverified(self) -> tuple[ObjectChange, ...]:
         """The planned changes of the objects whose kinds are awaited."""
-        late = [obj for obj in self.start.objects if kind_of(obj) in self.awaited]
+        late = [obj for obj in self.work.objects if kind_of(obj) in self.awaited]
         return tuple(ObjectChange(ref_of(obj), None, obj, unverified=True) for obj in late)
+
+    def apply(self) -> None:
+        """Apply its objects, without those that wait for kinds."""
+        later = {*self.beside, *self.awaited}
+        self.work.apply([obj for obj in self.work.objects if kind_of(obj) not in later])
+
+    def apply_rest(self) -> None:
+        """Apply the objects that wait for definitions of the same wave, after all others of the wave."""
+        if self.beside:
+            self.work.apply([obj for obj in self.work.objects if kind_of(obj) in self.beside])
 
 
 class WaveRehearsal:
@@ -112,7 +133,6 @@ class WaveRehearsal:
         self._context = context
         self._migrations = migrations
         self._changes = changes
-        self._component = ComponentRehearsal(context.components, migrations)
         # Kinds of a refused definition are not missing from the cluster.
         self._missed: set[ApiKind] = set() if context.is_ordered else set(context.brought)
         self._started: set[str] = set() if context.is_ordered else set(context.providers.values())
@@ -121,23 +141,24 @@ class WaveRehearsal:
         """Rehearse components that don't need each other, with concurrent requests to the server."""
         self._started.update(component.name for component in wave)
         members = self._with_later_kinds([self._start(component) for component in wave])
-        applied = map_in_threads(self._apply, members)
-        applied = [self._with_rest(*both) for both in zip(members, applied, strict=True)]
-        self._missed.update(*map(_refused_kinds, members, applied))
-        changes = self._changes_by_component(members, applied)
-        return [
-            self._end(member, result, (*changes.get(member.name, ()), *member.unverified))
-            for member, result in zip(members, applied, strict=True)
-        ]
+        map_in_threads(_Member.apply, members)
+        for member in members:
+            member.apply_rest()
+        self._missed.update(*map(_refused_kinds, members))
+        changes = self._changes_by_component(members)
+        ended = [self._end(one, (*changes.get(one.name, ()), *one.unverified)) for one in members]
+        written = {one.plan.name: one.plan.changes for one in ended}
+        blockers = self._migrations.compare_neighbours(written) if len(ended) > 1 else []
+        return [*ended[:-1], replace(ended[-1], blockers=(*ended[-1].blockers, *blockers))]
 
     def _start(self, component: DesiredComponent) -> _Member:
-        context = self._context
-        inventory = context.components.inventories.get(component.name)
-        start = self._component.start(component, self._origin(inventory))
-        blockers = start.blockers
-        if start.action == "downgrade" and inventory and not context.may_go_back:
-            blockers += (Blocker(component.name, downgrade_problem(inventory, context.version)),)
-        return _Member(start, blockers)
+        context, work = self._context, RehearsedWork(self._context.work, component)
+        work.migrate(Phase.PRE)
+        work.decide(self._origin(work.before))
+        blockers = work.migration_blockers(Phase.PRE)
+        if work.action == "downgrade" and work.before and not context.may_go_back:
+            blockers.append(Blocker(component.name, downgrade_problem(work.before, context.version)))
+        return _Member(work, tuple(blockers))
 
     def _origin(self, inventory: Inventory | None) -> Origin:
         context = self._context
@@ -153,10 +174,10 @@ class WaveRehearsal:
     def _with_later_kinds(self, wave: Sequence[_Member]) -> list[_Member]:
         """Find the objects that wait for definitions of the same wave, and for kinds installed later."""
         names = {one.name for one in wave}
-        brought, overlay = self._context.brought, self._context.components.overlay
+        brought, overlay = self._context.brought, self._context.work.cluster
 
         def with_later_kinds(one: _Member) -> _Member:
-            others, objects = names - {one.name}, one.start.objects
+            others, objects = names - {one.name}, one.work.objects
             kinds = {kind: brought[kind] for kind in map(kind_of, objects) if kind in brought}
             beside = {k: name for k, name in kinds.items() if name in others and overlay.resource(*k) is None}
             provided = awaited_kinds(objects, self._context.providers, overlay.resource)
@@ -167,51 +188,35 @@ class WaveRehearsal:
 
         return list(map(with_later_kinds, wave))
 
-    def _apply(self, member: _Member) -> ApplyResult:
-        start, later = member.start, {*member.beside, *member.awaited}
-        return self._component.apply(start, [obj for obj in start.objects if kind_of(obj) not in later])
-
-    def _with_rest(self, member: _Member, applied: ApplyResult) -> ApplyResult:
-        """Apply the objects that wait for definitions of the same wave, after all others of the wave."""
-        if not member.beside:
-            return applied
-        start = member.start
-        rest = self._component.apply(start, [obj for obj in start.objects if kind_of(obj) in member.beside])
-        return replace(
-            applied, applied=(*applied.applied, *rest.applied), refused=(*applied.refused, *rest.refused)
-        )
-
-    def _changes_by_component(
-        self, wave: Sequence[_Member], applied: Sequence[ApplyResult]
-    ) -> dict[str, tuple[ObjectChange, ...]]:
-        intents = {ref_of(obj): obj for one in wave for obj in one.start.objects}
-        owners = {ref_of(obj): one.name for one in wave for obj in one.start.objects}
-        replaced = {one.ref for result in applied for one in result.applied if one.replaced}
+    def _changes_by_component(self, wave: Sequence[_Member]) -> dict[str, tuple[ObjectChange, ...]]:
+        intents = {ref_of(obj): obj for one in wave for obj in one.work.objects}
+        owners = {ref_of(obj): one.name for one in wave for obj in one.work.objects}
+        replaced = {one.ref for member in wave for one in member.work.applied.applied if one.replaced}
         found: dict[str, list[ObjectChange]] = {}
         for change in self._changes.take(intents, replaced):
             # Side effects on other objects belong to none of them, and are reported with the last.
             found.setdefault(owners.get(change.ref, wave[-1].name), []).append(change)
         return {name: tuple(changes) for name, changes in found.items()}
 
-    def _end(
-        self, member: _Member, applied: ApplyResult, changes: tuple[ObjectChange, ...]
-    ) -> RehearsedComponent:
-        found = self._component.end(member.start, applied, changes)
+    def _end(self, member: _Member, changes: tuple[ObjectChange, ...]) -> RehearsedComponent:
+        work = member.work
+        work.migrate(Phase.POST)
+        plan = work.plan(changes)
         # An object that a blocked migration would have made way for is refused only because that migration
         # can't run: advice to delete it would be wrong.
         refused = [
             one
-            for one in applied.refused
+            for one in work.applied.refused
             if not (member.blockers and is_immutable(one.error)) and not self._is_missed(one.error)
         ]
-        return replace(
-            found,
-            plan=replace(found.plan, warnings=(*found.plan.warnings, *member.warnings)),
-            blockers=(
+        return RehearsedComponent(
+            replace(plan, warnings=(*plan.warnings, *member.warnings)),
+            (
                 *member.blockers,
                 *(self._refusal_blocker(member.name, refusal) for refusal in refused),
-                *found.blockers,
+                *work.migration_blockers(Phase.POST),
             ),
+            work.wide,
         )
 
     def _is_missed(self, error: ClusterError) -> bool:
@@ -236,14 +241,12 @@ class WaveRehearsal:
         return replace(blocker, message=message)
 
 
-def _refused_kinds(member: _Member, applied: ApplyResult) -> set[ApiKind]:
+def _refused_kinds(member: _Member) -> set[ApiKind]:
     """The kinds of the refused definitions, which the cluster would otherwise serve."""
-    refused = {one.ref for one in applied.refused}
-    return (
-        set(defined_kinds(obj for obj in member.start.objects if ref_of(obj) in refused))
-        if refused
-        else set()
-    )
+    refused = {one.ref for one in member.work.applied.refused}
+    if not refused:
+        return set()
+    return set(defined_kinds(obj for obj in member.work.objects if ref_of(obj) in refused))
 
 
 def _beside_warnings(name: str, beside: Mapping[ApiKind, str]) -> list[str]:

@@ -16,7 +16,7 @@ from ..._cluster.kinds import NAMESPACE_KIND, Kind, defined_kinds, is_of_kind
 from ..._cluster.timestamp import timestamp
 from ..._components.component_context import ComponentContext, ContentSource, KnownState, RunAdditions
 from ..._components.component_crds import narrow_component
-from ..._components.component_run import ComponentWork
+from ..._components.component_run import ComponentRun
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.selection import MOVED
 from ..._errors import LifecycleError
@@ -212,7 +212,7 @@ class _Deployment:
             version = self._desired.components[name].listed.component_version
             outcome = ComponentOutcome(name, NOT_STARTED, error=why, component_version=version)
         else:
-            outcome = ComponentWork(self._place, self._desired.components[name]).run()
+            outcome = ComponentRun(self._place, self._desired.components[name]).run()
         self._note(outcome)
         return outcome
 

@@ -65,6 +65,15 @@ class ApplyResult:
     untried: tuple[Ref, ...] = ()
     wide: tuple[Ref, ...] = ()
 
+    def __add__(self, later: ApplyResult) -> ApplyResult:
+        """The result of both, one after the other."""
+        return ApplyResult(
+            self.applied + later.applied,
+            self.refused + later.refused,
+            self.untried + later.untried,
+            self.wide + later.wide,
+        )
+
     @property
     def warnings(self) -> list[str]:
         """Messages for the user about the objects."""

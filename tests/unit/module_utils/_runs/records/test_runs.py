@@ -139,7 +139,7 @@ def test_the_record_of_a_run_of_60_components_with_thousands_of_findings(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        "ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run.new_findings",
+        "ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_work.new_findings",
         lambda _findings, _known: list(map(finding, range(3_000))),
     )
     components: Entries = {f"c{number}": [config_map(f"c{number}", a="b")] for number in range(60)}

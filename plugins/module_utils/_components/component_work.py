@@ -1,0 +1,106 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of the work on one component, which a run takes on the cluster and a plan on an overlay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._cluster.cluster import Object, Ref
+from .._objects.apply.apply_object import AppliedObject, KnownObjects
+from .._objects.apply.apply_set import ApplyResult, WaitCallbacks, apply_objects
+from .._objects.inventory.inventory import Inventory, remembered_by
+from .._objects.inventory.new_findings import new_findings
+from .._objects.ownership.findings import Finding
+from ..migration import Phase
+from .component_context import WorkContext
+from .desired_component import DesiredComponent
+from .selection import ALL, selected_objects
+
+
+class ComponentWork:
+    """The work on one component. A run adds its waits and records, see :mod:`~.component_run`.
+
+    Args:
+        place: the shared means of the work on components.
+        component: the desired component.
+
+    Attributes:
+        component: the desired component, completed for the served kinds.
+        before: the inventory of its earlier deployment, if there is one.
+        known: the entries of its objects before they are applied.
+        objects: those that are applied.
+        migrations: the results of its migrations so far.
+        applied: the result of its objects.
+    """
+
+    def __init__(self, place: WorkContext, component: DesiredComponent) -> None:
+        self._place = place
+        self.component = component
+        self.before = place.known.inventories.get(component.name)
+        self.known = remembered_by(component.name, place.known.inventories)
+        self.objects = component.objects
+        self.migrations: list[Mapping[str, Any]] = []
+        self.applied = ApplyResult((), ())
+
+    @property
+    def has_migrated(self) -> bool:
+        """Whether a migration has written."""
+        return any(one["wrote"] for one in self.migrations)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The changes by others to its objects that were not reported before."""
+        return new_findings(self.applied.findings, self.known)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Messages for the user about its objects."""
+        return [*self.component.warnings, *self.applied.warnings]
+
+    def migrate(self, phase: Phase) -> None:
+        """Run its migrations of one phase."""
+        self.migrations += self._place.migrate(self.component.name, phase)
+
+    def select(self, selection: str) -> None:
+        """Choose the objects to apply: after a write of a migration all of them.
+
+        Raises:
+            ClusterError: the live objects can't be read.
+        """
+        if selection == ALL or self.before is None or not self.before.digest or self.has_migrated:
+            return
+        live = self._read_live(self.before)
+        self.objects = selected_objects(
+            self._place.cluster, selection, self.component.objects, self.before, live, self._place.policy
+        )
+
+    def apply(self, objects: Sequence[Object]) -> None:
+        """Apply objects of the component."""
+        place = self._place
+        known = KnownObjects(self.known, place.known.autoscaled, by_uid=not place.is_rehearsal)
+        self.applied += apply_objects(
+            place.cluster,
+            objects,
+            place.policy,
+            self._waits(),
+            known=known,
+            keep_going=place.is_rehearsal,
+            cancelled=place.out_of_grace,
+            answered=self._note_answer,
+            may_repeat=self._may_repeat,
+        )
+
+    def _read_live(self, _inventory: Inventory) -> Mapping[Ref, Object]:
+        return self._place.known.live
+
+    def _waits(self) -> WaitCallbacks:
+        return WaitCallbacks()
+
+    def _note_answer(self, answer: AppliedObject) -> None:
+        """Note that the server has accepted an object."""
+
+    def _may_repeat(self) -> bool:
+        return False

@@ -1,0 +1,123 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The work on one component, rehearsed on an overlay: the plan of the component shows what it did there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from .._cluster.cluster import Object, ref_of
+from .._cluster.errors import silent_webhook
+from .._objects.apply.apply_set import Refusal
+from .._objects.apply.change import ObjectChange
+from .._objects.apply.refusals import is_immutable, recreation_advice
+from .._objects.inventory.inventory import entries_of
+from .._objects.inventory.inventory_entry import InventoryEntry, current_entry
+from .._objects.ownership.findings import unexplained
+from .._objects.ownership.policy import Policy
+from ..migration import Phase
+from .component_inventory import with_list_entry
+from .component_plan import Blocker, ComponentPlan
+from .component_work import ComponentWork
+from .selection import ALL, NEW_CONTENT, Origin, choose_action, choose_selection
+
+
+class RehearsedWork(ComponentWork):
+    """The rehearsed work on one component.
+
+    Attributes:
+        action: its action, as far as known before its objects are compared.
+        selection: which of its objects the run reads and applies.
+    """
+
+    action = ""
+    selection = ALL
+
+    def decide(self, origin: Origin) -> None:
+        """Choose its action and its objects, after its ``pre`` migrations."""
+        self.action = choose_action(self.before, self.component.digest, origin)
+        if self.action == "unchanged" and self.has_migrated:
+            self.action = "migrate"
+        limited = origin.is_limited_to_changes and not self.has_migrated
+        self.selection = choose_selection(self.action, origin._replace(is_limited_to_changes=limited))
+        self.select(self.selection)
+        if self.action == "unchanged" and self.objects:
+            self.action = "drifted"
+
+    @property
+    def wide(self) -> list[Object]:
+        """Its definitions that temporarily have more versions than wanted."""
+        return [obj for obj in self.objects if ref_of(obj) in self.applied.wide]
+
+    def migration_blockers(self, phase: Phase) -> list[Blocker]:
+        """The blockers of its migrations of one phase."""
+        return [blocker for one in self.migrations if one["phase"] == phase for blocker in one["blockers"]]
+
+    def plan(self, changes: tuple[ObjectChange, ...]) -> ComponentPlan:
+        """The plan of the component, after its ``post`` migrations.
+
+        Args:
+            changes: of its objects on the overlay.
+        """
+        component, action, findings = self.component, self.action, self.findings
+        if action == "drifted":
+            for change in changes:
+                findings += unexplained(change.ref, change.fields or ("",), findings)
+            action = action if changes else "unchanged"
+        if action == "unchanged" and any(one["may_write"] for one in self.migrations):
+            action = "migrate"
+        # The component list may have other data of the component than at its deployment.
+        relisted = self.before and with_list_entry(self.before, component.namespace, component.listed)
+        return ComponentPlan(
+            name=component.name,
+            namespace=component.namespace,
+            action=action,
+            selection=self.selection,
+            changes=changes,
+            hooks=component.hooks,
+            warnings=tuple(self.warnings),
+            objects=len(component.refs),
+            digest=component.digest if action in NEW_CONTENT else "",
+            component_version=component.listed.component_version,
+            findings=tuple(findings),
+            observed_entries=self._observed_entries() if action == "unchanged" else (),
+            listed=component.listed if action == "unchanged" and relisted != self.before else None,
+        )
+
+    def _observed_entries(self) -> tuple[InventoryEntry, ...]:
+        """The entries of checked objects that do not change: the next plan need not read them again."""
+        entries, live = entries_of(self.before), self._place.known.live
+        now = [
+            current_entry(entries[ref], live[ref], fields)
+            for ref, fields in self.applied.foreign_fields.items()
+            if ref in entries and ref in live
+        ]
+        return tuple(entry for entry in now if entry != entries[entry.ref])
+
+
+def refusal_blocker(component: str, refusal: Refusal) -> Blocker:
+    """The blocker for a server's refusal of a component's object, with what to do about it."""
+    message = str(refusal.error)
+    if str(refusal.ref) not in message:
+        message = f"{refusal.ref}: {message}"
+    webhook = silent_webhook(refusal.error)
+    if webhook:
+        message += (
+            f"; the webhook {webhook} is not part of this deployment: repair its service, or delete its "
+            f"configuration, and run the playbook again"
+        )
+    return Blocker(component, message, recreates=refusal.ref if is_immutable(refusal.error) else None)
+
+
+def with_recreation_advice(blockers: Iterable[Blocker], policy: Policy) -> list[Blocker]:
+    """Blockers of which the last one that an immutable field causes says how to allow all of these."""
+    found = list(blockers)
+    places = [place for place, one in enumerate(found) if one.recreates]
+    if places:
+        refs = [one.recreates for one in found if one.recreates]
+        last = found[places[-1]]
+        advice = recreation_advice(refs, policy.replace_immutable)
+        found[places[-1]] = replace(last, message=f"{last.message}. {advice}")
+    return found
