@@ -26,10 +26,9 @@ from .._runs.outcomes import FAILED, PLAN, SUCCEEDED, duration_of
 from .shared.option_values import migration_options, policy_of
 from .shared.record_kinds import RECORD_KINDS
 from .shared.shared_options import (
-    ALLOW_WEBHOOKS,
     DEPLOY_SPEC,
     LEASE_SPEC,
-    PRUNE_ALLOW,
+    RELEASE_POLICY_SPEC,
     STOPPING_SPEC,
     WORK_SPEC,
 )
@@ -143,13 +142,11 @@ DEFINITION = TaskDefinition(
     function=plan,
     argument_spec={
         **DEPLOY_SPEC,
-        **PRUNE_ALLOW,
-        **ALLOW_WEBHOOKS,
+        **RELEASE_POLICY_SPEC,
         "component_roles": {"type": "dict", "default": {}},
         "migration_roles": {"type": "dict", "default": {}},
         "components": {"type": "list", "elements": "str", "default": []},
         "abandon": {"type": "bool", "default": False},
-        "prune": {"type": "bool", "default": False},
         "strict": {"type": "bool", "default": False},
         **WAY_SPEC,
         **PLAN_FILE_SPEC,

@@ -51,6 +51,20 @@ class Policy:
         """Whether more is taken from others than the fields of people and of an object's makers."""
         return self.force_conflicts or self.strict_drift or self.takeover
 
+    def may_recreate(self, ref: Ref) -> bool:
+        """Whether an object may be deleted and recreated when an immutable field changes."""
+        return is_allowed(ref, self.replace_immutable)
+
+    def problems(self) -> list[str]:
+        """The entries of lists that can't allow anything, each in a sentence."""
+        lists = {"replace_immutable": self.replace_immutable, "prune_allow": self.prune_allow}
+        return [
+            f"{option} (kyma_{option}): {problem}"
+            for option, entries in lists.items()
+            for entry in entries
+            if entry != "Job" and (problem := allowed_problem(entry))
+        ]
+
 
 def is_allowed(ref: Ref, allowed: Collection[str]) -> bool:
     """Whether a user allows an operation on an object: by its kind, or for this single object.
