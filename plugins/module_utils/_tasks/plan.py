@@ -27,7 +27,7 @@ from .shared.option_values import migration_options, policy_of
 from .shared.record_kinds import RECORD_KINDS
 from .shared.shared_options import (
     DEPLOY_SPEC,
-    LEASE_SPEC,
+    LEASE_TIMES_SPEC,
     RELEASE_POLICY_SPEC,
     STOPPING_SPEC,
     WORK_SPEC,
@@ -130,8 +130,7 @@ RUN_SPEC: ArgumentSpec = {
     "max_fail_percentage": {"type": "float", "default": 100},
     **WORK_SPEC,
     **STOPPING_SPEC,
-    "lease_wait": LEASE_SPEC["lease_wait"],
-    "lease_seconds": LEASE_SPEC["lease_seconds"],
+    **LEASE_TIMES_SPEC,
 }
 """Options for the run that follows: the plan refuses values with which the run could not begin."""
 UNBOUND_OPTIONS = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *PLAN_FILE_SPEC, *WAY_SPEC, *RUN_SPEC})

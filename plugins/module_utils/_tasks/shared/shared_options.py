@@ -31,9 +31,12 @@ MIGRATING_SPEC: ArgumentSpec = {
     "migration_variables": {"type": "dict", "default": {}},
     "skip_migrations": {"type": "list", "elements": "str", "default": []},
 }
-LEASE_SPEC: ArgumentSpec = {
+LEASE_TIMES_SPEC: ArgumentSpec = {
     "lease_wait": {"type": "float", "default": 0},
     "lease_seconds": {"type": "int", "default": LEASE_SECONDS},
+}
+LEASE_SPEC: ArgumentSpec = {
+    **LEASE_TIMES_SPEC,
     "service_account": {"type": "str", "default": SERVICE_ACCOUNT},
 }
 WORK_SPEC: ArgumentSpec = {
