@@ -13,7 +13,7 @@ from .._deploy.component_options import ComponentOptions
 from .._deploy.run.deployment import deploy_components
 from .._deploy.run.prune_run import prune_components
 from .complete_deletion import delete
-from .shared.option_values import migration_options, policy_of
+from .shared.option_values import work_options
 from .shared.shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
 
 
@@ -43,15 +43,10 @@ def _options(params: Mapping[str, Any]) -> ComponentOptions:
     return ComponentOptions(
         names=tuple(params["names"]),
         run=params["run"] or "",
-        policy=policy_of(params),
-        migrations=migration_options(params),
-        timeout=float(params["timeout"]),
         modules_timeout=params["modules_timeout"],
-        workers=int(params["workers"]),
-        grace=float(params["grace"]),
-        deadline=float(params["deadline"]),
-        force=bool(params["force"]),
-        undo_migrations=bool(params["undo_migrations"]),
+        force=params["force"],
+        undo_migrations=params["undo_migrations"],
+        **work_options(params),
     )
 
 

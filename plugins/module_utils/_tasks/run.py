@@ -41,14 +41,7 @@ def _run(task: Task) -> Result:
     if state == "noted":
         return record_plan_observations(task.cluster, RECORD_KINDS, params["plan"])
     if state == "started":
-        return start_run(
-            task,
-            RECORD_KINDS,
-            params["plan"],
-            deadline=params["deadline"],
-            may_wait=bool(params["lease_wait"]),
-        )
-
+        return start_run(task, RECORD_KINDS, params["plan"])
     return end_run(task, params["run"], params["interactive_managers"], params["plan"])
 
 

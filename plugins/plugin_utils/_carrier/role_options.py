@@ -19,7 +19,8 @@ from ansible.playbook.task import Task
 from .number_options import variable_of
 
 OWN_ROLES = "kyma.lifecycle."
-_ENTRY_OR_VARIABLE = re.compile(r"^(?:  (\w+)|      (kyma_\w+)):", re.MULTILINE)
+MAIN = "main"
+_ENTRY, _VARIABLE = re.compile(r"(?m)^  (\w+):$"), re.compile(r"(?m)^      (\w+):")
 """In an argument spec. Parsing YAML would cost each task more than its other options do."""
 
 
@@ -66,12 +67,8 @@ def passed_variables(file: Path, options: Collection[str]) -> dict[str, str]:
         options: that the task does not name.
     """
     role = file.parents[1]
-    text = (role / "meta" / "argument_specs.yml").read_text("utf-8")
-    documented: dict[str, set[str]] = {}
-    entry = ""
-    for begins, variable in _ENTRY_OR_VARIABLE.findall(text):
-        entry = begins or entry
-        documented.setdefault(entry, set()).add(variable)
-    known = documented.get(file.stem) or documented["main"]
+    parts = _ENTRY.split((role / "meta" / "argument_specs.yml").read_text("utf-8"))[1:]
+    entries = dict(zip(parts[::2], parts[1::2], strict=True))
+    known = set(_VARIABLE.findall(entries.get(file.stem, entries[MAIN])))
     found = {option: variable_of(option, role.name) for option in options}
     return {option: name for option, name in found.items() if name in known}
