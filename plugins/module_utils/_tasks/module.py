@@ -17,7 +17,7 @@ from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, IGNORE, MANAGED, 
 from .shared.module_catalog_options import CATALOG_SPEC, CLUSTER_CATALOG
 from .shared.option_values import work_options
 from .shared.record_kinds import RECORD_KINDS
-from .shared.shared_options import LEASE_SPEC, MIGRATING_SPEC, POLICY_SPEC, STOPPING_SPEC, WORK_SPEC
+from .shared.shared_options import WORK_SPEC
 
 
 def module(task: Task) -> Result:
@@ -103,10 +103,6 @@ DEFINITION = TaskDefinition(
         "patience": {"type": "float", "default": 3600},
         "wait": {"type": "bool", "default": True},
         "ignore_removes_operator": {"type": "bool", "default": False},
-        **POLICY_SPEC,
-        **MIGRATING_SPEC,
-        **STOPPING_SPEC,
-        **LEASE_SPEC,
         **WORK_SPEC,
     },
     mutually_exclusive=[("name", "modules")],

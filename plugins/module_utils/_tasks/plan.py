@@ -25,13 +25,7 @@ from .._runs.cluster_result import HELD, state_of_error
 from .._runs.outcomes import FAILED, PLAN, SUCCEEDED, duration_of
 from .shared.option_values import migration_options, policy_of
 from .shared.record_kinds import RECORD_KINDS
-from .shared.shared_options import (
-    DEPLOY_SPEC,
-    LEASE_TIMES_SPEC,
-    RELEASE_POLICY_SPEC,
-    STOPPING_SPEC,
-    WORK_SPEC,
-)
+from .shared.shared_options import DEPLOY_SPEC, LEASE_TIMES_SPEC, PACE_SPEC, RELEASE_POLICY_SPEC
 
 
 def plan(task: Task) -> Result:
@@ -128,8 +122,7 @@ WAY_SPEC: ArgumentSpec = {
 }
 RUN_SPEC: ArgumentSpec = {
     "max_fail_percentage": {"type": "float", "default": 100},
-    **WORK_SPEC,
-    **STOPPING_SPEC,
+    **PACE_SPEC,
     **LEASE_TIMES_SPEC,
 }
 """Options for the run that follows: the plan refuses values with which the run could not begin."""

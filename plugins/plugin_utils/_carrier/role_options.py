@@ -19,7 +19,6 @@ from ansible.playbook.task import Task
 from .number_options import variable_of
 
 OWN_ROLES = "kyma.lifecycle."
-MAIN = "main"
 _ENTRY, _VARIABLE = re.compile(r"(?m)^  (\w+):$"), re.compile(r"(?m)^      (\w+):")
 """In an argument spec. Parsing YAML would cost each task more than its other options do."""
 
@@ -69,6 +68,6 @@ def passed_variables(file: Path, options: Collection[str]) -> dict[str, str]:
     role = file.parents[1]
     parts = _ENTRY.split((role / "meta" / "argument_specs.yml").read_text("utf-8"))[1:]
     entries = dict(zip(parts[::2], parts[1::2], strict=True))
-    known = set(_VARIABLE.findall(entries.get(file.stem, entries[MAIN])))
+    known = set(_VARIABLE.findall(entries.get(file.stem, entries["main"])))
     found = {option: variable_of(option, role.name) for option in options}
     return {option: name for option, name in found.items() if name in known}

@@ -12,7 +12,7 @@ from ..._components.migrations.migration_runner import MigrationOptions
 from ..._errors import LifecycleError
 from ..._objects.ownership.policy import Policy
 from ..._progress import GRACE
-from .shared_options import RELEASE_POLICY_SPEC, STOPPING_SPEC, WORK_SPEC
+from .shared_options import PACE_SPEC, RELEASE_POLICY_SPEC
 
 
 def policy_of(params: Mapping[str, Any]) -> Policy:
@@ -42,5 +42,5 @@ def migration_options(params: Mapping[str, Any]) -> MigrationOptions:
 
 def work_options(params: Mapping[str, Any]) -> dict[str, Any]:
     """The options for the work on components or modules, by the fields of :class:`WorkOptions`."""
-    plain = {name: params[name] for name in (*WORK_SPEC, *STOPPING_SPEC)}
+    plain = {name: params[name] for name in PACE_SPEC}
     return {"policy": policy_of(params), "migrations": migration_options(params), **plain}

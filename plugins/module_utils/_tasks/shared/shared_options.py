@@ -39,10 +39,13 @@ LEASE_SPEC: ArgumentSpec = {
     **LEASE_TIMES_SPEC,
     "service_account": {"type": "str", "default": SERVICE_ACCOUNT},
 }
-WORK_SPEC: ArgumentSpec = {
+STOPPING_SPEC: ArgumentSpec = {"grace": {"type": "float", "default": GRACE}}
+PACE_SPEC: ArgumentSpec = {
     "workers": {"type": "int", "default": 4},
     "timeout": {"type": "float", "default": 600},
     "deadline": {"type": "float", "default": 0},
+    **STOPPING_SPEC,
 }
-STOPPING_SPEC: ArgumentSpec = {"grace": {"type": "float", "default": GRACE}}
+WORK_SPEC: ArgumentSpec = {**POLICY_SPEC, **MIGRATING_SPEC, **PACE_SPEC, **LEASE_SPEC}
+"""For the work on components and modules, see :func:`~.option_values.work_options`."""
 DEPLOY_SPEC: ArgumentSpec = {**RELEASE_SPEC, **POLICY_SPEC, **MIGRATING_SPEC}
