@@ -54,7 +54,7 @@ def role_options(
     return {
         option: value
         for option, value in values.items()
-        if value not in ("", [], {}) or "default" in spec[option]
+        if value not in (None, "", [], {}) or "default" in spec[option]
     }
 
 

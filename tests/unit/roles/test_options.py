@@ -106,9 +106,37 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
 )
 def test_each_option_of_the_module_is_passed_on(role: str, tasks: str, module: str, unused: set[str]) -> None:
     (task,) = read("roles", role, "tasks", f"{tasks}.yml")
-    named = task[f"kyma.lifecycle.{module}"].keys()
+    named = (task[f"kyma.lifecycle.{module}"] or {}).keys()
     taken = passed_variables(ROOT / "roles" / role / "tasks" / f"{tasks}.yml", known(module) - named)
     assert named | taken.keys() == known(module) - unused
+
+
+CONNECTION = {"kubeconfig", "context"}
+LEASE = {"deadline", "lease_wait", "lease_seconds", "service_account"}
+
+
+@pytest.mark.parametrize(
+    ("role", "tasks", "taken"),
+    [
+        ("kyma", "run", [CONNECTION | LEASE | {"interactive_managers"}, CONNECTION | LEASE]),
+        ("kyma", "note", [CONNECTION | LEASE | {"interactive_managers"}]),
+        ("kyma", "report", [CONNECTION, CONNECTION]),
+        ("kyma_job_store", "install", [CONNECTION]),
+    ],
+)
+def test_a_task_takes_only_variables_that_it_is_meant_to_have(
+    role: str, tasks: str, taken: list[set[str]]
+) -> None:
+    file = ROOT / "roles" / role / "tasks" / f"{tasks}.yml"
+    found = []
+    for task in read("roles", role, "tasks", f"{tasks}.yml"):
+        for step in (task, *task.get("block", ()), *task.get("always", ())):
+            for name, named in step.items():
+                module = name.removeprefix("kyma.lifecycle.")
+                if module != name and module != "report":
+                    missing = known(module) - (named or {}).keys()
+                    found.append(set(passed_variables(file, missing)))
+    assert found == taken
 
 
 @pytest.mark.parametrize("component", ["logging", "certificates"])

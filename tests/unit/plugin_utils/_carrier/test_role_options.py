@@ -125,7 +125,9 @@ def test_an_omitted_variable_reaches_no_option(options: Callable[..., Any]) -> N
 
 
 def test_an_empty_value_counts_only_against_a_default(options: Callable[..., Any]) -> None:
-    assert options({"kyma_context": "", "kyma_paths": [], "kyma_timeout": 0}) == {"paths": [], "deadline": 0}
+    for empty in ("", None):
+        variables = {"kyma_context": empty, "kyma_paths": [], "kyma_timeout": 0}
+        assert options(variables) == {"paths": [], "deadline": 0}
 
 
 @pytest.mark.parametrize("of", ["", "kyma", "example.shop.kyma"])
