@@ -47,14 +47,12 @@ def role_options(
     if not is_in_own_role(task):
         return {}
     file = Path(task.get_path().rpartition(":")[0])
-    missing = spec.keys() - (task.get_ds()[task.action] or {}).keys()
-    names = passed_variables(file, missing)
+    names = passed_variables(file, spec.keys() - (task.get_ds()[task.action] or {}).keys())
     # As one value, from which the template engine drops what is omitted.
     values = template({option: variables[name] for option, name in names.items() if name in variables})
+    empty = (None, "", [], {})
     return {
-        option: value
-        for option, value in values.items()
-        if value not in (None, "", [], {}) or "default" in spec[option]
+        option: value for option, value in values.items() if value not in empty or "default" in spec[option]
     }
 
 
