@@ -50,9 +50,10 @@ def role_options(
     names = passed_variables(file, spec.keys() - (task.get_ds()[task.action] or {}).keys())
     # As one value, from which the template engine drops what is omitted.
     values = template({option: variables[name] for option, name in names.items() if name in variables})
-    empty = (None, "", [], {})
     return {
-        option: value for option, value in values.items() if value not in empty or "default" in spec[option]
+        option: value
+        for option, value in values.items()
+        if value not in (None, "", [], {}) or "default" in spec[option]
     }
 
 

@@ -21,10 +21,9 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
     Raises:
         LifecycleError: an entry of a list can't allow anything.
     """
-    given = {name: params[name] for name in RELEASE_POLICY_SPEC if name in params}
-    policy = Policy(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    )
+    given: dict[str, Any] = {name: params[name] for name in RELEASE_POLICY_SPEC if name in params}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    policy = Policy(**{**given, **lists})
     if problems := policy.problems():
         raise LifecycleError("; ".join(problems))
     return policy
