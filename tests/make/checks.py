@@ -28,7 +28,7 @@ def style() -> Outcome:
 
 
 def fix() -> Outcome:
-    """Let ruff fix what it can, and update the documentation from classes."""
+    """Let ruff fix what it can, and update the documentation that is made from the code."""
     setup.for_tests()
     ruff = MAIN.bin / "ruff"
     commands: tuple[Sequence[str | Path], ...] = (
@@ -36,6 +36,7 @@ def fix() -> Outcome:
         (ruff, "format"),
         (MAIN.python, "-m", "tests.make.migrations_page"),
         (MAIN.python, "-m", "tests.make.role_variables"),
+        (MAIN.python, "-m", "tests.pictures.rooms"),
     )
     return together(_check(command) for command in commands)
 

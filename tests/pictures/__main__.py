@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.pictures`: deploy to two clusters, let a component fail on one, and write docs/images."""
+"""`python -m tests.pictures`: write docs/images, from the code and from two deployments (one fails)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from tests.support.browser import ARGUMENTS, PROGRAM
 from tests.support.control_plane import control_plane
 from tests.support.small_release import SmallRelease, deployment
 
+from . import rooms
 from .terminal_svg import COLUMNS, render_terminal
 
 IMAGES = ROOT / "docs" / "images"
@@ -61,7 +62,8 @@ def shop(folder: Path, checkout_image: str) -> SmallRelease:
 
 
 def main() -> int:
-    """Write both pictures."""
+    """Write all pictures."""
+    rooms.write()
     with tempfile.TemporaryDirectory(prefix="kyma-pictures-") as name, ExitStack() as clusters:
         folder = Path(name)
         shop(folder / "releases", "example.com/fine")
@@ -85,7 +87,7 @@ def main() -> int:
         command = f"$ ansible-playbook -i inventory.yml {deploy[0]} --limit {BADLY}\n"
         (IMAGES / "terminal.svg").write_text(render_terminal(command + _trimmed(shown)))
         _draw(page, IMAGES / "report.png")
-    say(f"{IMAGES}: terminal.svg and report.png are new")
+    say(f"{IMAGES}: rooms.svg, terminal.svg and report.png are new")
     return 0
 
 

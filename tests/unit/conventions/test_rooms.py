@@ -5,100 +5,68 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from tests.cluster.paths import ROOT
-
-PLUGINS = ROOT / "plugins"
-PACKAGE = "ansible_collections.kyma.lifecycle.plugins."
+from tests.support.rooms import (
+    PACKAGE,
+    PLUGINS,
+    floors_of,
+    graph_in,
+    graph_of,
+    python_files,
+    room_of,
+    rooms_of,
+)
 
 FLOORS: Mapping[str, int] = {
-    "_errors": 0,
-    "_loose_json": 0,
-    "_progress": 0,
-    "_text": 0,
-    "_textfile": 0,
-    "_threads": 0,
-    "_cluster": 1,
-    "_dry_run": 2,
-    "migration": 3,
-    "_objects": 3,
+    "_errors": 1,
+    "_loose_json": 1,
+    "_progress": 1,
+    "_text": 1,
+    "_textfile": 1,
+    "_threads": 1,
+    "_cluster": 2,
+    "_dry_run": 3,
+    "_jobs": 3,
     "_release": 3,
-    "migrations": 4,
+    "migration": 3,
     "_migrations": 4,
-    "_custom_resources": 4,
+    "_objects": 4,
+    "migrations": 4,
     "_carrier": 5,
+    "_custom_resources": 5,
+    "_job_models": 6,
     "_runs": 6,
     "_components": 7,
-    "_jobs": 7,
-    "_job_models": 8,
-    "_deploy": 9,
-    "_errands": 9,
-    "_module_lifecycle": 9,
-    "_store": 9,
-    "_tasks": 10,
+    "_errands": 7,
+    "_store": 7,
+    "_deploy": 8,
+    "_module_lifecycle": 8,
+    "_tasks": 9,
 }
 """The floor of each room of module_utils. Rooms of one floor don't know each other."""
+
+CAPABILITIES = frozenset({"_deploy", "_errands", "_module_lifecycle", "_store"})
+"""Rooms that only `_tasks` combines. None imports from another one, whichever floors they are on."""
 
 MOST_LINES_OF_A_ROOM = 6500
 MOST_FILES_OF_A_FOLDER = 25
 
 
-def python_files(*folders: str) -> list[Path]:
-    return sorted(file for folder in folders for file in (PLUGINS / folder).rglob("*.py"))
-
-
-def module_of(file: Path, root: Path = PLUGINS) -> str:
-    parts = file.relative_to(root).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def imports(source: str, module: str, known: Iterable[str]) -> Iterator[str]:
-    """Yield our own modules that a file imports: anywhere in it, relatively, for types alone, and by name."""
-    known = frozenset(known)
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                base = ".".join([*module.split(".")[: -node.level], *([base] if base else [])])
-            for alias in node.names:
-                yield from _ours(f"{base}.{alias.name}", known) or _ours(base, known)
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                yield from _ours(alias.name, known)
-        elif (
-            isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(PACKAGE)
-        ):
-            yield from _ours(node.value, known)
-
-
-def _ours(name: str, known: frozenset[str]) -> list[str]:
-    name = name.removeprefix(PACKAGE)
-    return [name] if name in known else []
-
-
-def graph_of(files: Mapping[str, str]) -> dict[str, set[str]]:
-    return {module: {*imports(source, module, files)} - {module} for module, source in files.items()}
-
-
-def room_of(module: str) -> str:
-    return module.split(".")[1] if "." in module else module
-
-
 def upward(graph: Mapping[str, Iterable[str]]) -> list[str]:
-    """What imports from its own floor or from above, in words."""
+    """What imports from its own floor, from above, or from another capability, in words."""
     found = []
     for module, others in graph.items():
         for other in others:
             here, there = room_of(module), room_of(other)
             if here != there and FLOORS[here] <= FLOORS[there]:
                 found.append(f"{module} imports {other}: floor {FLOORS[there]}, its own is {FLOORS[here]}")
+            elif here != there and {here, there} <= CAPABILITIES:
+                found.append(f"{module} imports {other}: another capability")
     return found
 
 
@@ -124,18 +92,16 @@ def _folder(module: str) -> str:
     return ".".join(parts[:3]) if len(parts) > 3 else module
 
 
-@cache
-def graph_in(folder: str) -> Mapping[str, set[str]]:
-    """The imports of the files of a folder, which are parsed once."""
-    return graph_of({module_of(file): file.read_text(encoding="utf-8") for file in python_files(folder)})
-
-
 def test_each_room_of_module_utils_has_a_floor() -> None:
     assert {room_of(module) for module in graph_in("module_utils")} <= {*FLOORS}
 
 
 def test_no_package_imports_from_its_own_floor_or_from_above() -> None:
     assert not upward(graph_in("module_utils"))
+
+
+def test_each_room_is_on_the_lowest_floor_that_its_imports_allow() -> None:
+    assert floors_of(rooms_of(graph_in("module_utils"))) == FLOORS
 
 
 @pytest.mark.parametrize("folder", ["module_utils", "plugin_utils"])
@@ -189,8 +155,23 @@ IMPORTS = {
 def test_an_import_that_goes_up_is_found(source: str) -> None:
     files = {"module_utils._runs.lease.lease": source, "module_utils._deploy.plan.hops": ""}
     assert upward(graph_of(files)) == [
-        "module_utils._runs.lease.lease imports module_utils._deploy.plan.hops: floor 9, its own is 6"
+        "module_utils._runs.lease.lease imports module_utils._deploy.plan.hops: floor 8, its own is 6"
     ]
+
+
+def test_a_capability_that_imports_another_is_found() -> None:
+    files = {
+        "module_utils._deploy.plan.hops": "from ..._errands import engine\n",
+        "module_utils._errands.engine": "",
+    }
+    assert upward(graph_of(files)) == [
+        "module_utils._deploy.plan.hops imports module_utils._errands.engine: another capability"
+    ]
+
+
+def test_a_room_on_a_floor_that_is_higher_than_its_imports_is_found() -> None:
+    rooms = {"_jobs": {"_cluster", "_text"}, "_cluster": {"_text"}}
+    assert floors_of(rooms) == {"_text": 1, "_cluster": 2, "_jobs": 3}
 
 
 def test_a_circle_is_found_between_files_and_between_folders() -> None:
