@@ -28,6 +28,10 @@ options:
       - It has no effect on a task that is part of a run.
     type: int
     default: 45
+"""
+
+    ACCOUNT = r"""
+options:
   service_account:
     description:
       - The ServiceAccount in the namespace C(kyma-lifecycle) whose tokens a run uses to write. The API server

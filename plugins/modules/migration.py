@@ -31,6 +31,7 @@ extends_documentation_fragment:
   - kyma.lifecycle.migrations.running
   - kyma.lifecycle.stopping
   - kyma.lifecycle.lease
+  - kyma.lifecycle.lease.account
   - kyma.lifecycle.attributes
 attributes:
   check_mode:

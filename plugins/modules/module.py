@@ -35,6 +35,7 @@ extends_documentation_fragment:
   - kyma.lifecycle.migrations.running
   - kyma.lifecycle.stopping
   - kyma.lifecycle.lease
+  - kyma.lifecycle.lease.account
   - kyma.lifecycle.deployment
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.write

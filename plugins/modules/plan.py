@@ -22,6 +22,8 @@ description:
   - M(kyma.lifecycle.run) begins a run with its result. A run refuses to begin if the inputs of the plan have
     changed.
   - In diff mode it shows the whole deployment. Later tasks do not show the diff again.
+  - It refuses values of the options for the run with which the run could not begin, such as those for the
+    lease. It does not use them otherwise.
   - The usual options are O(release), O(release_checksum), O(profile), O(values_files), O(overrides),
     O(timeout) and O(prune). All other options are for experts.
 extends_documentation_fragment:
@@ -30,6 +32,8 @@ extends_documentation_fragment:
   - kyma.lifecycle.limits
   - kyma.lifecycle.migrations
   - kyma.lifecycle.migrations.running
+  - kyma.lifecycle.stopping
+  - kyma.lifecycle.lease
   - kyma.lifecycle.deployment
   - kyma.lifecycle.deployment.pruning
   - kyma.lifecycle.attributes
@@ -132,21 +136,6 @@ options:
       - As in M(kyma.lifecycle.run). The plan only refuses values with which the run could not begin.
     type: float
     default: 0
-  grace:
-    description:
-      - As in M(kyma.lifecycle.component). The plan only refuses values with which the run could not begin.
-    type: float
-    default: 60
-  lease_wait:
-    description:
-      - As in M(kyma.lifecycle.run). The plan only refuses values with which the run could not begin.
-    type: float
-    default: 0
-  lease_seconds:
-    description:
-      - As in M(kyma.lifecycle.run). The plan only refuses values with which the run could not begin.
-    type: int
-    default: 45
   plan_out:
     description:
       - A file on the controller to write the plan to, in check mode too. Only its owner can read it, and it

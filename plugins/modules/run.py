@@ -21,6 +21,7 @@ description:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.lease
+  - kyma.lifecycle.lease.account
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.write
 options:

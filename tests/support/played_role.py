@@ -27,12 +27,16 @@ SCRIPTED = f"""
 import json, os
 from pathlib import Path
 from ansible.plugins.action import ActionBase
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.role_options import role_options
 
 class ActionModule(ActionBase):
     _supports_check_mode = True
 
     def run(self, tmp=None, task_vars=None):
-        module, args = self._task.action.rpartition(".")[2], self._task.args
+        module = self._task.action.rpartition(".")[2]
+        # Two that show what is done; all of them would need the imports of the modules.
+        spec = {{}} if module == "run" else {{"run": {{}}, "release": {{}}}}
+        args = self._task.args | role_options(self._task, spec, task_vars, self._templar.template)
         with open(os.environ["{CALLS}"], "a") as file:
             file.write(json.dumps([module, args, task_vars["inventory_hostname"]]) + "\\n")
         name = " ".join([module, args.get("state", "")]).strip()
@@ -132,6 +136,8 @@ class Plays:
         actions = self.plugins / "action"
         actions.mkdir(parents=True)
         (ours / "roles").symlink_to(ROOT / "roles")
+        for name in ("module_utils", "plugin_utils"):
+            (self.plugins / name).symlink_to(ROOT / "plugins" / name)
         for module in ("plan", "run", "component", "migration"):
             (actions / f"{module}.py").write_text(SCRIPTED)
 

@@ -36,6 +36,9 @@ MIGRATION_SPEC: ArgumentSpec = {
 }
 """Documented in the fragment ``kyma.lifecycle.migrations``."""
 
+PATH_LISTS = ("values_files", "migration_paths")
+"""Of these, the options that are lists of files or folders on the controller."""
+
 CARRIER_ARGUMENT = "_kyma_carrier"
 """What an action plugin sends to its module besides the options; users cannot set it.
 

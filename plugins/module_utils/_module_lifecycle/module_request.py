@@ -11,9 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from .._cluster.cluster import Object
-from .._components.migrations.migration_runner import MigrationOptions
-from .._objects.ownership.policy import Policy
-from .._progress import GRACE
+from .._components.work_options import WorkOptions
 from .._runs.records.modules import MANAGED
 
 HOUR = 3600.0
@@ -51,7 +49,7 @@ class ModuleRequest:
 
 
 @dataclass(frozen=True)
-class ModulesRequest:
+class ModulesRequest(WorkOptions):
     """The user's request for the modules of a cluster.
 
     Attributes:
@@ -62,12 +60,6 @@ class ModulesRequest:
         maintenance_policy: when upgrades that require downtime may happen; None for at any time.
         image_prefixes: the replacement of each image prefix, for air-gapped clusters.
         pull_secret: the name of a Secret that pods pull their images with, or empty.
-        policy: the terms for writing objects.
-        migrations: the options for migrations.
-        timeout: seconds that each module may take.
-        workers: how many modules are worked on at once.
-        grace: seconds that work in flight gets after a cancellation.
-        deadline: seconds after which the run stops; 0 means never.
         patience: seconds for which a blocked deletion is *Deleting*, and *Warning* from then on.
         wait: whether a blocked deletion fails the host.
         ignore_removes_operator: whether the policy ``ignore`` removes the operator of a module without
@@ -81,12 +73,6 @@ class ModulesRequest:
     maintenance_policy: Mapping[str, Any] | None = None
     image_prefixes: Mapping[str, str] = field(default_factory=dict)
     pull_secret: str = ""
-    policy: Policy = field(default_factory=Policy)
-    migrations: MigrationOptions = field(default_factory=MigrationOptions)
-    timeout: float = 600.0
-    workers: int = 4
-    grace: float = GRACE
-    deadline: float = 0.0
     patience: float = HOUR
     wait: bool = True
     ignore_removes_operator: bool = False

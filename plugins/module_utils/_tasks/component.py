@@ -5,26 +5,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from .._carrier.task import Result, Task, TaskDefinition
 from .._deploy.component_options import ComponentOptions
 from .._deploy.run.deployment import deploy_components
 from .._deploy.run.prune_run import prune_components
 from .complete_deletion import delete
-from .shared.option_values import migration_options, policy_of
-from .shared.shared_options import DEPLOY_SPEC, LEASE_SPEC, PRUNE_ALLOW, STOPPING_SPEC, WORK_SPEC
+from .shared.option_values import work_options
+from .shared.shared_options import DEPLOY_SPEC, PRUNE_ALLOW, WORK_SPEC
 
 
 def component(task: Task) -> Result:
     """Work on components; as part of a run, failures are recorded, so that ``run`` fails the host later."""
-    options = _options(task.params)
+    params = task.params
+    options = ComponentOptions(
+        names=tuple(params["names"]),
+        run=params["run"] or "",
+        modules_timeout=params["modules_timeout"],
+        force=params["force"],
+        undo_migrations=params["undo_migrations"],
+        **work_options(params),
+    )
     # Imported only if needed: a deployment mostly needs neither.
-    if task.params["state"] == "absent":
+    if params["state"] == "absent":
         return delete(task, options)
     if task.check_mode:
-        what = "deploy" if task.params["state"] == "present" else "prune"
+        what = "deploy" if params["state"] == "present" else "prune"
         names = ", ".join(options.names)
         return {
             "changed": True,
@@ -33,42 +38,23 @@ def component(task: Task) -> Result:
             "durations": [],
             "msg": f"would {what} {names}; kyma.lifecycle.plan shows what changes",
         }
-    if task.params["state"] == "pruned":
+    if params["state"] == "pruned":
         return prune_components(task, options)
     return deploy_components(task, options)
-
-
-def _options(params: Mapping[str, Any]) -> ComponentOptions:
-    """The options of the task ``component`` as values."""
-    return ComponentOptions(
-        names=tuple(params["names"]),
-        run=params["run"] or "",
-        policy=policy_of(params),
-        migrations=migration_options(params),
-        timeout=float(params["timeout"]),
-        modules_timeout=params["modules_timeout"],
-        workers=int(params["workers"]),
-        grace=float(params["grace"]),
-        deadline=float(params["deadline"]),
-        force=bool(params["force"]),
-        undo_migrations=bool(params["undo_migrations"]),
-    )
 
 
 DEFINITION = TaskDefinition(
     function=component,
     argument_spec={
         **DEPLOY_SPEC,
+        **WORK_SPEC,
         **PRUNE_ALLOW,
         "state": {"type": "str", "choices": ["present", "pruned", "absent"], "default": "present"},
         "force": {"type": "bool", "default": False},
         "undo_migrations": {"type": "bool", "default": False},
-        **STOPPING_SPEC,
-        **LEASE_SPEC,
         "modules_timeout": {"type": "float"},
         "names": {"type": "list", "elements": "str", "required": True, "aliases": ["name"]},
         "run": {"type": "str"},
-        **WORK_SPEC,
     },
     needs_release=True,
     needs_migrations=True,

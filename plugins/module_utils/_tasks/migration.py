@@ -12,7 +12,6 @@ from typing import Any
 
 from .._carrier.options import RELEASE_SPEC
 from .._carrier.task import Result, Task, TaskDefinition
-from .._cluster.cluster import Cluster
 from .._cluster.timestamp import timestamp
 from .._components.migrations.migration_runner import select_migrations
 from .._components.migrations.undo_run import UndoRequest, undo_migrations
@@ -61,7 +60,6 @@ def migration(task: Task) -> Result:
 
 
 def _undo(task: Task) -> Result:
-
     params = task.params
     if params["phase"]:
         raise LifecycleError("phase means nothing where migrations are undone: name them by ids")
@@ -83,7 +81,7 @@ def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
     recorded = bool(record)
     stopping = CancellationCheck(task, record)
     task = replace(task, cancelled=stopping)
-    overlay = _overlay(task.cluster) if task.check_mode else None
+    overlay = DryRunCluster(task.cluster) if task.check_mode else None
     journal = None if task.check_mode else journal_of(task.cluster, record)
     runner = release_migrations(task, migration_options(params), overlay or task.cluster, record)
     runner = runner.bound_to_plan(record).with_journal(journal)
@@ -151,10 +149,6 @@ def _not_started(migrations: list[type[Migration]], why: str) -> list[dict[str, 
         ).as_result()
         for one in migrations
     ]
-
-
-def _overlay(cluster: Cluster) -> Any:
-    return DryRunCluster(cluster)
 
 
 def _note(

@@ -15,9 +15,9 @@ from .._module_lifecycle.module_request import ModuleRequest, ModulesRequest
 from .._module_lifecycle.module_run import manage_modules
 from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, IGNORE, MANAGED, UNMANAGED
 from .shared.module_catalog_options import CATALOG_SPEC, CLUSTER_CATALOG
-from .shared.option_values import migration_options, policy_of
+from .shared.option_values import work_options
 from .shared.record_kinds import RECORD_KINDS
-from .shared.shared_options import LEASE_SPEC, MIGRATING_SPEC, POLICY_SPEC, STOPPING_SPEC, WORK_SPEC
+from .shared.shared_options import WORK_SPEC
 
 
 def module(task: Task) -> Result:
@@ -43,15 +43,10 @@ def _request(params: Mapping[str, Any]) -> ModulesRequest:
         maintenance_policy=params["maintenance_policy"],
         image_prefixes=params["image_prefixes"],
         pull_secret=params["pull_secret"] or "",
-        policy=policy_of(params),
-        migrations=migration_options(params),
-        timeout=float(params["timeout"]),
-        workers=int(params["workers"]),
-        grace=float(params["grace"]),
-        deadline=float(params["deadline"]),
         patience=float(params["patience"]),
         wait=params["wait"],
         ignore_removes_operator=params["ignore_removes_operator"],
+        **work_options(params),
     )
 
 
@@ -108,10 +103,6 @@ DEFINITION = TaskDefinition(
         "patience": {"type": "float", "default": 3600},
         "wait": {"type": "bool", "default": True},
         "ignore_removes_operator": {"type": "bool", "default": False},
-        **POLICY_SPEC,
-        **MIGRATING_SPEC,
-        **STOPPING_SPEC,
-        **LEASE_SPEC,
         **WORK_SPEC,
     },
     mutually_exclusive=[("name", "modules")],

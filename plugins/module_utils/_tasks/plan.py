@@ -25,14 +25,7 @@ from .._runs.cluster_result import HELD, state_of_error
 from .._runs.outcomes import FAILED, PLAN, SUCCEEDED, duration_of
 from .shared.option_values import migration_options, policy_of
 from .shared.record_kinds import RECORD_KINDS
-from .shared.shared_options import (
-    ALLOW_WEBHOOKS,
-    DEPLOY_SPEC,
-    LEASE_SPEC,
-    PRUNE_ALLOW,
-    STOPPING_SPEC,
-    WORK_SPEC,
-)
+from .shared.shared_options import DEPLOY_SPEC, LEASE_TIMES_SPEC, PACE_SPEC, RELEASE_POLICY_SPEC
 
 
 def plan(task: Task) -> Result:
@@ -129,10 +122,8 @@ WAY_SPEC: ArgumentSpec = {
 }
 RUN_SPEC: ArgumentSpec = {
     "max_fail_percentage": {"type": "float", "default": 100},
-    **WORK_SPEC,
-    **STOPPING_SPEC,
-    "lease_wait": LEASE_SPEC["lease_wait"],
-    "lease_seconds": LEASE_SPEC["lease_seconds"],
+    **PACE_SPEC,
+    **LEASE_TIMES_SPEC,
 }
 """Options for the run that follows: the plan refuses values with which the run could not begin."""
 UNBOUND_OPTIONS = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *PLAN_FILE_SPEC, *WAY_SPEC, *RUN_SPEC})
@@ -143,13 +134,11 @@ DEFINITION = TaskDefinition(
     function=plan,
     argument_spec={
         **DEPLOY_SPEC,
-        **PRUNE_ALLOW,
-        **ALLOW_WEBHOOKS,
+        **RELEASE_POLICY_SPEC,
         "component_roles": {"type": "dict", "default": {}},
         "migration_roles": {"type": "dict", "default": {}},
         "components": {"type": "list", "elements": "str", "default": []},
         "abandon": {"type": "bool", "default": False},
-        "prune": {"type": "bool", "default": False},
         "strict": {"type": "bool", "default": False},
         **WAY_SPEC,
         **PLAN_FILE_SPEC,

@@ -14,7 +14,7 @@ from .._errors import LifecycleError
 from .._runs.cancel_request import CancelRequest, cancel_run
 from .._runs.cluster_result import state_of_error
 from .shared.record_kinds import RECORD_KINDS
-from .shared.shared_options import LEASE_SPEC, POLICY_SPEC, WORK_SPEC
+from .shared.shared_options import LEASE_SPEC, PACE_SPEC, POLICY_SPEC
 
 
 def run(task: Task) -> Result:
@@ -41,15 +41,8 @@ def _run(task: Task) -> Result:
     if state == "noted":
         return record_plan_observations(task.cluster, RECORD_KINDS, params["plan"])
     if state == "started":
-        return start_run(
-            task,
-            RECORD_KINDS,
-            params["plan"],
-            deadline=params["deadline"],
-            may_wait=bool(params["lease_wait"]),
-        )
-
-    return end_run(task, params["run"], params["interactive_managers"], params["plan"])
+        return start_run(task, RECORD_KINDS, params["plan"])
+    return end_run(task)
 
 
 def _rehearsed(state: str, name: str) -> Result:
@@ -73,7 +66,7 @@ DEFINITION = TaskDefinition(
         "reason": {"type": "str", "default": ""},
         "plan": {"type": "dict"},
         "run": {"type": "str"},
-        "deadline": WORK_SPEC["deadline"],
+        "deadline": PACE_SPEC["deadline"],
         "outlives_playbook": {"type": "bool", "default": False},
         "end": {"type": "bool", "default": False},
         "nobody_at_work": {"type": "bool", "default": False},

@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_mat
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
     CARRIER_ARGUMENT,
     RENDERING_OPTIONS,
+    full_argument_spec,
     release_request,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
@@ -57,6 +58,7 @@ from .cluster_log import CLUSTER_LOG
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
 from .paths import SearchPath, resolve_paths
+from .role_options import is_in_own_role, role_options
 from .role_search import missing_roles
 from .screen.brief_output import brief_summary, brief_warnings
 from .screen.console import host_label, is_stdout_for_people, label_lines, print_block, print_line
@@ -81,8 +83,6 @@ VERBOSITY_VARIABLE = "kyma_progress"
 """The variable that says how much progress is printed; see :class:`~.progress_view.Verbosity`."""
 MIGRATIONS_FOLDER = "kyma_migrations"
 """The folder beside a playbook or an inventory whose migrations take part by themselves."""
-
-OWN_ROLES = "kyma.lifecycle."
 
 
 class Carrier(ActionBase):
@@ -117,6 +117,9 @@ class Carrier(ActionBase):
             self._view = ProgressView(self._verbosity(task_vars or {}), is_log=self.is_log)
         except ValueError as error:
             return failed_result(str(error))
+        spec = full_argument_spec(self.definition.argument_spec)
+        own = role_options(self._task, spec, task_vars or {}, self._templar.template)
+        self._task.args = {**self._task.args, **own}
         restore_signals()
         host = _host_of(task_vars or {})
         result = with_host(sanitize_result(self._carried(task_vars or {})), host)
@@ -140,8 +143,7 @@ class Carrier(ActionBase):
             CLUSTER_LOG.write((), ClusterRow(_host_of(task_vars), state=FAILED, reason=reason))
 
     def _variable_warnings(self, task_vars: TaskVars) -> list[str]:
-        role = self._task._role
-        if not self.checks_variables or role is None or not role.get_name().startswith(OWN_ROLES):
+        if not (self.checks_variables and is_in_own_role(self._task)):
             return []
         play = self._task.get_play()
         return variable_warnings(

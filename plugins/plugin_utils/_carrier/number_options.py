@@ -51,18 +51,23 @@ RULES: Mapping[str, NumberRule] = {
 """By the name of the option, which means the same in all modules."""
 OF_JOBS = "stored_job"
 """The module with the fields of a job among its options. The timeout of a job is validated there."""
-VARIABLES: Mapping[str, str] = {
-    "timeout": "kyma_component_timeout",
-    "deadline": "kyma_timeout",
+ROLES: Mapping[str, str] = {
+    "errand": "kyma_errand",
+    "reconcile_errands": "kyma_errand",
+    "module": "kyma_modules",
+    OF_JOBS: "kyma_job_store",
 }
-"""The variables of the role kyma that are named otherwise than its options."""
-PREFIXES: Mapping[str, str] = {
-    "errand": "kyma_errand_",
-    "reconcile_errands": "kyma_errand_",
-    "module": "kyma_modules_",
-    OF_JOBS: "kyma_job_store_",
+"""By module, the role whose variables its options are. Those of other modules are variables of ``kyma``."""
+_OTHER_NAMES: Mapping[tuple[str, str], str] = {
+    ("kyma", "timeout"): "kyma_component_timeout",
+    ("kyma", "deadline"): "kyma_timeout",
 }
-"""By module, what its variables begin with; those of other modules begin with ``kyma_``."""
+"""The variables whose names aren't those of their role and option."""
+
+
+def variable_of(option: str, role: str) -> str:
+    """The variable of a role that has the value of an option."""
+    return _OTHER_NAMES.get((role, option), f"{role}_{option}")
 
 
 def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any], module: str = "") -> dict[str, str]:
@@ -73,23 +78,16 @@ def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any], module: st
         spec: the options that the module has.
         module: its name, with or without that of the collection.
     """
+    plain_name = module.rpartition(".")[2]
+    role = ROLES.get(plain_name, "kyma")
     return {
-        option: f"{option} ({_variable(option, module)}) is {args[option]!r}, and must be {rule.words}"
+        option: f"{option} ({variable_of(option, role)}) is {args[option]!r}, and must be {rule.words}"
         for option, rule in RULES.items()
         if option in spec
         and args.get(option) is not None
-        and not (option == "timeout" and _plain_name(module) == OF_JOBS)
+        and not (option == "timeout" and plain_name == OF_JOBS)
         and not _follows(rule, args[option])
     }
-
-
-def _variable(option: str, module: str) -> str:
-    prefix = PREFIXES.get(_plain_name(module))
-    return f"{prefix}{option}" if prefix else VARIABLES.get(option, f"kyma_{option}")
-
-
-def _plain_name(module: str) -> str:
-    return module.rpartition(".")[2]
 
 
 def _follows(rule: NumberRule, written: Any) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import PATH_LISTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
 
@@ -67,7 +68,6 @@ class SearchPath:
 CLUSTER_CATALOG = "cluster"
 """In a catalog of modules: the documents in the cluster itself."""
 PATHS = ("release", "component_list")
-PATH_LISTS = ("values_files", "migration_paths")
 CONNECTION_PATHS = ("ca_cert", "client_cert", "client_key")
 
 

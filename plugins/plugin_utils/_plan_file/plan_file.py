@@ -16,43 +16,35 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import LIMITS_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import (
+    DEFINITION,
+    PLAN_FILE_SPEC,
+    RUN_SPEC,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.shared_options import (
+    DEPLOY_SPEC,
+    PRUNE_ALLOW,
+)
 
 KIND = "Plan"
 HOP = ("release", "release_checksum", "release_version", "hops", "release_catalog")
 """Options that say which way to go; a later hop of it has its own."""
-RUN_OPTIONS = (
-    "component_list",
-    "values_files",
-    "helm_binary",
-    "replace_immutable",
-    "force_conflicts",
-    "interactive_managers",
-    "strict_drift",
-    "takeover",
-    "prune_allow",
-    "migration_paths",
-    "migration_collections",
-    "skip_migrations",
-)
-"""Options that the tasks of a run need, too."""
-PLAN_OPTIONS = (
-    *HOP,
-    "profile",
-    "components",
-    "abandon",
-    "prune",
-    "strict",
-    "allow_webhooks",
-    "component_roles",
-    "migration_roles",
-    *RUN_OPTIONS,
-)
-"""Options that a plan keeps, so that they need not be given again; none of them holds a secret."""
 NAMED = ("component_list", "values_files")
 """Options of which a plan knows the names of the files."""
 SECRET_OPTIONS = ("overrides", "migration_variables")
 """Options that have to be given again, as they may hold secrets."""
+PLAN_OPTIONS = tuple(
+    name
+    for name in DEFINITION.argument_spec
+    if name not in (*SECRET_OPTIONS, *LIMITS_SPEC, *PLAN_FILE_SPEC, *RUN_SPEC)
+)
+"""Options that a plan keeps, so that they need not be given again; none of them holds a secret."""
+RUN_OPTIONS = tuple(
+    name for name in PLAN_OPTIONS if name in (DEPLOY_SPEC | PRUNE_ALLOW) and name not in (*HOP, "profile")
+)
+"""Options that the tasks of a run need, too."""
 
 
 class BadPlan(LifecycleError):

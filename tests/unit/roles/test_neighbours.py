@@ -37,8 +37,6 @@ class Fleet(Plays):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        for name in ("module_utils", "plugin_utils"):
-            (self.plugins / name).symlink_to(ROOT / "plugins" / name)
         (self.plugins / "action" / "real_plan.py").symlink_to(ROOT / "plugins" / "action" / "plan.py")
         (self.plugins / "action" / "plan.py").write_text(PLAN)
         self._folder = folder

@@ -13,8 +13,14 @@ import pytest
 import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import RELEASE_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.module import MODULE_SPEC, ONE_MODULE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.requested_jobs import FIELDS_SPEC
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.shared_options import (
+    MIGRATING_SPEC,
+    POLICY_SPEC,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.role_options import passed_variables
 
 from tests.cluster.paths import ROOT
 
@@ -52,6 +58,20 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
     [
         ("kyma", "plan", "plan", set()),
         ("kyma", "migrations", "migration_info", {"component", "phase"}),
+        # What counts for components that a release has, and for migrations that run.
+        (
+            "kyma",
+            "delete",
+            "component",
+            {*RELEASE_SPEC, *POLICY_SPEC, "prune_allow", "skip_migrations", "run"},
+        ),
+        (
+            "kyma",
+            "undo",
+            "migration",
+            {*RELEASE_SPEC, "component", "phase", "skip_migrations"}
+            - {"release", "release_checksum", "release_version", "profile"},
+        ),
         ("kyma_component", "migrate", "migration", {"ids", "state", "force", "service_account"}),
         # What only counts for state=absent, and for pruning.
         (
@@ -68,6 +88,13 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
                 "modules_timeout",
             },
         ),
+        (
+            "kyma_component",
+            "prune",
+            "component",
+            {"force", "undo_migrations", "deadline", "service_account", "modules_timeout"}
+            | (MIGRATING_SPEC.keys() | POLICY_SPEC.keys()),
+        ),
         # What is said of one module, where there is no list.
         ("kyma_modules", "main", "module", set(ONE_MODULE)),
         ("kyma_errand", "main", "errand", set()),
@@ -79,7 +106,37 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
 )
 def test_each_option_of_the_module_is_passed_on(role: str, tasks: str, module: str, unused: set[str]) -> None:
     (task,) = read("roles", role, "tasks", f"{tasks}.yml")
-    assert task[f"kyma.lifecycle.{module}"].keys() == known(module) - unused
+    named = (task[f"kyma.lifecycle.{module}"] or {}).keys()
+    taken = passed_variables(ROOT / "roles" / role / "tasks" / f"{tasks}.yml", known(module) - named)
+    assert named | taken.keys() == known(module) - unused
+
+
+CONNECTION = {"kubeconfig", "context"}
+LEASE = {"deadline", "lease_wait", "lease_seconds", "service_account"}
+
+
+@pytest.mark.parametrize(
+    ("role", "tasks", "taken"),
+    [
+        ("kyma", "run", [CONNECTION | LEASE | {"interactive_managers"}, CONNECTION | LEASE]),
+        ("kyma", "note", [CONNECTION | LEASE | {"interactive_managers"}]),
+        ("kyma", "report", [CONNECTION, CONNECTION]),
+        ("kyma_job_store", "install", [CONNECTION]),
+    ],
+)
+def test_a_task_takes_only_variables_that_it_is_meant_to_have(
+    role: str, tasks: str, taken: list[set[str]]
+) -> None:
+    file = ROOT / "roles" / role / "tasks" / f"{tasks}.yml"
+    found = []
+    for task in read("roles", role, "tasks", f"{tasks}.yml"):
+        for step in (task, *task.get("block", ()), *task.get("always", ())):
+            for name, named in step.items():
+                module = name.removeprefix("kyma.lifecycle.")
+                if module != name and module != "report":
+                    missing = known(module) - (named or {}).keys()
+                    found.append(set(passed_variables(file, missing)))
+    assert found == taken
 
 
 @pytest.mark.parametrize("component", ["logging", "certificates"])
@@ -126,10 +183,6 @@ def test_no_list_that_users_give_takes_the_place_of_what_is_deleted_or_reset(tas
     assert all("__kyma_modules_list" in step["vars"] for step in includes)
 
 
-def test_the_deletion_of_all_has_the_timeout_of_modules_if_it_is_set() -> None:
-    (deletes,) = read("roles", "kyma", "tasks", "delete.yml")
-    option = deletes["kyma.lifecycle.component"]["modules_timeout"]
-    templar = Templar(DataLoader(), variables={"kyma_modules_timeout": 5, "omit": "omitted"})
-    assert templar.template(trust_as_template(option)) == 5
-    templar.available_variables = {"omit": "omitted"}
-    assert templar.template(trust_as_template(option)) == "omitted"
+def test_the_deletion_of_all_has_the_timeout_of_modules() -> None:
+    file = ROOT / "roles" / "kyma" / "tasks" / "delete.yml"
+    assert passed_variables(file, ["modules_timeout"]) == {"modules_timeout": "kyma_modules_timeout"}

@@ -39,34 +39,31 @@ JUST_NOW = 1.0
 """Seconds for which a component that was watched to its end need not be read again."""
 
 
-def end_run(
-    task: Task, run: str, interactive_managers: Sequence[str], plan: Mapping[str, Any] | None = None
-) -> Result:
+def end_run(task: Task) -> Result:
     """End the record of a run, and release its lease; a record with an end stays unchanged.
 
     Args:
-        task: that ends the run.
-        run: its name.
-        interactive_managers: patterns for field managers that a person uses.
-        plan: that the run has applied, for the result.
+        task: that ends the run. Its options name the run, the plan that it has applied, and the field
+            managers that people use.
 
     Raises:
         ClusterError: there is no such run, or the server does not answer.
     """
     started = time.monotonic()
-    record = read_run(task.cluster, run)
+    record = read_run(task.cluster, task.params["run"])
+    interactive = task.params["interactive_managers"]
     if (record.get("status") or {}).get("state", RUNNING) != RUNNING:
         # By the work itself, or by another process: then the run need not hold the lease any more.
-        result = _record_end(task.cluster, record, interactive_managers, started)
+        result = _record_end(task.cluster, record, interactive, started)
     else:
         with run_under_lease(task, record) as working_task:
-            result = _record_end(working_task.cluster, record, interactive_managers, started)
+            result = _record_end(working_task.cluster, record, interactive, started)
     release_lease(task.cluster, record)
-    return {**result, "plan": dict(plan or {})}
+    return {**result, "plan": dict(task.params["plan"] or {})}
 
 
 def _record_end(
-    cluster: Cluster, record: Mapping[str, Any], interactive_managers: Sequence[str], started: float
+    cluster: Cluster, record: Mapping[str, Any], interactive: Sequence[str], started: float
 ) -> Result:
     """End the record of a run; a record with an end stays unchanged."""
     name, spec, status = record["metadata"]["name"], record["spec"], record.get("status") or {}
@@ -75,7 +72,7 @@ def _record_end(
     seconds = status.get("seconds", 0.0) if ended_before else seconds_since_start(spec)
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
     if not ended_before:
-        _note_as_they_are_now(cluster, _unseen(status, seconds), interactive_managers)
+        _note_as_they_are_now(cluster, _unseen(status, seconds), interactive)
         after = None if failures else partial(_installation_after, run_name=name, spec=spec)
         phases = {END: phase_entry(state, time.monotonic() - started)}
         seconds = seconds_since_start(spec)

@@ -25,6 +25,7 @@ from ..._runs.lease.lease_session import (
     fence_warning,
     hold_lease,
     lease_record,
+    may_wait,
     read_lease_state,
     release_acquired_lease,
 )
@@ -40,17 +41,13 @@ from ..._threads import call_in_threads
 from ...migration import Phase
 
 
-def start_run(
-    task: Task, kinds: RecordKinds, plan: Mapping[str, Any], *, deadline: float, may_wait: bool
-) -> Result:
+def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result:
     """Acquire the lease, and record the run, if the plan's inputs are unchanged.
 
     Args:
-        task: that starts the run.
+        task: that starts the run, with the options for its deadline and its lease.
         kinds: of the records that the cluster is to have.
         plan: the result of the task ``plan``.
-        deadline: seconds after which the run stops; 0 means never.
-        may_wait: whether the user wants to wait for other runs, so that an outdated plan is no error.
 
     Raises:
         LifecycleError: the plan has blockers, the cluster is held, or is another one, or another process
@@ -71,18 +68,18 @@ def start_run(
                 " its records were deleted since: check the cluster in the kubeconfig, then run the"
                 " playbook again"
             )
-        return _outdated(task, may_wait=may_wait)
+        return _outdated(task, is_awaited=may_wait(task))
     name = new_run_name()
     won = acquire_lease(task, name, [Right(*right) for right in plan.get("rights") or ()], seen.before)
     if not won.is_first:
         # The plan may have read the cluster in the middle of a change.
         release_acquired_lease(task, won)
-        return _outdated(task, may_wait=True)
+        return _outdated(task, is_awaited=True)
     warning = fence_warning(won.fence)
     with hold_lease(task, won, warning=warning, outlives_block=True) as working_task:
         phases = _phases_before(plan, time.monotonic() - started)
         install_definitions(working_task.cluster, seen.installation, kinds)
-        spec = {**_run_spec(plan, seen.installation, deadline), "lease": lease_record(won)}
+        spec = {**_run_spec(plan, seen.installation, task.params["deadline"]), "lease": lease_record(won)}
         begun = _installation_while_running(plan, seen.installation, kinds)
         begin_record(working_task.cluster, name, spec, seen.installation, begun, phases)
         _note_begin(working_task, plan, name, spec)
@@ -189,13 +186,13 @@ def _is_as_planned(cluster: Cluster, plan: Mapping[str, Any], seen: _Seen) -> bo
     return basis_in(cluster, seen.installation, inventories.values()) == basis
 
 
-def _outdated(task: Task, *, may_wait: bool) -> Result:
+def _outdated(task: Task, *, is_awaited: bool) -> Result:
     """The result if another deployment has begun since the plan: a request to plan again, or an error.
 
     Raises:
         LifecycleError: another process was quicker, and the user does not want to wait.
     """
-    if not may_wait:
+    if not is_awaited:
         raise LifecycleError(
             "another deployment has begun on this cluster since the plan was made, so the plan may be "
             "wrong; check `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"

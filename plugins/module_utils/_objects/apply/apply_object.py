@@ -17,7 +17,7 @@ from ..inventory.inventory_entry import InventoryEntry
 from ..ownership.autoscaling import Target, is_scaled, keeping_replicas, leaving_replicas
 from ..ownership.findings import Finding
 from ..ownership.other_tools import foreign_marks
-from ..ownership.policy import LAST_APPLIED, Policy, is_allowed
+from ..ownership.policy import LAST_APPLIED, Policy
 from .refusals import is_immutable, is_other_object, with_uid
 from .server_side_apply import TRIES, ServerSideApply, live_object, without_marks
 
@@ -102,7 +102,7 @@ def apply_object(
                 f"{ref_of(intent)} was deleted or recreated while it was applied: find out who does that,"
                 " and run the playbook again"
             ) from refusal
-        if not (is_immutable(refusal) and is_allowed(ref_of(intent), policy.replace_immutable)):
+        if not (is_immutable(refusal) and policy.may_recreate(ref_of(intent))):
             raise
     return _replace(cluster, intent, policy, wait_until_gone, scaled=scaled)
 

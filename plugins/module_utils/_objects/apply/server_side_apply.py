@@ -27,7 +27,7 @@ from ..ownership.adoption import (
 from ..ownership.conflicts import resolve_conflict
 from ..ownership.findings import DriftOutcome, Finding, added_by, foreign_findings, name_of
 from ..ownership.other_tools import foreign_marks
-from ..ownership.policy import Policy, is_allowed
+from ..ownership.policy import Policy
 from .refusals import is_immutable, is_other_object, with_uid
 
 TRIES = 5
@@ -114,7 +114,7 @@ class ServerSideApply:
         try:
             return self._apply()
         except Invalid as refusal:
-            may_recreate = is_allowed(self._ref, self._policy.replace_immutable) and not self.makers
+            may_recreate = self._policy.may_recreate(self._ref) and not self.makers
             if may_recreate or not is_immutable(refusal):
                 raise
         self.findings.clear()

@@ -138,11 +138,7 @@ def is_as_recorded(known: InventoryEntry, live: Object | None) -> bool:
 def may_be_taken(entry: InventoryEntry, policy: Policy) -> bool:
     """Whether the policy allows taking fields of an object from their present owners."""
     holders = (found[1] for found in map(_HOLDER.search, entry.ceded) if found)
-    return (
-        bool(policy.force_conflicts and entry.ceded)
-        or bool(policy.strict_drift and entry.added)
-        or any(is_interactive(holder, policy.interactive_managers) for holder in holders)
-    )
+    return policy.may_take(entry.ceded, entry.added, holders)
 
 
 def current_entry(entry: InventoryEntry, obj: Object, held: ForeignFields) -> InventoryEntry:

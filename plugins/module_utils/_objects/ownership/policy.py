@@ -51,6 +51,27 @@ class Policy:
         """Whether more is taken from others than the fields of people and of an object's makers."""
         return self.force_conflicts or self.strict_drift or self.takeover
 
+    def may_take(self, ceded: Collection[str], added: Collection[str], holders: Iterable[str]) -> bool:
+        """Whether fields of an object may be taken from their owners, see ``may_be_taken``."""
+        return (
+            bool(self.force_conflicts and ceded)
+            or bool(self.strict_drift and added)
+            or any(is_interactive(holder, self.interactive_managers) for holder in holders)
+        )
+
+    def may_recreate(self, ref: Ref) -> bool:
+        """Whether an object may be deleted and recreated when an immutable field changes."""
+        return is_allowed(ref, self.replace_immutable)
+
+    def problems(self) -> list[str]:
+        """The entries of lists that can't allow anything, each in a sentence."""
+        return [
+            f"{option} (kyma_{option}): {problem}"
+            for option in ("replace_immutable", "prune_allow")
+            for entry in getattr(self, option)
+            if entry != "Job" and (problem := allowed_problem(entry))
+        ]
+
 
 def is_allowed(ref: Ref, allowed: Collection[str]) -> bool:
     """Whether a user allows an operation on an object: by its kind, or for this single object.

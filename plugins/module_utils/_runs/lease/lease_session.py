@@ -88,6 +88,11 @@ def acquire_lease(task: Task, run: str, rights: Collection[Right], before: Lease
     return acquisition.acquire(before.lease)
 
 
+def may_wait(task: Task) -> bool:
+    """Whether the user lets a task wait for other runs, so that an outdated plan is no error."""
+    return bool(task.params["lease_wait"])
+
+
 def lease_record(won: AcquiredLease) -> dict[str, Any]:
     """What the record of a run stores of its lease, so that the run's tasks can work under it."""
     tenure = won.tenure

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..._components.migrations.migration_runner import MigrationOptions
 from ..._errors import LifecycleError
-from ..._objects.ownership.policy import Policy, allowed_problem
+from ..._objects.ownership.policy import Policy
 from ..._progress import GRACE
+from .shared_options import PACE_SPEC, RELEASE_POLICY_SPEC
 
 
 def policy_of(params: Mapping[str, Any]) -> Policy:
@@ -20,24 +21,12 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
     Raises:
         LifecycleError: an entry of a list can't allow anything.
     """
-    problems = [
-        f"{option} (kyma_{option}): {problem}"
-        for option in ("replace_immutable", "prune_allow")
-        for entry in params.get(option) or ()
-        if entry != "Job" and (problem := allowed_problem(entry))
-    ]
-    if problems:
+    given: dict[str, Any] = {name: params[name] for name in RELEASE_POLICY_SPEC if name in params}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    policy = Policy(**{**given, **lists})
+    if problems := policy.problems():
         raise LifecycleError("; ".join(problems))
-    return Policy(
-        replace_immutable=tuple(params["replace_immutable"]),
-        force_conflicts=params["force_conflicts"],
-        interactive_managers=tuple(params["interactive_managers"]),
-        strict_drift=params["strict_drift"],
-        takeover=params["takeover"],
-        prune=bool(params.get("prune")),
-        prune_allow=tuple(params.get("prune_allow") or ()),
-        allow_webhooks=tuple(params.get("allow_webhooks") or ()),
-    )
+    return policy
 
 
 def migration_options(params: Mapping[str, Any]) -> MigrationOptions:
@@ -48,3 +37,9 @@ def migration_options(params: Mapping[str, Any]) -> MigrationOptions:
         profile=params.get("profile") or "",
         grace=params.get("grace", GRACE),
     )
+
+
+def work_options(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The options for the work on components or modules, by the fields of :class:`WorkOptions`."""
+    plain = {name: params[name] for name in PACE_SPEC}
+    return {"policy": policy_of(params), "migrations": migration_options(params), **plain}

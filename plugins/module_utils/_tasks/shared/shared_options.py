@@ -5,34 +5,47 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from ..._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
 from ..._carrier.task import LEASE_SECONDS, SERVICE_ACCOUNT
-from ..._objects.ownership.policy import INTERACTIVE_MANAGERS
+from ..._objects.ownership.policy import Policy
 from ..._progress import GRACE
 
-POLICY_SPEC: ArgumentSpec = {
-    "replace_immutable": {"type": "list", "elements": "str", "default": ["Job"]},
-    "force_conflicts": {"type": "bool", "default": False},
-    "interactive_managers": {"type": "list", "elements": "str", "default": list(INTERACTIVE_MANAGERS)},
-    "strict_drift": {"type": "bool", "default": False},
-    "takeover": {"type": "bool", "default": False},
+RELEASE_POLICY_SPEC: ArgumentSpec = {
+    one.name: {"type": "list", "elements": "str", "default": list(one.default)}
+    if isinstance(one.default, tuple)
+    else {"type": "bool", "default": one.default}
+    for one in fields(Policy)
 }
-PRUNE_ALLOW: ArgumentSpec = {"prune_allow": {"type": "list", "elements": "str", "default": []}}
-ALLOW_WEBHOOKS: ArgumentSpec = {"allow_webhooks": {"type": "list", "elements": "str", "default": []}}
+"""What a user allows for a whole release: each field of :class:`Policy` is an option."""
+PRUNE_ALLOW: ArgumentSpec = {"prune_allow": RELEASE_POLICY_SPEC["prune_allow"]}
+POLICY_SPEC: ArgumentSpec = {
+    name: spec
+    for name, spec in RELEASE_POLICY_SPEC.items()
+    if name not in ("prune", *PRUNE_ALLOW, "allow_webhooks")
+}
+"""The same for components and modules."""
 MIGRATING_SPEC: ArgumentSpec = {
     **MIGRATION_SPEC,
     "migration_variables": {"type": "dict", "default": {}},
     "skip_migrations": {"type": "list", "elements": "str", "default": []},
 }
-LEASE_SPEC: ArgumentSpec = {
+LEASE_TIMES_SPEC: ArgumentSpec = {
     "lease_wait": {"type": "float", "default": 0},
     "lease_seconds": {"type": "int", "default": LEASE_SECONDS},
+}
+LEASE_SPEC: ArgumentSpec = {
+    **LEASE_TIMES_SPEC,
     "service_account": {"type": "str", "default": SERVICE_ACCOUNT},
 }
-WORK_SPEC: ArgumentSpec = {
+STOPPING_SPEC: ArgumentSpec = {"grace": {"type": "float", "default": GRACE}}
+PACE_SPEC: ArgumentSpec = {
     "workers": {"type": "int", "default": 4},
     "timeout": {"type": "float", "default": 600},
     "deadline": {"type": "float", "default": 0},
+    **STOPPING_SPEC,
 }
-STOPPING_SPEC: ArgumentSpec = {"grace": {"type": "float", "default": GRACE}}
+WORK_SPEC: ArgumentSpec = {**POLICY_SPEC, **MIGRATING_SPEC, **PACE_SPEC, **LEASE_SPEC}
+"""For the work on components and modules, see :func:`~.option_values.work_options`."""
 DEPLOY_SPEC: ArgumentSpec = {**RELEASE_SPEC, **POLICY_SPEC, **MIGRATING_SPEC}
