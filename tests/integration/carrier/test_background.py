@@ -10,6 +10,7 @@ import re
 import signal
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -106,7 +107,7 @@ def disturbed(playbooks: Playbooks) -> Outcome:
     """What came of a task that is told to stop, and of those whose processes are killed."""
     stopped = slow("stopped", steps=100, pause=0.2)
     killed = slow("killed", steps=100, pause=0.2)
-    disturbances = [lambda _pid: cancel(playbooks), kill, kill]
+    disturbances: list[Callable[[int], None]] = [lambda _pid: cancel(playbooks), kill, kill]
 
     def look(line: str) -> None:
         if match := re.search(r"step 1 .* pid=(\d+)", line):
