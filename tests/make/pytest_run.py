@@ -12,7 +12,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cluster import daemon
@@ -53,8 +53,6 @@ WAITING_BY_FILE = Sharing(3, "loadfile")
 """For files of which each waits a third of its time for its cluster."""
 WAITING_IN_ORDER = Sharing(3, "loadfile", ("--no-loadscope-reorder",))
 """The same, where the tests themselves say in which order they run."""
-LANES = "KYMA_STEP_LANES"
-"""The variable that has the lanes of a step that runs beside others; see tests/make/schedule.py."""
 BY_TEST = Sharing(4, "load")
 """For tests that mostly wait, and of which each process can have a cluster of its own."""
 NO_TESTS = 5
@@ -63,11 +61,6 @@ MARK = "KYMA_TEST_RUN"
 """The variable by which the processes of a run are known, also those that have a session of their own."""
 STATES = ("*/processes/state.json", "*/*/processes/state.json")
 """Where a cluster that a test has started is recorded, below pytest's folder for temporary files."""
-
-
-def by_file() -> Sharing:
-    """Return how processes share the files of a suite: one for each lane of a step, else two."""
-    return replace(BY_FILE, processes=int(os.environ.get(LANES) or BY_FILE.processes))
 
 
 def run_pytest(

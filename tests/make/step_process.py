@@ -18,7 +18,6 @@ from typing import Protocol
 from tests.cluster.paths import BUILD, ROOT
 
 from .outcome import Outcome, failed, read_outcome
-from .pytest_run import LANES
 from .steps import Step
 
 FOLDER = BUILD / "reports" / "steps"
@@ -64,7 +63,6 @@ class StepProcess:
             self._process = subprocess.Popen(
                 self._command(),
                 cwd=ROOT,
-                env={**os.environ, LANES: str(self.step.lanes)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -17,7 +17,7 @@ from . import ansible_tests, cluster, cores, run_record, selection, setup
 from .command import run
 from .environments import MAIN, Environment, core_of
 from .outcome import IN_CI, Outcome, failed, not_at_hand, passed, skipped, together
-from .pytest_run import BY_FILE, BY_TEST, WAITING_BY_FILE, WAITING_IN_ORDER, Sharing, by_file, run_pytest
+from .pytest_run import BY_FILE, BY_TEST, WAITING_BY_FILE, WAITING_IN_ORDER, Sharing, run_pytest
 
 SCENARIOS = ROOT / "extensions" / "molecule"
 PATIENCE = 4 if IS_FULL else 1
@@ -59,7 +59,6 @@ def unit() -> Outcome:
     setup.for_tests()
     room = os.environ.get(selection.ROOM, "")
     folders = selection.folders_of(room) if room else UNIT.folders
-    # Two processes in one lane: each waits a third of its time, and the tests with clusters wait for this.
     return _unit(MAIN, folders, sharing=WAITING_BY_FILE if room else BY_FILE)
 
 
@@ -88,11 +87,14 @@ def _unit(
     environment: Environment,
     tests: Sequence[str],
     may_be_empty: bool = False,
-    sharing: Sharing | None = None,
+    sharing: Sharing = BY_FILE,
 ) -> Outcome:
-    """Run the unit tests of these files and folders."""
+    """Run the unit tests of these files and folders.
+
+    Two processes share them in one lane: each waits a third of its time, and the tests with clusters wait for
+    this.
+    """
     arguments = [*tests, "-m", UNIT.markers]
-    sharing = sharing or by_file()
     return run_pytest(environment, UNIT.name, arguments, sharing=sharing, may_be_empty=may_be_empty)
 
 

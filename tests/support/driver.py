@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -253,6 +254,31 @@ def deployer(
 ) -> Deployer:
     """A user with a cluster where everything becomes healthy at once."""
     return Deployer(cluster or healthy_cluster(), FakeMaterials(given, migrations), options)
+
+
+_Clock = Callable[[], str]
+_CLUSTERS: dict[tuple[str, _Clock], MemoryCluster] = {}
+"""A cluster for each release, and the clock by which it was deployed. Nobody writes to it any more."""
+
+
+def deployer_after(given: Release, **options: Any) -> Deployer:
+    """A user who has deployed this release, with a copy of the cluster on which it was deployed once."""
+    key = repr(given), vars(memory)["timestamp"]
+    if key not in _CLUSTERS:
+        cluster = healthy_cluster()
+        ended = deployer(given, cluster=cluster).deploy()
+        assert ended["state"] == "succeeded", ended
+        _CLUSTERS[key] = cluster
+    return deployer(given, cluster=copy_of(_CLUSTERS[key]), **options)
+
+
+def copy_of(cluster: MemoryCluster) -> MemoryCluster:
+    """A healthy cluster with the same objects and the same history."""
+    other = MemoryCluster()
+    parts = {name: copy(part) for name, part in vars(cluster._store).items() if name != "changed"}
+    vars(other._store).update(parts)
+    other.on_write(make_healthy)
+    return other
 
 
 def delete_slowly(cluster: MemoryCluster, seconds: float, *names: str) -> None:

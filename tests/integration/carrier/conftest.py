@@ -12,7 +12,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,11 +78,8 @@ class Playbooks:
             "KYMA_TEST_RECORD": str(self.record),
         }
 
-    def start(
-        self, tasks: list[dict[str, Any]], hosts: str, **play: Any
-    ) -> tuple[subprocess.Popen[bytes], int]:
-        """Start a play on a terminal; answers with the process and the terminal."""
-        book = [{"hosts": hosts, "gather_facts": False, **play, "tasks": tasks}]
+    def start(self, book: list[dict[str, Any]]) -> tuple[subprocess.Popen[bytes], int]:
+        """Start plays on a terminal; answers with the process and the terminal."""
         path = self.folder / "book.yml"
         path.write_text(json.dumps(book))
         terminal, side = pty.openpty()
@@ -93,11 +90,21 @@ class Playbooks:
         os.close(side)
         return process, terminal
 
-    def run(self, tasks: list[dict[str, Any]], hosts: str = f"{HERE},{THERE}", **play: Any) -> Outcome:
-        """Run a play to its end."""
-        self.record.unlink(missing_ok=True)
-        process, terminal = self.start(tasks, hosts, **play)
-        lines = list(read_lines(terminal))
+    def run(self, *book: dict[str, Any]) -> Outcome:
+        """Run plays to their end."""
+        return self.result(*self.start(list(book)))
+
+    def result(
+        self,
+        process: subprocess.Popen[bytes],
+        terminal: int,
+        look: Callable[[str], None] = lambda _line: None,
+    ) -> Outcome:
+        """Wait for the end of plays, and look at each line when it comes."""
+        lines = []
+        for seen, line in read_lines(terminal):
+            lines.append((seen, line))
+            look(line)
         try:
             outcome = Outcome(process.wait(5), lines)
         except subprocess.TimeoutExpired:
@@ -109,7 +116,12 @@ class Playbooks:
         return outcome
 
 
-def read_lines(terminal: int, seconds: float = 120.0) -> Iterator[tuple[float, str]]:
+def play(*tasks: dict[str, Any], hosts: str = f"{HERE},{THERE}", **keywords: Any) -> dict[str, Any]:
+    """A play on both hosts, or only on one."""
+    return {"hosts": hosts, "gather_facts": False, **keywords, "tasks": list(tasks)}
+
+
+def read_lines(terminal: int, seconds: float = 300.0) -> Iterator[tuple[float, str]]:
     """The lines of a terminal, each when it comes, until its other side is closed."""
     rest, end = b"", time.monotonic() + seconds
     while time.monotonic() < end:
@@ -127,6 +139,7 @@ def read_lines(terminal: int, seconds: float = 120.0) -> Iterator[tuple[float, s
     os.close(terminal)
 
 
-@pytest.fixture
-def playbooks(tmp_path: Path) -> Playbooks:
-    return Playbooks(tmp_path)
+@pytest.fixture(scope="module")
+def playbooks(tmp_path_factory: pytest.TempPathFactory) -> Playbooks:
+    """What the tests of a file play in: mostly one book, as each start of Ansible takes a second."""
+    return Playbooks(tmp_path_factory.mktemp("carrier"))

@@ -6,56 +6,85 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
-from .conftest import CONNECTION, HERE, REPO, THERE, Playbooks
+import pytest
+
+from .conftest import CONNECTION, HERE, REPO, THERE, Outcome, Playbooks, play
 
 KEY = CONNECTION["api_key"]
+SECRETS = {"digit": "4", "word": "one", "long": "geheim-456"}
 
 
 def quick(name: str, **options: Any) -> dict[str, Any]:
     return {"name": name, "kyma_test.carried.quick": {**CONNECTION, **options}, "ignore_errors": True}
 
 
-def test_short_secrets_hide_nothing_of_a_result_and_are_shown_nowhere(playbooks: Playbooks) -> None:
-    values = {"digit": "4", "word": "one", "long": "geheim-456"}
+ALIKE = [
+    quick("plain", number="7"),
+    quick("paths", values_files="values.yaml", migration_paths=["inventory"]),
+    quick("deliberate", fail="the volume can't grow: do this"),
+    quick("unknown", nonsense=1),
+    quick("choice", mode="three"),
+    quick("type", number="many"),
+    quick("exclusive", fail="x", release_version="2.9"),
+    quick("alias", verify_ssl=False),
+    {**quick("environment"), "environment": {"KYMA_TEST_VARIABLE": "seen"}},
+    {**quick("check"), "check_mode": True, "diff": True},
+    quick("missing path", release="nowhere/2.9"),
+]
+"""Tasks that answer alike on both ways."""
+RUN = {**CONNECTION, "state": "started", "plan": {"blockers": ["the cluster is held"]}}
+
+
+@pytest.fixture(scope="module")
+def outcome(playbooks: Playbooks) -> Outcome:
+    """What came of all tasks that can be in one book."""
     playbooks.environment["ANSIBLE_INJECT_INVOCATION"] = "true"
-    outcome = playbooks.run([quick("values", values=values), quick("alias", texts=values)])
+    (playbooks.folder / "values.yaml").write_text("logging: {}\n")
+    # An override takes a chart, and so helm: it is left out by the same rule as these.
+    rendered = {
+        "release": str(REPO / "examples" / "release"),
+        "values_files": ["values.yaml"],
+        "helm_binary": "a-secret-place",
+        "migration_paths": [str(playbooks.folder)],
+    }
+    defaults = {"group/kyma.lifecycle.kyma": {**CONNECTION, "proxy": "http://127.0.0.1:2"}}
+    return playbooks.run(
+        play(
+            *ALIKE,
+            quick("values", values=SECRETS),
+            quick("values by an alias", texts=SECRETS),
+            quick("defect", defect=True),
+            {"name": "begin", "kyma.lifecycle.run": RUN, "ignore_errors": True},
+        ),
+        play(
+            {"name": "read", "kyma.lifecycle.run_info": {}, "ignore_errors": True}, module_defaults=defaults
+        ),
+        play(quick("rendered", **rendered), hosts=THERE),
+    )
+
+
+def test_short_secrets_hide_nothing_of_a_result_and_are_shown_nowhere(outcome: Outcome) -> None:
     for host in (HERE, THERE):
-        for name in ("values", "alias"):
+        for name in ("values", "values by an alias"):
             result = outcome.results[host, name]
             assert result["lengths"] == {"digit": 1, "word": 3, "long": 10}
             assert (result["params"]["number"], result["params"]["mode"]) == (4, "one")
             assert KEY not in result["said"]
             assert "geheim-456" not in str(result)
-    invocation = outcome.results[THERE, "alias"]["invocation"]["module_args"]
+    invocation = outcome.results[THERE, "values by an alias"]["invocation"]["module_args"]
     assert invocation["values"] == invocation["texts"] == "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
     assert "geheim-456" not in outcome.text
 
 
-def test_both_ways_answer_alike(playbooks: Playbooks) -> None:
-    values = playbooks.folder / "values.yaml"
-    values.write_text("logging: {}\n")
-    tasks = [
-        quick("plain", number="7"),
-        quick("paths", values_files="values.yaml", migration_paths=["inventory"]),
-        quick("deliberate", fail="the volume can't grow: do this"),
-        quick("unknown", nonsense=1),
-        quick("choice", mode="three"),
-        quick("type", number="many"),
-        quick("exclusive", fail="x", release_version="2.9"),
-        quick("alias", verify_ssl=False),
-        {**quick("environment"), "environment": {"KYMA_TEST_VARIABLE": "seen"}},
-        {**quick("check"), "check_mode": True, "diff": True},
-        quick("missing path", release="nowhere/2.9"),
-    ]
-    outcome = playbooks.run(tasks)
+def test_both_ways_answer_alike(playbooks: Playbooks, outcome: Outcome) -> None:
     results = outcome.results
-
-    programs = {host: results[host, "plain"].pop("program") for host in (HERE, THERE)}
+    programs = {host: results[host, "plain"]["program"] for host in (HERE, THERE)}
     assert programs[HERE] == "ansible-playbook"
     assert "ansible-playbook" not in programs[THERE]
-    for name in (task["name"] for task in tasks):
+    for name in (task["name"] for task in ALIKE):
         here, there = ({**results[host, name]} for host in (HERE, THERE))
         for result in (here, there):
             result.pop("program", None)
@@ -68,7 +97,7 @@ def test_both_ways_answer_alike(playbooks: Playbooks) -> None:
     assert plain["changed"] is False
     assert plain["cluster"] == "LiveCluster"
     assert plain["warnings"] == ["mind the gap"]
-    assert results[HERE, "paths"]["params"]["values_files"] == [str(values)]
+    assert results[HERE, "paths"]["params"]["values_files"] == [str(playbooks.folder / "values.yaml")]
     assert results[HERE, "deliberate"]["msg"] == "the volume can't grow: do this"
     assert results[HERE, "deliberate"]["failed"] is True
     assert (
@@ -85,39 +114,23 @@ def test_both_ways_answer_alike(playbooks: Playbooks) -> None:
     assert KEY not in playbooks.record.read_text()
 
 
-def test_a_defect_shows_as_one(playbooks: Playbooks) -> None:
-    outcome = playbooks.run([quick("defect", defect=True)])
+def test_a_defect_shows_as_one(outcome: Outcome) -> None:
     for host in (HERE, THERE):
         result = outcome.results[host, "defect"]
         assert result["failed"] is True
         assert "a defect" in result["msg"]
 
 
-def test_a_kubeconfig_of_the_environment_is_relative_to_where_people_are(playbooks: Playbooks) -> None:
-    playbooks.environment["KUBECONFIG"] = "inventory/kubeconfig"
-    background = {**quick("background"), "async": 60, "poll": 1}
-    background["vars"] = {"ansible_python_interpreter": sys.executable}  # for Ansible's own async_status
-    outcome = playbooks.run([quick("read"), background], HERE)
-    expected = str(playbooks.folder / "inventory" / "kubeconfig")
-    assert outcome.results[HERE, "read"]["kubeconfig"] == expected
-    assert outcome.results[HERE, "background"]["kubeconfig"] == expected
-    assert outcome.results[HERE, "background"]["program"] != "ansible-playbook"
-
-
-def test_a_run_is_begun_here_or_in_the_background_there_and_leaves_no_files(playbooks: Playbooks) -> None:
-    plan = {"blockers": ["the cluster is held"]}
-    task = {"name": "begin", "kyma.lifecycle.run": {**CONNECTION, "state": "started", "plan": plan}}
-    outcome = playbooks.run([{**task, "ignore_errors": True}])
+def test_a_run_is_begun_here_or_in_the_background_there_and_leaves_no_files(
+    playbooks: Playbooks, outcome: Outcome
+) -> None:
     for host in (HERE, THERE):
         assert "the cluster is held" in outcome.results[host, "begin"]["msg"]
     assert playbooks.async_dir.is_dir()
     assert list(playbooks.async_dir.iterdir()) == []
 
 
-def test_options_can_be_set_for_the_whole_group(playbooks: Playbooks) -> None:
-    tasks = [{"name": "read", "kyma.lifecycle.run_info": {}, "ignore_errors": True}]
-    defaults = {"group/kyma.lifecycle.kyma": {**CONNECTION, "proxy": "http://127.0.0.1:2"}}
-    outcome = playbooks.run(tasks, module_defaults=defaults)
+def test_options_can_be_set_for_the_whole_group(outcome: Outcome) -> None:
     for host in (HERE, THERE):
         assert "127.0.0.1" in outcome.results[host, "read"]["msg"]
 
@@ -143,17 +156,20 @@ def test_a_module_without_an_action_plugin_has_its_own_options_and_defaults(play
     assert {key: msg for key, msg in answers.items() if "https://127.0.0.1:2 " not in msg} == {}
 
 
-def test_what_the_rendered_release_replaces_is_not_sent_along(playbooks: Playbooks) -> None:
-    # An override takes a chart, and so helm: it is left out by the same rule as these.
-    (playbooks.folder / "values.yaml").write_text("{}\n")
-    given = {
-        "release": str(REPO / "examples" / "release"),
-        "values_files": ["values.yaml"],
-        "helm_binary": "a-secret-place",
-        "migration_paths": [str(playbooks.folder)],
-    }
-    outcome = playbooks.run([quick("rendered", **given)], THERE)
+def test_what_the_rendered_release_replaces_is_not_sent_along(playbooks: Playbooks, outcome: Outcome) -> None:
     params = outcome.results[THERE, "rendered"]["params"]
     assert (params["release"], params["values_files"], params["overrides"]) == (None, [], [])
     assert params["migration_paths"] == [str(playbooks.folder)]
     assert "a-secret-place" not in playbooks.record.read_text()
+
+
+def test_a_kubeconfig_of_the_environment_is_relative_to_where_people_are(tmp_path: Path) -> None:
+    playbooks = Playbooks(tmp_path)
+    playbooks.environment["KUBECONFIG"] = "inventory/kubeconfig"
+    background = {**quick("background"), "async": 60, "poll": 1}
+    background["vars"] = {"ansible_python_interpreter": sys.executable}  # for Ansible's own async_status
+    results = playbooks.run(play(quick("read"), background, hosts=HERE)).results
+    expected = str(tmp_path / "inventory" / "kubeconfig")
+    assert results[HERE, "read"]["kubeconfig"] == expected
+    assert results[HERE, "background"]["kubeconfig"] == expected
+    assert results[HERE, "background"]["program"] != "ansible-playbook"

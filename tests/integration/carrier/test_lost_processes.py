@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.extent import cases
 
-from .conftest import CONNECTION, HERE, REPO, THERE, Playbooks
+from .conftest import CONNECTION, HERE, REPO, THERE, Playbooks, play
 
 ENDS = {
     "os._exit(0)": "ended itself with exit code 0",
@@ -22,7 +22,7 @@ TASKS = ("plan", "migration_info")
 
 @pytest.mark.parametrize("code", cases(["os._exit(0)"], ["os.kill(os.getpid(), 9)"]))
 def test_the_task_fails_and_names_the_file(code: str, playbooks: Playbooks) -> None:
-    folder = playbooks.folder / "migrations"
+    folder = playbooks.folder / f"migrations{len(code)}"
     folder.mkdir()
     (folder / "bad.py").write_text(f"import os\n\n{code}\n")
     options: dict[str, Any] = {
@@ -31,7 +31,8 @@ def test_the_task_fails_and_names_the_file(code: str, playbooks: Playbooks) -> N
         "migration_paths": [str(folder)],
     }
     tasks = [{"name": name, f"kyma.lifecycle.{name}": options, "ignore_errors": True} for name in TASKS]
-    outcome = playbooks.run([*tasks, {"name": "last", "ansible.builtin.debug": {"msg": "it goes on"}}])
+    last = {"name": "last", "ansible.builtin.debug": {"msg": "it goes on"}}
+    outcome = playbooks.run(play(*tasks, last))
     for host in (HERE, THERE):
         assert outcome.results[host, "last"]["msg"] == "it goes on"
         for name in TASKS:

@@ -15,7 +15,7 @@ from tests.cluster import daemon
 from tests.cluster.state import State
 from tests.make import pytest_run
 from tests.make.environments import MAIN
-from tests.make.pytest_run import LANES, by_file, kill_marked, stop_clusters
+from tests.make.pytest_run import kill_marked, stop_clusters
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 
@@ -42,14 +42,6 @@ def test_a_process_that_a_test_has_left_is_killed_and_no_other(tmp_path: Path) -
         for process in (ours, other):
             process.kill()
             process.wait()
-
-
-@pytest.mark.parametrize(("lanes", "processes"), [("", 2), ("1", 1), ("2", 2)])
-def test_a_step_gets_a_process_for_each_of_its_lanes(
-    monkeypatch: pytest.MonkeyPatch, lanes: str, processes: int
-) -> None:
-    monkeypatch.setenv(LANES, lanes)
-    assert by_file().words == ["-n", str(processes), "--dist", "loadfile"]
 
 
 @pytest.mark.parametrize("may_be_empty", [True, False])

@@ -18,7 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     write_inventory,
 )
 
-from tests.support.driver import Deployer, config_map, deployer, release
+from tests.support.driver import Deployer, config_map, deployer_after, release
 
 KYMA = release(
     "2.9", {"gateway": [config_map("route"), config_map("shared")], "logging": [config_map("loki")]}
@@ -28,8 +28,7 @@ LATER = release("2.10", {"gateway": [config_map("route")]})
 
 def deployed() -> Deployer:
     """Kyma, and beside it a module that is called like a component and shares an object with another one."""
-    someone = deployer(KYMA, prune=True)
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(KYMA, prune=True)
     own = someone.cluster.apply(namespaced("own"))
     shared = someone.cluster.get("v1", "ConfigMap", "shared", "kyma-system")
     assert shared

@@ -35,7 +35,15 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.cluster.paths import ROOT
-from tests.support.driver import Deployer, config_map, deployer, healthy_cluster, only_reads, release
+from tests.support.driver import (
+    Deployer,
+    config_map,
+    deployer,
+    deployer_after,
+    healthy_cluster,
+    only_reads,
+    release,
+)
 
 LEASE: Object = {
     "apiVersion": LEASE_API_VERSION,
@@ -111,8 +119,7 @@ def all_changes(planned: Object) -> list[Object]:
 @pytest.fixture
 def older() -> Deployer:
     """A user whose cluster has inventories in which an older version has recorded what is ours."""
-    someone = deployer(release("2.9", {"a": [config_map("a")], "b": [config_map("b")]}))
-    someone.deploy()
+    someone = deployer_after(release("2.9", {"a": [config_map("a")], "b": [config_map("b")]}))
     inventory = read_inventories(someone.cluster)["a"]
     crd = f"{CRD_KIND[0]}/v1", CRD_KIND[1], RUN_DEFINITION["metadata"]["name"], None
     lease = LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE

@@ -33,9 +33,8 @@ from tests.support.driver import (
     config_map,
     crd,
     custom,
-    deployer,
+    deployer_after,
     deployment,
-    healthy_cluster,
     release,
 )
 from tests.support.operators import operator, operator_role
@@ -60,10 +59,7 @@ KYMA: Entries = {
 def installed(components: Entries | None = None, *crds: Object, **options: Any) -> Deployer:
     """A deployed release; the foundation has the definitions, of Things if no others are given."""
     given = release("2.9", components or KYMA, crds=crds or [crd("Thing")])
-    someone = deployer(given, cluster=healthy_cluster(), timeout=3, **options)
-    assert someone.deploy()["state"] == "succeeded"
-    memory(someone).requests.clear()
-    return someone
+    return deployer_after(given, timeout=3, **options)
 
 
 def memory(someone: Deployer) -> MemoryCluster:

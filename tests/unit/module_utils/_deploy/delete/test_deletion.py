@@ -53,6 +53,7 @@ from tests.support.driver import (
     custom,
     delete_slowly,
     deployer,
+    deployer_after,
     deployment,
     healthy_cluster,
     only_reads,
@@ -80,6 +81,8 @@ def kyma(version: str = "2.9", **more: Any) -> Release:
 
 
 def installed(cluster: MemoryCluster | None = None, **options: Any) -> Deployer:
+    if cluster is None:
+        return deployer_after(kyma(), timeout=3, **options)
     someone = deployer(kyma(), cluster=cluster, timeout=3, **options)
     assert someone.deploy()["state"] == "succeeded"
     memory(someone).requests.clear()
@@ -245,8 +248,7 @@ def test_what_controllers_publish_into_every_namespace_keeps_none() -> None:
 def test_a_components_namespace_goes_although_another_one_lives_in_it(check_mode: bool) -> None:
     home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "home"}}
     guest = {**config_map("guest"), "metadata": {"name": "guest", "namespace": "home"}}
-    someone = deployer(release("2.9", {"host": [home]}), timeout=3)
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(release("2.9", {"host": [home]}), timeout=3)
     someone.materials.given = release("2.10", {"host": [home], "guest": [guest]})
     assert someone.deploy()["state"] == "succeeded"
 
@@ -263,8 +265,7 @@ def test_a_components_namespace_goes_although_another_one_lives_in_it(check_mode
 def test_the_time_that_others_take_is_not_a_components_own() -> None:
     meta = {"name": "home", "finalizers": ["example.com/guard"]}
     home = {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
-    someone = deployer(release("2.9", {"host": [home], "other": [config_map("slow")]}), timeout=1)
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(release("2.9", {"host": [home], "other": [config_map("slow")]}), timeout=1)
     cluster = memory(someone)
 
     def let_go(_cluster: Cluster, event: Event) -> None:
@@ -335,14 +336,14 @@ def test_a_workload_that_waits_for_its_pods_names_them() -> None:
 
 
 def test_after_an_interruption_anywhere_a_rerun_goes_on() -> None:
+    empty = everything(healthy_cluster())
     undisturbed = installed()
     undisturbed.delete()
     writes = [request for request in memory(undisturbed).requests if request.writes]
     assert len(writes) > 20
     for call in range(1, len(writes) + 1):
-        cluster = healthy_cluster()
-        empty = everything(cluster)
-        someone = installed(cluster)
+        someone = installed()
+        cluster = memory(someone)
         cluster.fail_at(call, Unreachable("the connection broke"), before=bool(call % 2), writes_only=True)
         someone.delete()
         assert not someone.delete().get("failed"), call
@@ -384,8 +385,9 @@ def test_some_components_alone() -> None:
 
 
 def test_a_component_may_be_called_as_our_own_records_are_and_is_deleted_alone() -> None:
-    someone = deployer(release("2.9", {"records": [config_map("records")], "other": [config_map("other")]}))
-    someone.deploy()
+    someone = deployer_after(
+        release("2.9", {"records": [config_map("records")], "other": [config_map("other")]})
+    )
     assert not someone.delete("records").get("failed")
     assert deletions(someone) == ["ConfigMap kyma-system/records"]
     assert someone.cluster.get("v1", "Namespace", LIFECYCLE_NAMESPACE)
@@ -437,8 +439,7 @@ def test_components_that_stay_as_they_are_go_as_the_newest_run_has_listed_them()
         return release(version, {name: (entry, [config_map(name)]) for name, entry in made.items()})
 
     listed = {"b": {"prerequisite": True}, "a": {"needs": ("c",), "version": "1.1"}, "c": {}}
-    someone = deployer(given("2.9", a={}, b={}, c={"needs": ("a",)}), timeout=3)
-    someone.deploy()
+    someone = deployer_after(given("2.9", a={}, b={}, c={"needs": ("a",)}), timeout=3)
     someone.materials.given = given("2.9", **listed)
     with only_reads(memory(someone)):
         assert not someone.deploy()["plan"]["needed"]

@@ -35,7 +35,16 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
-from tests.support.driver import Deployer, config_map, deployer, deployment, healthy_cluster, job, release
+from tests.support.driver import (
+    Deployer,
+    config_map,
+    deployer,
+    deployer_after,
+    deployment,
+    healthy_cluster,
+    job,
+    release,
+)
 
 
 def kyma(version: str, *, broken: bool = False) -> Release:
@@ -68,8 +77,7 @@ class Grows(Migration):
 
 def halfway() -> MemoryCluster:
     """A cluster with 2.9 and half of 2.10."""
-    someone = deployer(kyma("2.9"))
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(kyma("2.9"))
     assert isinstance(someone.cluster, MemoryCluster)
     upgrade = deployer(kyma("2.10", broken=True), Grows, cluster=someone.cluster)
     assert upgrade.deploy()["state"] == "failed"
@@ -136,8 +144,7 @@ def test_giving_it_up_allows_no_other_way_than_that_of_versions() -> None:
 
 
 def test_a_downgrade_is_refused_whatever_the_flags() -> None:
-    someone = deployer(kyma("2.10"))
-    someone.deploy()
+    someone = deployer_after(kyma("2.10"))
     older = deployer(kyma("2.9"), cluster=someone.cluster, abandon=True, force_conflicts=True)
     refused = older.plan()
     assert refused["msg"].count("\n- ") == 1
@@ -190,16 +197,14 @@ def test_who_may_not_tell_clusters_apart_may_deploy() -> None:
 
 
 def test_a_record_that_must_not_be_there_yet_is_not_taken_over() -> None:
-    someone = deployer(kyma("2.9"))
-    someone.deploy()
+    someone = deployer_after(kyma("2.9"))
     with pytest.raises(StaleInstallation):
         write_installation(someone.cluster, Installation(target="2.10"))
     assert versions(someone)[1] == "2.9"
 
 
 def test_a_record_that_was_deleted_since_is_not_made_by_what_was_read_of_it() -> None:
-    someone = deployer(kyma("2.9"))
-    someone.deploy()
+    someone = deployer_after(kyma("2.9"))
     seen = read_installation(someone.cluster)
     someone.cluster.delete(API_VERSION, "Installation", INSTALLATION_NAME)
     with pytest.raises(StaleInstallation):
@@ -208,8 +213,7 @@ def test_a_record_that_was_deleted_since_is_not_made_by_what_was_read_of_it() ->
 
 
 def test_a_plan_is_bound_to_what_the_components_consisted_of() -> None:
-    someone = deployer(kyma("2.9"))
-    someone.deploy()
+    someone = deployer_after(kyma("2.9"))
     upgrade = deployer(kyma("2.10"), cluster=someone.cluster)
     planned = upgrade.plan()
     [logging] = [one for name, one in read_inventories(someone.cluster).items() if name == "logging"]

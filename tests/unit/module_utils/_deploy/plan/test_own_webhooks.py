@@ -16,7 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     Request,
 )
 
-from tests.support.driver import Deployer, config_map, deployer, deployment, release
+from tests.support.driver import Deployer, config_map, deployer_after, deployment, release
 
 MESSAGE = 'Internal error occurred: failed calling webhook "{}": failed to call webhook: connection refused'
 
@@ -59,8 +59,7 @@ def silence(
 
 
 def test_a_webhook_of_ours_that_is_down_does_not_block_what_mends_it() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     silence(someone, matches=lambda request: request.dry_run and is_write(request))
     someone.materials.given = kyma("2.10", config_map("new"))
     planned = someone.plan()
@@ -82,8 +81,7 @@ def test_a_webhook_of_ours_that_is_down_does_not_block_what_mends_it() -> None:
 
 
 def test_what_goes_and_what_is_made_anew_need_not_be_asked_about_either() -> None:
-    someone = deployer(kyma("2.9", config_map("old")), replace_immutable=["Deployment"])
-    someone.deploy()
+    someone = deployer_after(kyma("2.9", config_map("old")), replace_immutable=["Deployment"])
     silence(someone, matches=lambda request: request.dry_run and is_write(request))
     someone.materials.given = kyma("2.10")
     app = {c["name"]: c for c in someone.plan()["plan"]["components"]}["app"]
@@ -91,8 +89,7 @@ def test_what_goes_and_what_is_made_anew_need_not_be_asked_about_either() -> Non
 
 
 def test_the_run_fails_in_words_while_the_webhook_stays_away_and_the_next_one_goes_on() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     silent = [True]
     silence(someone, matches=lambda one: silent[0] and is_write(one) and one.ref.kind == "ConfigMap")
     someone.materials.given = kyma("2.10")
@@ -107,8 +104,7 @@ def test_the_run_fails_in_words_while_the_webhook_stays_away_and_the_next_one_go
 
 @pytest.mark.parametrize("theirs", [(), (guard("theirs"),)], ids=["unknown", "of-others"])
 def test_a_webhook_of_others_stands_in_the_way(theirs: tuple[Object, ...]) -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     for one in theirs:
         someone.cluster.with_field_manager("theirs").create(one)
     silence(someone, "theirs.x.io")
@@ -123,8 +119,7 @@ def test_a_webhook_of_others_stands_in_the_way(theirs: tuple[Object, ...]) -> No
 
 
 def test_other_failures_within_the_server_stay_blockers() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     memory = someone.cluster
     assert isinstance(memory, MemoryCluster)
     memory.fail_when(is_write, ApiError("apply it", status=500, api_message="an internal error"))

@@ -26,7 +26,15 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
-from tests.support.driver import Deployer, config_map, deployer, deployment, only_reads, release
+from tests.support.driver import (
+    Deployer,
+    config_map,
+    deployer,
+    deployer_after,
+    deployment,
+    only_reads,
+    release,
+)
 
 
 def kyma(version: str = "2.9", logging: str = "info") -> Release:
@@ -80,8 +88,7 @@ def test_unknown_names_are_refused_with_those_that_are_near() -> None:
 
 
 def test_they_take_no_hops_and_who_asks_for_both_is_told_so() -> None:
-    someone = deployer(kyma("2.9"))
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(kyma("2.9"))
     someone.materials.given, someone.materials.others = kyma("2.12"), (kyma("2.10"), kyma("2.11"))
     someone.options = {"components": ["logging"], "hops": "auto"}
     [told] = someone.plan()["blockers"]
@@ -111,8 +118,7 @@ def test_only_another_version_is_warned_of() -> None:
 
 def test_only_they_and_the_global_migrations_run_and_the_version_stays() -> None:
     deployer(kyma()).deploy()
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     ran: list[str] = []
     every = [marks(name, phase, ran) for name in (GLOBAL, "logging", "monitoring") for phase in Phase]
     newer = deployer(kyma("2.10", logging="debug"), *every, cluster=memory(someone), components=["logging"])
@@ -132,8 +138,7 @@ def test_only_they_and_the_global_migrations_run_and_the_version_stays() -> None
 
 
 def test_nothing_to_do_for_them_is_no_run() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     again = deployer(kyma(), cluster=memory(someone), components=["logging"])
     with only_reads(memory(someone)):
         assert again.plan()["plan"]["needed"] is False
@@ -143,16 +148,14 @@ def test_nothing_to_do_for_them_is_no_run() -> None:
 
 
 def test_unknown_names_are_refused_even_with_nothing_to_do() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     planned = deployer(kyma(), cluster=memory(someone), components=["nothing"]).plan()
     assert planned["failed"]
     assert "no component nothing" in planned["msg"]
 
 
 def test_the_same_release_leaves_the_cluster_with_all_of_it() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     someone.cluster.with_field_manager("kubectl-edit").patch(
         "v1", "ConfigMap", "settings", "kyma-system", {"data": {"level": "wrong"}}
     )
@@ -165,8 +168,7 @@ def test_the_same_release_leaves_the_cluster_with_all_of_it() -> None:
 
 
 def test_what_has_moved_alone_is_no_longer_of_the_release_that_the_cluster_has() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     deployer(kyma("2.10", "debug"), cluster=memory(someone), components=["logging"]).deploy()
     refused = deployer(kyma(), cluster=memory(someone)).plan()
     assert refused["failed"]

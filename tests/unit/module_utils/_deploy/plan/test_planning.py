@@ -42,6 +42,7 @@ from tests.support.driver import (
     crd,
     custom,
     deployer,
+    deployer_after,
     deployment,
     job,
     only_reads,
@@ -87,6 +88,8 @@ def changes(planned: Result, component: str) -> dict[str, tuple[str, list[str]]]
 
 def deployed(given: Release | None = None, *migrations: type[Migration]) -> Deployer:
     """Somebody who has just deployed a release."""
+    if not migrations:
+        return deployer_after(given or kyma())
     someone = deployer(given or kyma(), *migrations)
     ended = someone.deploy()
     assert ended["state"] == "succeeded", ended
@@ -610,8 +613,7 @@ def test_an_autoscaler_may_scale() -> None:
 
 
 def test_an_autoscaler_that_somebody_brings_along_keeps_what_there_is() -> None:
-    someone = deployer(release("2.9", {"logging": [deployment("loki", replicas=3)]}))
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(release("2.9", {"logging": [deployment("loki", replicas=3)]}))
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "loki"}
     autoscaler: Object = {
         "apiVersion": "autoscaling/v2",

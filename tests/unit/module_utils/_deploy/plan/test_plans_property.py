@@ -186,7 +186,7 @@ def going_wrong(cluster: MemoryCluster, attempt: Attempt, wanted: Wanted) -> Ite
 
 # To make a failing example smaller takes minutes: that is for whoever looks at it.
 @given(lives())
-@settings(max_examples=examples(25), deadline=None, phases=set(Phase) - {Phase.shrink, Phase.explain})
+@settings(max_examples=examples(12), deadline=None, phases=set(Phase) - {Phase.shrink, Phase.explain})
 def test_the_cluster_ends_up_as_the_last_release_says(steps: list[Step]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         slow_clock(patch)

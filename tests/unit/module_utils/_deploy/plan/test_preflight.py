@@ -28,6 +28,7 @@ from tests.support.driver import (
     crd,
     custom,
     deployer,
+    deployer_after,
     deployment,
     healthy_cluster,
     release,
@@ -122,8 +123,7 @@ def test_other_blockers_are_told_with_the_rights() -> None:
 
 
 def test_what_may_not_be_read_is_told_with_all_else() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10", level="debug")
     limited(someone, ("list", "inventorys"), ("get", "installations"), ("patch", "configmaps"))
     [blocker] = someone.plan()["blockers"]
@@ -133,8 +133,7 @@ def test_what_may_not_be_read_is_told_with_all_else() -> None:
 
 
 def test_what_may_not_be_read_of_what_the_release_drops_is_told_with_all_else() -> None:
-    someone = deployer(release("2.9", {"logging": [config_map("stays"), secret("dropped")]}))
-    someone.deploy()
+    someone = deployer_after(release("2.9", {"logging": [config_map("stays"), secret("dropped")]}))
     someone.materials.given = release("2.10", {"logging": [config_map("stays", v="2")]})
     limited(someone, ("list", "secrets"), ("patch", "configmaps"))
     [blocker] = someone.plan()["blockers"]
@@ -143,8 +142,7 @@ def test_what_may_not_be_read_of_what_the_release_drops_is_told_with_all_else() 
 
 
 def test_who_may_not_read_runs_is_told_so_when_giving_up_a_deployment() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10", level="debug")
     someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
     someone.materials.given = kyma()
@@ -155,8 +153,7 @@ def test_who_may_not_read_runs_is_told_so_when_giving_up_a_deployment() -> None:
 
 
 def test_a_refused_plan_warns_of_all_it_would_warn_of() -> None:
-    someone = deployer(kyma("2.10", level="debug"))
-    someone.deploy()
+    someone = deployer_after(kyma("2.10", level="debug"))
     someone.materials.given = kyma("2.11", level="trace")
     someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
     someone.materials.given = kyma()
@@ -175,8 +172,7 @@ def test_without_any_right_on_definitions_all_of_them_are_told() -> None:
 
 
 def test_with_nothing_to_do_nobody_is_asked() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     cluster = limited(someone, ("patch", "deployments"))
     assert not someone.plan()["plan"]["needed"]
     assert cluster.reviews == []
@@ -293,8 +289,7 @@ def meanwhile(someone: Deployer, act: Callable[[], object], *, write: int = 1) -
 
 
 def upgrading() -> Deployer:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10")
     return someone
 
@@ -330,8 +325,7 @@ def test_a_deletion_begins_with_a_hold_neither() -> None:
 
 
 def test_a_hold_does_not_disturb_who_has_nothing_to_do() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     someone.task(hold.DEFINITION, reason="wait")
     assert not someone.plan()["plan"]["needed"]
 

@@ -16,7 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
-from tests.support.driver import Deployer, config_map, deployer, release
+from tests.support.driver import Deployer, config_map, deployer, deployer_after, release
 
 EVERYTHING = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
 PODS = {**EVERYTHING, "apiGroups": [""], "resources": ["pods"]}
@@ -65,16 +65,14 @@ def test_a_release_may_not_bring_one_unless_it_is_allowed_by_name(kind: str) -> 
 
 
 def test_an_existing_one_may_not_be_widened() -> None:
-    someone = deployer(kyma("2.9", guard(PODS)))
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(kyma("2.9", guard(PODS)))
     someone.materials.given = kyma("2.10", guard(EVERYTHING))
     [told] = someone.plan()["blockers"]
     assert "its webhook guard.x.io has" in told
 
 
 def test_one_that_exists_and_answers_is_a_warning() -> None:
-    someone = deployer(kyma("2.9"))
-    someone.deploy()
+    someone = deployer_after(kyma("2.9"))
     someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
     someone.materials.given = kyma("2.10")
     planned = someone.plan()
@@ -90,8 +88,7 @@ def test_one_that_exists_and_answers_is_a_warning() -> None:
 def test_one_that_does_not_answer_blocks_with_the_command_to_run(
     kinds: tuple[str, ...],
 ) -> None:
-    someone = deployer(kyma("2.9"))
-    someone.deploy()
+    someone = deployer_after(kyma("2.9"))
     someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
     silence(someone, "guard.x.io", *kinds)
     someone.materials.given = kyma("2.10")
@@ -103,8 +100,7 @@ def test_one_that_does_not_answer_blocks_with_the_command_to_run(
 
 
 def test_they_are_read_only_if_there_is_something_to_write() -> None:
-    someone = deployer(kyma("2.9"))
-    someone.deploy()
+    someone = deployer_after(kyma("2.9"))
     someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
     silence(someone, "guard.x.io", "Installation", "Lease")
     memory = someone.cluster

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
-from tests.support.driver import Deployer, config_map, deployer, job, release
+from tests.support.driver import Deployer, config_map, deployer_after, job, release
 from tests.unit.module_utils._deploy.plan.test_planning import told
 
 STAYS = {"a": [config_map("a")], "b": [config_map("b")]}
@@ -26,8 +26,7 @@ def with_one_in(component: str, version: str, moving: dict[str, Any]) -> Any:
 
 def moved(manager: str) -> tuple[Deployer, dict[str, Any]]:
     """An object with an addition that was told, and the plan to move it from a to b."""
-    someone = deployer(with_one_in("a", "2.9", config_map("c", x="1")))
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(with_one_in("a", "2.9", config_map("c", x="1")))
     someone.cluster.with_field_manager(manager).patch(
         "v1", "ConfigMap", "c", "kyma-system", {"data": {"extra": "1"}}
     )
@@ -47,8 +46,7 @@ def test_an_addition_stays_with_an_object_that_moves_and_is_not_told_again(manag
 def test_a_finished_job_that_moves_is_not_run_again() -> None:
     setup = job("setup")
     setup["spec"]["ttlSecondsAfterFinished"] = 0
-    someone = deployer(with_one_in("a", "2.9", setup))
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(with_one_in("a", "2.9", setup))
     someone.cluster.delete("batch/v1", "Job", "setup", "kyma-system")
     someone.materials.given = with_one_in("b", "2.10", setup)
     assert someone.deploy()["state"] == "succeeded"
@@ -65,8 +63,7 @@ def test_a_component_that_moves_to_a_namespace_of_another_is_deployed_there(late
             version, {n: (ComponentEntry(n, place), [config_map(n)]) for n, place in places.items()}
         )
 
-    someone = deployer(of("2.9", {"a": "ns1", "b": "ns2"}))
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(of("2.9", {"a": "ns1", "b": "ns2"}))
     someone.materials.given = of("2.10", later)
     assert someone.deploy()["state"] == "succeeded"
     found = {

@@ -17,7 +17,16 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
-from tests.support.driver import Deployer, Entries, config_map, crd, custom, deployer, deployment, release
+from tests.support.driver import (
+    Deployer,
+    Entries,
+    config_map,
+    crd,
+    custom,
+    deployer_after,
+    deployment,
+    release,
+)
 from tests.support.operators import operator
 
 KEEP = config_map("keep", a="1")
@@ -30,8 +39,7 @@ def thing(name: str, **meta: Any) -> Object:
 
 def upgraded(before: Entries, after: Entries, *, keeps_crd: bool = True, **options: Any) -> Deployer:
     """Somebody who has deployed 2.9 with the definition of Things, and holds 2.10."""
-    someone = deployer(release("2.9", before, crds=[crd("Thing")]), timeout=3, **options)
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(release("2.9", before, crds=[crd("Thing")]), timeout=3, **options)
     someone.materials.given = release("2.10", after, crds=[crd("Thing")] if keeps_crd else [])
     return someone
 

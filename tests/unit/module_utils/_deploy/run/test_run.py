@@ -64,6 +64,7 @@ from tests.support.driver import (
     crd,
     custom,
     deployer,
+    deployer_after,
     deployment,
     job,
     make_healthy,
@@ -693,8 +694,7 @@ def test_a_rerun_of_the_same_release_keeps_the_random_passwords_of_what_succeede
 
 
 def test_a_rerun_of_an_upgrade_resumes_what_was_begun() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10", broken="monitoring")
     assert someone.deploy()["failed"]
     installation = someone.installation()
@@ -922,8 +922,7 @@ def test_the_list_of_components_may_give_one_another_timeout() -> None:
 
 
 def test_what_a_controller_makes_anew_before_we_can_is_not_waited_for() -> None:
-    someone = deployer(release("2.9", {"setup": [job("setup", "busybox:1")]}), timeout=FOREVER)
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(release("2.9", {"setup": [job("setup", "busybox:1")]}), timeout=FOREVER)
 
     def controller(cluster: Cluster, event: Event) -> None:
         if event.type == "DELETED" and event.object["kind"] == "Job":
@@ -973,8 +972,7 @@ def definitions_brought(someone: Deployer) -> list[str]:
 
 def test_definitions_are_brought_where_they_are_others_or_missing() -> None:
     everything = ["installations", "inventories", "journalentries", "kyma-lifecycle-view", "modules", "runs"]
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10")
     assert definitions_brought(someone) == []
     forget_definitions(someone)
@@ -985,8 +983,7 @@ def test_definitions_are_brought_where_they_are_others_or_missing() -> None:
 
 
 def test_who_is_slower_by_a_blink_leaves_no_record() -> None:
-    someone = deployer(kyma())
-    someone.deploy()
+    someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10")
     forget_definitions(someone)
     planned = someone.plan()
@@ -1139,8 +1136,9 @@ def test_what_the_server_quotes_of_a_secret_is_not_told() -> None:
 
 @pytest.mark.parametrize("stage", ["main", "prune"])
 def test_a_release_that_is_not_the_one_that_was_planned_stops_the_run(stage: str) -> None:
-    someone = deployer(release("2.9", {"one": [config_map("a"), config_map("old"), config_map("data")]}))
-    assert someone.deploy()["state"] == "succeeded"
+    someone = deployer_after(
+        release("2.9", {"one": [config_map("a"), config_map("old"), config_map("data")]})
+    )
     someone.materials.given = release("2.10", {"one": [config_map("a"), config_map("data")]})
     planned = someone.plan()["plan"]
     name = someone.task(run.DEFINITION, state="started", plan=planned)["run"]
