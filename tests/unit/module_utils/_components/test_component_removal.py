@@ -21,12 +21,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.removal
     PlannedRemovals,
     RemovalGate,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.result import progressing
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import UnhealthyObject
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
     entry_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import Terms
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
+    Terms,
+    remove_objects,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
     RETAINED,
     RemovalDecision,
@@ -38,6 +43,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     read_inventories,
     write_inventory,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.removal_progress import with_reports
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
@@ -364,3 +370,21 @@ def test_an_outcome_has_the_times_of_a_removal_or_the_reason_why_it_was_not_star
     assert (found.deleted, found.seconds) == (not refusal, removal.seconds)
     assert (found.started_at, found.finished_at) == tuple(removal.times.values())
     assert bool(found.started_at) == bool(found.seconds) == (not refusal)
+
+
+def test_a_removal_reports_what_it_waits_for_and_why() -> None:
+    def report(_name: str, _state: str, detail: str = "", _step: object = None) -> None:
+        details.append(detail)
+
+    details: list[str] = []
+    cluster = MemoryCluster()
+    meta = {"name": "a", "namespace": "default", "finalizers": ["example.com/hold"]}
+    applied = cluster.apply({**config_map("a"), "metadata": meta})
+    terms = with_reports(Terms(cluster, deadline=0.0), report, "a", "deleting", 60.0)
+    removal = remove_objects(terms, [entry_of(applied)])
+    assert removal.failed
+    assert [detail for detail in details if "ConfigMap default/a" in detail]
+    assert terms.look_into
+    live = cluster.get("v1", "ConfigMap", "a", "default")
+    terms.look_into([UnhealthyObject("v1", ref_of(applied), progressing("Terminating", ""), live)])
+    assert "its finalizers hold it: example.com/hold" in details[-1]

@@ -242,3 +242,21 @@ def test_what_another_module_has_too_stays_with_it(place: str) -> None:
     assert not someone.manage(state="absent").get("failed")
     assert someone.cluster.get(*OPERATOR) is None
     assert someone.cluster.get("v1", "ConfigMap", "settings", NAMESPACE)
+
+
+def test_a_rehearsal_shows_what_blocks_a_deletion() -> None:
+    someone = user()
+    someone.manage()
+    create_nats(someone.cluster, "mine")
+    planned = someone.manage(state="absent", wait=False, check_mode=True)
+    assert any(f"Nats {NAMESPACE}/mine" in line for line in planned["summary"])
+
+
+def test_the_default_configuration_is_deleted_before_resources_of_users() -> None:
+    someone = user()
+    someone.manage()
+    create_nats(someone.cluster, "a-users")
+    assert not someone.manage(state="absent", delete_resources=True).get("failed")
+    requests = memory(someone).requests
+    deleted = [one.ref.name for one in requests if (one.verb, one.ref.kind) == ("delete", "Nats")]
+    assert deleted == ["default", "a-users"]
