@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils import _carrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.bytecode_cache import (
-    use_cached_bytecode,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.playbook_start import PLAYBOOK_START
+from ..plugin_utils import _carrier
+from ..plugin_utils._carrier.bytecode_cache import use_cached_bytecode
+from ..plugin_utils._report.playbook_start import PLAYBOOK_START
 
 __all__ = ("PLAYBOOK_START",)
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.errand import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
-    BackgroundCarrier,
-)
+from ..module_utils._release.model import ComponentEntry
+from ..module_utils._tasks.errand import DEFINITION
+from ..plugin_utils._carrier.background_carrier import BackgroundCarrier
 
 INSTALL_SECONDS = 120.0
 """Seconds for everything but waiting for the run."""

@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.module import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
-    DEFAULT_DEADLINE,
-    BackgroundCarrier,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
+from ..module_utils._carrier.task import Result
+from ..module_utils._release.model import ComponentEntry
+from ..module_utils._tasks.module import DEFINITION
+from ..plugin_utils._carrier.arguments import Arguments
+from ..plugin_utils._carrier.background_carrier import DEFAULT_DEADLINE, BackgroundCarrier
+from ..plugin_utils._carrier.carrier import TaskVars
 
 
 class ActionModule(BackgroundCarrier):

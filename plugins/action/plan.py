@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import ControllerNotes, Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import failed_result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import NOT_STARTED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.cluster_task import ClusterTask
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import NoRelease
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.play_batches import host_turn
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_task import PlanFileTask
+from ..module_utils._carrier.task import ControllerNotes, Result
+from ..module_utils._carrier.task_call import failed_result
+from ..module_utils._runs.outcomes import NOT_STARTED
+from ..module_utils._tasks.plan import DEFINITION
+from ..plugin_utils._carrier.arguments import Arguments
+from ..plugin_utils._carrier.carrier import TaskVars
+from ..plugin_utils._carrier.cluster_task import ClusterTask
+from ..plugin_utils._carrier.direct_carrier import DirectCarrier
+from ..plugin_utils._carrier.materials import NoRelease
+from ..plugin_utils._carrier.play_batches import host_turn
+from ..plugin_utils._plan_file.plan_task import PlanFileTask
 
 HOP_OPTIONS = ("release", "release_checksum", "release_version", "profile")
 """The options that the tasks of one hop need to find its release."""

@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.reconcile_errands import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
-    BackgroundCarrier,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import EXIT_MESSAGES
+
+from ..module_utils._carrier.task import Result
+from ..module_utils._release.model import ComponentEntry
+from ..module_utils._tasks.reconcile_errands import DEFINITION
+from ..plugin_utils._carrier.background_carrier import BackgroundCarrier
+from ..plugin_utils._carrier.carrier import TaskVars
+from ..plugin_utils._carrier.exit_messages import EXIT_MESSAGES
 
 FOREVER = 10 * 365 * 24 * 3600.0
 """Seconds after which nothing works any more that was started today; a timer's seconds have an end."""

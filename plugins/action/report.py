@@ -10,20 +10,15 @@ from typing import Any
 
 from ansible import constants as C
 from ansible.plugins.action import ActionBase
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.gathered import (
-    GatheredCluster,
-    GatheredClusters,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model import ClusterReport
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.page import render_report
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.playbook_start import PLAYBOOK_START
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.records import read_cluster
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.report_file import (
-    read_report,
-    write_report,
-)
+
+from ..module_utils._carrier.task import Result
+from ..module_utils._errors import LifecycleError
+from ..plugin_utils._report.gathered import GatheredCluster, GatheredClusters
+from ..plugin_utils._report.model import ClusterReport
+from ..plugin_utils._report.page import render_report
+from ..plugin_utils._report.playbook_start import PLAYBOOK_START
+from ..plugin_utils._report.records import read_cluster
+from ..plugin_utils._report.report_file import read_report, write_report
 
 ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
     "path": {"type": "path", "required": True},

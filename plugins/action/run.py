@@ -16,24 +16,19 @@ from typing import Any
 
 from ansible import constants as C
 from ansible.errors import AnsibleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.run import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import Arguments
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
-    BackgroundCarrier,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.cluster_task import ClusterTask
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import EXIT_MESSAGES
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_watcher import EXIT_WATCHER
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interpreter import (
-    has_libraries,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.temporary_files import (
-    TEMPORARY_FOLDER_CLEANUP,
-)
+
+from ..module_utils._carrier.task import Result
+from ..module_utils._release.model import ComponentEntry
+from ..module_utils._tasks.run import DEFINITION
+from ..plugin_utils._carrier.arguments import Arguments
+from ..plugin_utils._carrier.background_carrier import BackgroundCarrier
+from ..plugin_utils._carrier.carrier import TaskVars
+from ..plugin_utils._carrier.cluster_task import ClusterTask
+from ..plugin_utils._carrier.direct_carrier import DirectCarrier
+from ..plugin_utils._carrier.exit_messages import EXIT_MESSAGES
+from ..plugin_utils._carrier.exit_watcher import EXIT_WATCHER
+from ..plugin_utils._carrier.interpreter import has_libraries
+from ..plugin_utils._carrier.temporary_files import TEMPORARY_FOLDER_CLEANUP
 
 CUT_OFF = "ansible-playbook has ended in the middle of the run"
 LONGEST_WAIT = 10 * 365 * 24 * 3600.0

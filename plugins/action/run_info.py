@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils import _tasks
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import TaskVars
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_carrier import DirectCarrier
+from ..module_utils import _tasks
+from ..module_utils._carrier.task import Result
+from ..plugin_utils._carrier.carrier import TaskVars
+from ..plugin_utils._carrier.direct_carrier import DirectCarrier
 
 
 class ActionModule(DirectCarrier):

@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.stored_job import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
-    DEFAULT_DEADLINE,
-    BackgroundCarrier,
-)
+from ..module_utils._release.model import ComponentEntry
+from ..module_utils._tasks.stored_job import DEFINITION
+from ..plugin_utils._carrier.background_carrier import DEFAULT_DEADLINE, BackgroundCarrier
 
 
 class ActionModule(BackgroundCarrier):

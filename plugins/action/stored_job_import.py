@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.stored_job_import import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
-    BackgroundCarrier,
-)
+from ..module_utils._tasks.stored_job_import import DEFINITION
+from ..plugin_utils._carrier.background_carrier import BackgroundCarrier
 
 
 class ActionModule(BackgroundCarrier):

@@ -80,23 +80,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ansible.plugins.callback import CallbackBase
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import (
-    KINDS,
-    render_durations,
-    with_items,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.console import (
-    label_lines,
-    print_banner,
-    print_block,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._spans.exporter_settings import (
-    endpoint_variable,
-    protocol_problem,
-)
+
+from ..module_utils._runs.durations import KINDS, render_durations, with_items
+from ..plugin_utils._carrier.screen.console import label_lines, print_banner, print_block
+from ..plugin_utils._spans.exporter_settings import endpoint_variable, protocol_problem
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.plugin_utils._spans.playbook_spans import PlaybookSpans
+    from ..plugin_utils._spans.playbook_spans import PlaybookSpans
 
 
 class CallbackModule(CallbackBase):
@@ -149,9 +139,7 @@ class CallbackModule(CallbackBase):
             self._warn_of_spans(problem)
             return
         try:
-            from ansible_collections.kyma.lifecycle.plugins.plugin_utils._spans.playbook_spans import (
-                PlaybookSpans,
-            )
+            from ..plugin_utils._spans.playbook_spans import PlaybookSpans
 
             self._spans = PlaybookSpans(os.environ)
         except ImportError as error:

@@ -45,7 +45,7 @@ _value:
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
+from ..module_utils._text import one_line
 
 Told = Mapping[str, Any]
 

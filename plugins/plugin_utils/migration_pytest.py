@@ -26,17 +26,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import (
-    ApiServer,
-    InMemory,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.real_api_server import (
-    RealApiServer,
-)
+from ..module_utils._cluster.http.connection import connect
+from ..plugin_utils._migration_testing.api_server import ApiServer, InMemory
+from ..plugin_utils._migration_testing.memory_cluster import MemoryCluster
+from ..plugin_utils._migration_testing.real_api_server import RealApiServer
 
 MARKER = "kyma_real_api_server"
 OPTION = "--kyma-kubeconfig"

@@ -12,24 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.api_server import (
-    ApiServer,
-    BadTest,
-    InMemory,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.case import Case
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.collection import (
-    problems_of_collection,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs_at_rest import (
-    problems_at_rest,
-)
+from ..module_utils._cluster.cluster import Object
+from ..module_utils.migration import Migration
+from ..plugin_utils._migration_testing.api_server import ApiServer, BadTest, InMemory
+from ..plugin_utils._migration_testing.case import Case
+from ..plugin_utils._migration_testing.collection import problems_of_collection
+from ..plugin_utils._migration_testing.memory_cluster import MemoryCluster
+from ..plugin_utils._migration_testing.proofs import PROOFS
+from ..plugin_utils._migration_testing.proofs_at_rest import problems_at_rest
 
 __all__ = [
     "ApiServer",

@@ -263,7 +263,7 @@ _CLUSTERS: dict[tuple[str, _Clock], MemoryCluster] = {}
 
 def deployer_after(given: Release, **options: Any) -> Deployer:
     """A user who has deployed this release, with a copy of the cluster on which it was deployed once."""
-    key = repr(given), vars(memory)["timestamp"]
+    key = repr(given), vars(simulated_server)["timestamp"]
     if key not in _CLUSTERS:
         cluster = healthy_cluster()
         ended = deployer(given, cluster=cluster).deploy()

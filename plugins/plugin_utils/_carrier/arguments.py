@@ -11,12 +11,9 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
-    full_argument_spec,
-    scalar_texts,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
 
+from ...module_utils._carrier.options import full_argument_spec, scalar_texts
+from ...module_utils._carrier.task import Result, TaskDefinition
 from .._release.version import number_problem
 from .hidden_secrets import hide_secrets
 from .number_options import number_problems

@@ -13,12 +13,9 @@ from math import inf
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import (
-    CANCEL_SUFFIX,
-    ProgressLine,
-    ProgressReader,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+
+from ...module_utils._carrier.progress_file import CANCEL_SUFFIX, ProgressLine, ProgressReader
+from ...module_utils._errors import LifecycleError
 
 FIRST_POLL = 0.05
 """Seconds until the first look; each later one waits a little longer, up to the window's slowest."""

@@ -14,17 +14,14 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.json import Direction, get_module_decoder
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.forked_worker import (
-    extend_time_limit,
-    run_in_forked_worker,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import GRACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 
+from ...module_utils._carrier.forked_worker import extend_time_limit, run_in_forked_worker
+from ...module_utils._carrier.progress_file import ProgressLine
+from ...module_utils._carrier.task import Result
+from ...module_utils._migrations.migration_set import MigrationSet
+from ...module_utils._progress import GRACE
+from ...module_utils._release.model import ComponentEntry, Release
+from ...module_utils.migration import Migration
 from .arguments import Arguments
 from .async_job import Files, JobReader, follow_job
 from .carrier import Carrier, TaskVars

@@ -18,40 +18,30 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ansible import constants as C
 from ansible import context
 from ansible.plugins.action import ActionBase
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_materials import (
-    NO_MODULE_MATERIALS,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
+
+from ...module_utils._carrier.module_materials import NO_MODULE_MATERIALS
+from ...module_utils._carrier.options import (
     CARRIER_ARGUMENT,
     RENDERING_OPTIONS,
     full_argument_spec,
     release_request,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
+from ...module_utils._carrier.progress_file import ProgressLine
+from ...module_utils._carrier.shipped_materials import (
     CATALOG,
     MIGRATIONS_ARCHIVE,
     MODULES_FILE,
     RELEASE_BUNDLE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import (
-    NO_NOTES,
-    ControllerNotes,
-    Result,
-    TaskDefinition,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import (
-    call_task_function,
-    failed_result,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, no_progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import ClusterRow
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import FAILED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_logins
-
+from ...module_utils._carrier.task import NO_NOTES, ControllerNotes, Result, TaskDefinition
+from ...module_utils._carrier.task_call import call_task_function, failed_result
+from ...module_utils._errors import LifecycleError
+from ...module_utils._migrations.migration_set import MigrationSet
+from ...module_utils._progress import Progress, no_progress
+from ...module_utils._release.model import Release
+from ...module_utils._runs.cluster_table import ClusterRow
+from ...module_utils._runs.outcomes import FAILED
+from ...module_utils._text import without_logins
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
 from .cluster_log import CLUSTER_LOG

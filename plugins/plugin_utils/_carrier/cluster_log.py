@@ -19,12 +19,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ansible import constants as C
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import (
-    ClusterRow,
-    merge_rows,
-    render_clusters,
-)
 
+from ...module_utils._runs.cluster_table import ClusterRow, merge_rows, render_clusters
 from .screen.console import print_banner, print_block
 
 NAME = "kyma-clusters.jsonl"

@@ -9,10 +9,10 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_result import complete_result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import row_of
 
+from ...module_utils._carrier.task import Result
+from ...module_utils._runs.cluster_result import complete_result
+from ...module_utils._runs.cluster_table import row_of
 from .carrier import Carrier, TaskVars
 from .cluster_log import CLUSTER_LOG
 

@@ -9,13 +9,10 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.forked_worker import (
-    run_in_forked_worker,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, Step
-
+from ...module_utils._carrier.forked_worker import run_in_forked_worker
+from ...module_utils._carrier.progress_file import ProgressLine
+from ...module_utils._carrier.task import Result
+from ...module_utils._progress import Progress, Step
 from .arguments import Arguments
 from .carrier import Carrier, TaskVars
 from .interpreter import has_libraries

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ...module_utils._carrier.progress_file import ProgressLine
 
 HOLD_SECONDS = 1.0
 """How long a failure is held, in case that it ends its task."""

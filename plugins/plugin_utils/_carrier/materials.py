@@ -12,28 +12,16 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_materials import (
-    NO_MODULE_MATERIALS,
-    ModuleMaterials,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import AvailableRelease, Materials
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
-    pack_migrations,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import (
-    QUICK_PAUSE,
-    QUICK_SECONDS,
-    Progress,
-    Step,
-    no_progress,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
-
+from ...module_utils._carrier.module_materials import NO_MODULE_MATERIALS, ModuleMaterials
+from ...module_utils._carrier.task import AvailableRelease, Materials
+from ...module_utils._cluster.cluster import Object
+from ...module_utils._errors import LifecycleError
+from ...module_utils._migrations.migration_folders import pack_migrations
+from ...module_utils._migrations.migration_set import MigrationSet
+from ...module_utils._progress import QUICK_PAUSE, QUICK_SECONDS, Progress, Step, no_progress
+from ...module_utils._release.lazy_objects import LazyObjects
+from ...module_utils._release.model import Release, ReleaseRequest
+from ...module_utils._text import without_login
 from .._migrations.discovery import discover_migrations, folders_of
 from .._release.catalog import read_catalog
 from .._release.fingerprint import fingerprint

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import PATH_LISTS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
+from ...module_utils._carrier.options import PATH_LISTS
+from ...module_utils._errors import LifecycleError
+from ...module_utils._text import without_login
 
 
 class NoSuchPath(LifecycleError):

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ...module_utils._carrier.task import Result
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LONGEST_MESSAGE = 2000

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import did_you_mean
+from ...module_utils._text import did_you_mean
 
 PREFIX = "kyma_"
 CLOSE = 0.85

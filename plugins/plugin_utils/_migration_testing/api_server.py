@@ -8,18 +8,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    built_in_kinds,
-    defined_kinds,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
+from ...module_utils._cluster.cluster import Cluster, Object, Ref, ref_of
+from ...module_utils._cluster.kinds import built_in_kinds, defined_kinds
+from ...module_utils._errors import LifecycleError
 from .memory_cluster import MemoryCluster, namespace_named
 
 

@@ -12,30 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations import engine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.attempt import describe_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    Journal,
-    JournalEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo import undo_writes
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import UndoReport
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
-    TIMEOUT,
-    EngineSettings,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Step
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
-    Component,
-    Context,
-    Logger,
-    Migration,
-    Verdict,
-    needed,
-)
-
+from ...module_utils._cluster.cluster import Cluster
+from ...module_utils._errors import LifecycleError
+from ...module_utils._migrations import engine
+from ...module_utils._migrations.attempt import describe_error
+from ...module_utils._migrations.journal.journal_entry import Journal, JournalEntry
+from ...module_utils._migrations.journal.undo import undo_writes
+from ...module_utils._migrations.journal.undo_report import UndoReport
+from ...module_utils._migrations.results import TIMEOUT, EngineSettings
+from ...module_utils._progress import Step
+from ...module_utils.migration import Component, Context, Logger, Migration, Verdict, needed
 from .process_watch import ProcessUse, watch_process
 from .recorded_cluster import Fault, RecordedCluster, Recording
 

@@ -15,16 +15,10 @@ from itertools import count
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
-    readable_version,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Component, Migration
-
+from ...module_utils._cluster.cluster import Cluster, Object
+from ...module_utils._cluster.deep_copy import deep_copy
+from ...module_utils._cluster.served_versions import readable_version
+from ...module_utils.migration import Component, Migration
 from .api_server import ApiServer, BadTest, InMemory
 from .attempt_record import AttemptRecord, MigrationEnvironment, attempt_migration
 from .hash_seeds import is_of_author

@@ -8,16 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
-    OWN_ORIGIN,
-    own_folder,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirement import (
-    overdue_error,
-    overdue_migrations,
-)
-
+from ...module_utils._migrations.loader import load_folders
+from ...module_utils._migrations.migration_folders import OWN_ORIGIN, own_folder
+from ...module_utils._migrations.retirement import overdue_error, overdue_migrations
 from .._migrations.discovery import folders_of
 from .._migrations.supported_release import supported_release
 

@@ -14,17 +14,9 @@ from functools import reduce
 from itertools import groupby
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
-    readable_version,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
+from ...module_utils._cluster.cluster import Cluster, Object, Ref, ref_of
+from ...module_utils._cluster.served_versions import readable_version
+from ...module_utils._errors import LifecycleError
 from .secret_values import decoded, texts_in
 
 OTHER_CLIENT = "another-client"

@@ -27,9 +27,9 @@ from contextlib import suppress
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Context, Migration
+from ...module_utils._cluster.deep_copy import deep_copy
+from ...module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from ...module_utils.migration import Context, Migration
 
 if TYPE_CHECKING:
     from .attempt_record import MigrationEnvironment

@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+from ...module_utils._cluster.cluster import (
     EXEC_BYTES,
     EXEC_SECONDS,
     FIELD_MANAGER,
@@ -26,39 +26,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     group_of,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    ExecOutputTooLarge,
-    ExecTimeout,
-    Untypeable,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    API_SERVICE_KIND,
-    CRD_KIND,
-    NAMESPACE_KIND,
-    is_of_kind,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.object_selectors import (
-    field_matcher,
-    label_matcher,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
-    refuse_unavailable,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.error_responses import (
-    copy_in_version,
-    not_found,
-    problem,
-    validated_ref,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.simulated_server import (
-    SimulatedServer,
-)
-
+from ...module_utils._cluster.deep_copy import deep_copy
+from ...module_utils._cluster.errors import ExecOutputTooLarge, ExecTimeout, Untypeable
+from ...module_utils._cluster.kinds import API_SERVICE_KIND, CRD_KIND, NAMESPACE_KIND, is_of_kind
+from ...module_utils._cluster.object_selectors import field_matcher, label_matcher
+from ...module_utils._cluster.served_versions import refuse_unavailable
+from ...module_utils._dry_run.error_responses import copy_in_version, not_found, problem, validated_ref
+from ...module_utils._dry_run.simulated_server import SimulatedServer
 from .memory_store import Happened, MemoryStore
 
 if TYPE_CHECKING:
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
+    from ...module_utils._cluster.stop_signal import StopSignal
 
 WRITES = frozenset({"apply", "create", "patch", "delete"})
 FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")

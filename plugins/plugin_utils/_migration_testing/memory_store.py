@@ -8,15 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Event, Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import (
-    NAMESPACE_KIND,
-    built_in_kinds,
-    is_of_kind,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
-from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.object_store import ObjectStore
+from ...module_utils._cluster.cluster import Event, Object, Ref
+from ...module_utils._cluster.deep_copy import deep_copy
+from ...module_utils._cluster.kinds import NAMESPACE_KIND, built_in_kinds, is_of_kind
+from ...module_utils._cluster.timestamp import timestamp
+from ...module_utils._dry_run.object_store import ObjectStore
 
 FOREGROUND = "foregroundDeletion"
 PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"})

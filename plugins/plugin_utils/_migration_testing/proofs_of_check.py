@@ -8,15 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.validation import (
-    Candidate,
-    problems_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-
+from ...module_utils._cluster.cluster import Cluster, Object
+from ...module_utils._cluster.errors import Invalid
+from ...module_utils._errors import LifecycleError
+from ...module_utils._migrations.validation import Candidate, problems_of
+from ...module_utils.migration import Migration
 from .attempt_record import AttemptRecord, check_migration
 from .case import Case
 from .hash_seeds import verdicts_by_seed

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
-
+from ...module_utils._cluster.cluster import Cluster
 from .attempt_record import AttemptRecord
 from .case import Case
 from .recorded_cluster import Fault

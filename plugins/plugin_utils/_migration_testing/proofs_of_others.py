@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import built_in_kinds
-
+from ...module_utils._cluster.cluster import Object, ref_of
+from ...module_utils._cluster.deep_copy import deep_copy
+from ...module_utils._cluster.kinds import built_in_kinds
 from .api_server import namespaced_kinds
 from .attempt_record import AttemptRecord, attempt_migration
 from .case import Case

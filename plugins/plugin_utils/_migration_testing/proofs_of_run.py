@@ -8,13 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import (
-    DryRunCluster,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
-    JournalInMemory,
-)
-
+from ...module_utils._dry_run.dry_run_cluster import DryRunCluster
+from ...module_utils._migrations.journal.journal_entry import JournalInMemory
 from .attempt_record import attempt_migration, undo_migration
 from .case import Case
 from .memory_cluster import MemoryCluster

@@ -11,25 +11,11 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    FIELD_MANAGER,
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
-    Forbidden,
-    KindNotServed,
-    NotFound,
-    Untypeable,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import NAMESPACE_KIND
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
-    readable_version,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-
+from ...module_utils._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
+from ...module_utils._cluster.errors import Forbidden, KindNotServed, NotFound, Untypeable
+from ...module_utils._cluster.kinds import NAMESPACE_KIND
+from ...module_utils._cluster.served_versions import readable_version
+from ...module_utils._errors import LifecycleError
 from .api_server import ApiServer
 from .state import api_versions_of
 

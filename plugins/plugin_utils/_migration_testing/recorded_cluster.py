@@ -12,20 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Event,
-    Ref,
-    group_of,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import (
-    DISCOVERED,
-    Call,
-    ClusterWrapper,
-    T,
-)
+from ...module_utils._cluster.cluster import Cluster, Event, Ref, group_of, ref_of
+from ...module_utils._cluster.errors import Unreachable
+from ...module_utils._cluster.wrapper import DISCOVERED, Call, ClusterWrapper, T
 
 NO_REQUEST = (*DISCOVERED, "server_version")
 """Verbs that read discovery, which is cached."""

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref, ref_of
+
+from ...module_utils._cluster.cluster import Object, Ref, ref_of
 
 SHORTEST_SECRET = 6
 """Minimum length of a value to search as a part of any text. A shorter one may be there by chance."""

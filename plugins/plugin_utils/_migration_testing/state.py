@@ -9,18 +9,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
-    Cluster,
-    Object,
-    Ref,
-    ref_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.list_types import KEY_DEFAULTS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
-    readable_version,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import changed_values
-
+from ...module_utils._cluster.cluster import Cluster, Object, Ref, ref_of
+from ...module_utils._cluster.fields.list_types import KEY_DEFAULTS
+from ...module_utils._cluster.served_versions import readable_version
+from ...module_utils._objects.apply.diff import changed_values
 from .attempt_record import AttemptRecord
 
 ClusterState = Mapping[Ref, "Object | None"]

@@ -8,14 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.loader import load_folders
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_folders import (
-    ORIGIN_OF_USERS,
-    MigrationFolder,
-    own_folder,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
-
+from ...module_utils._migrations.loader import load_folders
+from ...module_utils._migrations.migration_folders import ORIGIN_OF_USERS, MigrationFolder, own_folder
+from ...module_utils._migrations.migration_set import MigrationSet
 from .missing_collections import missing_reason
 
 FOLDER_OF_COLLECTIONS = "plugins.module_utils.kyma_migrations"

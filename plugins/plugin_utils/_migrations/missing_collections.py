@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import suggestion
+from ...module_utils._text import suggestion
 
 OPTION = "migration_collections"
 

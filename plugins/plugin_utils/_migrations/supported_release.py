@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ...module_utils._errors import LifecycleError
 
 PLACE = Path("meta", "kyma.yml")
 KEY = "newest_supported_release"

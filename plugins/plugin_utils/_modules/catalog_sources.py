@@ -11,25 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.documents import (
-    RELEASE_META,
-    TEMPLATE,
-    SourcedDocument,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import DEFAULT_LIMITS, Limits
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import (
+from ...module_utils._module_lifecycle.catalog.documents import RELEASE_META, TEMPLATE, SourcedDocument
+from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
+from ...module_utils._release.manifests import (
     MOST_LEVELS,
     is_nested_deeper,
     is_object_list,
     read_file_documents,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
-    Problem,
-    ReleaseError,
-    release_error,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ...module_utils._release.release_error import Problem, ReleaseError, release_error
+from ...module_utils._threads import map_in_threads
 from .._release.yaml_files import decode_text
 from .download_cache import DownloadCache
 from .places import Place, parse_place, read_local_file

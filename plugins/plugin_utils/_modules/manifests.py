@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import DEFAULT_LIMITS, Limits
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
+from ...module_utils._release.release_error import ReleaseError
+from ...module_utils._threads import map_in_threads
 from .._release.source import parse_checksum
 from .._release.yaml_files import decode_text
 from .download_cache import DownloadCache

@@ -11,12 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_materials import ModuleMaterials
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import limits_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-
+from ...module_utils._carrier.module_materials import ModuleMaterials
+from ...module_utils._cluster.cluster import Object
+from ...module_utils._errors import LifecycleError
+from ...module_utils._release.limits import limits_of
+from ...module_utils._release.release_error import ReleaseError
 from .catalog_sources import CatalogDocuments, read_catalog_sources
 from .download_cache import DownloadCache
 from .hidden_logins import hidden_link

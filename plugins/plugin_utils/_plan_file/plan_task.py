@@ -10,16 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.binding import (
+from ...module_utils._carrier.task import Result
+from ...module_utils._deploy.plan.binding import (
     deviations,
     differences_of_later_hop,
     hashes_of,
     input_differences,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.plan import DEFINITION, deployment_options
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_logins
-
+from ...module_utils._tasks.plan import DEFINITION, deployment_options
+from ...module_utils._text import without_logins
 from .._carrier.arguments import Arguments, validate
 from .._carrier.paths import SearchPath, resolve_paths
 from .plan_file import (

@@ -13,11 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle import (
-    read_bundle_file,
-    write_bundle_file,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ...module_utils._release.bundle import read_bundle_file, write_bundle_file
+from ...module_utils._release.model import Release
 
 SILENT_SECONDS = 3.0
 """How long to wait for somebody else without a word."""

@@ -11,16 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_crd
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import ManifestCollection
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
-    ComponentEntry,
-    Content,
-    Release,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
-
+from ...module_utils._cluster.cluster import Object
+from ...module_utils._cluster.kinds import is_crd
+from ...module_utils._release.manifests import ManifestCollection
+from ...module_utils._release.model import ComponentEntry, Content, Release
+from ...module_utils._threads import map_in_threads
 from .helm import helm_version
 from .layout import Chart, ComponentSource, Layout
 from .problems import ProblemCollector

@@ -9,15 +9,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import is_built_in
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.own_objects import LIFECYCLE_NAMESPACE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
-    Problem,
-    ReleaseError,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import LocatedMapping
-
+from ...module_utils._cluster.kinds import is_built_in
+from ...module_utils._cluster.own_objects import LIFECYCLE_NAMESPACE
+from ...module_utils._release.model import ComponentEntry
+from ...module_utils._release.release_error import Problem, ReleaseError
+from ...module_utils._release.yaml_documents import LocatedMapping
 from .yaml_files import SettingsReader, read_settings
 
 DEFAULT_NAMESPACE = "kyma-system"

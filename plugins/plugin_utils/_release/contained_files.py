@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import MEGABYTE, Limits, beyond
+from ...module_utils._release.limits import MEGABYTE, Limits, beyond
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # Without blocking, a named pipe waits for nothing.

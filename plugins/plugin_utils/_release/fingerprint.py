@@ -12,13 +12,9 @@ from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import DEFAULT_LIMITS, Limits
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
-    ReleaseError,
-    release_error,
-)
-
+from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
+from ...module_utils._release.model import ReleaseRequest
+from ...module_utils._release.release_error import ReleaseError, release_error
 from .contained_files import files_inside, open_inside, read_inside
 from .helm import helm_version
 from .kustomize import kustomize_version

@@ -13,10 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import DEFAULT_LIMITS, Limits
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
-
+from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
+from ...module_utils._release.release_error import release_error
+from ...module_utils._text import one_line
 from .layout import Chart
 from .programs import ProgramFailed, ProgramMissing, run_program
 

@@ -10,12 +10,8 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
-    ReleaseError,
-    release_error,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
-
+from ...module_utils._release.release_error import ReleaseError, release_error
+from ...module_utils._text import one_line
 from .kustomize_references import foreign_references
 from .programs import ProgramFailed, ProgramMissing, run_program
 from .source import Source

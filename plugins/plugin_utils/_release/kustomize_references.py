@@ -11,13 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import Problem
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
-    LocatedMapping,
-    plain_text,
-    read_documents,
-)
-
+from ...module_utils._release.release_error import Problem
+from ...module_utils._release.yaml_documents import LocatedMapping, plain_text, read_documents
 from .layout import KUSTOMIZATIONS
 from .source import Source
 from .yaml_files import read_settings

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
+from ...module_utils._release.model import ComponentEntry
 
 MANIFESTS = (".yaml", ".yml", ".json")
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")

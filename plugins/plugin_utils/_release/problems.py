@@ -9,10 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
-    Problem,
-    ReleaseError,
-)
+from ...module_utils._release.release_error import Problem, ReleaseError
 
 Answer = TypeVar("Answer")
 

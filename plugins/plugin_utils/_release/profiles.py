@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
-
+from ...module_utils._release.model import ComponentEntry
+from ...module_utils._release.release_error import release_error
 from .layout import Layout
 
 

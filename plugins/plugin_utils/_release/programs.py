@@ -16,12 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import (
-    DEFAULT_LIMITS,
-    MEGABYTE,
-    Limits,
-    beyond,
-)
+from ...module_utils._release.limits import DEFAULT_LIMITS, MEGABYTE, Limits, beyond
 
 _PASSED_ON = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
 _MARK = "KYMA_LIFECYCLE_PROGRAM"

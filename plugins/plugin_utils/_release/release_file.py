@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-
+from ...module_utils._release.release_error import ReleaseError
 from .version import is_version
 from .yaml_files import SettingsReader, read_settings
 

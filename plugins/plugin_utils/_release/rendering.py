@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import ManifestCollection
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-
+from ...module_utils._release.manifests import ManifestCollection
+from ...module_utils._release.model import ComponentEntry
+from ...module_utils._release.release_error import ReleaseError
 from .helm import may_vary, render_chart
 from .kustomize import render_kustomization
 from .layout import Chart, ComponentSource, Kustomization, Manifests

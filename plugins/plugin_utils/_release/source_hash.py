@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import DEFAULT_LIMITS, Limits
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
-
+from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
+from ...module_utils._release.model import ComponentEntry
 from .fingerprint import RENDERING, Digest, content_of, digest_of, files_of
 from .layout import Chart, ComponentSource, Manifests
 

@@ -15,13 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
-    Problem,
-    ReleaseError,
-    release_error,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import read_documents
-
+from ...module_utils._release.release_error import Problem, ReleaseError, release_error
+from ...module_utils._release.yaml_documents import read_documents
 from .yaml_files import read_text
 
 GLOBAL = "global"

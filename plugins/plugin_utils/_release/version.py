@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import Limits
-
+from ...module_utils._release.limits import Limits
 from .programs import ProgramFailed, ProgramMissing, run_program
 
 _NAMED = re.compile(r"(?:kyma[-_])?(?:release[-_])?v?(\d+\.\d+(?:\.\d+)?(?:[-.]?(?:alpha|beta|rc)[-.]?\d+)?)")

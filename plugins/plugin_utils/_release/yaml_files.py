@@ -9,16 +9,8 @@ import json
 import re
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import (
-    Problem,
-    ReleaseError,
-    release_error,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import (
-    LocatedMapping,
-    plain_text,
-    read_documents,
-)
+from ...module_utils._release.release_error import Problem, ReleaseError, release_error
+from ...module_utils._release.yaml_documents import LocatedMapping, plain_text, read_documents
 
 _ESCAPE = re.compile(r"\\(?:(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|.)")
 

@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_report import (
-    log_command,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import ErrandKey
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import ERRAND, with_items
-
+from ...module_utils._errands.authoring.errand_report import log_command
+from ...module_utils._errands.errand import ErrandKey
+from ...module_utils._runs.durations import ERRAND, with_items
 from . import model
 from .model import Failure, RunReport, Work
 from .plain_values import parse_time, plain_text

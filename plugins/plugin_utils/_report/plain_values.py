@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_controls
+from ...module_utils._text import without_controls
 
 
 def parse_time(text: object) -> datetime | None:

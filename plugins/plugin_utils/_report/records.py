@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.run_failures import NEVER_STARTED
-
+from ...module_utils._runs.run_failures import NEVER_STARTED
 from . import model
 from .errand_runs import errands_run, has_errands_alone
 from .model import ClusterReport, ComponentReport, Failure, MigrationReport, RunReport, Work

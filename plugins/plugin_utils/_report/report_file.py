@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ...module_utils._errors import LifecycleError
 
 
 class BadReportPath(LifecycleError):

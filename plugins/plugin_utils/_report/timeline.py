@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import OTHER
-
+from ...module_utils._runs.outcomes import OTHER
 from . import model
 from .model import ClusterReport, RunReport, Work
 from .plain_values import parse_time

@@ -14,8 +14,7 @@ import threading
 from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import LONGEST_FOREIGN_ERROR, one_line
-
+from ...module_utils._text import LONGEST_FOREIGN_ERROR, one_line
 from .span_tree import Span
 
 try:

@@ -10,15 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import BLOCKED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import (
-    ERRAND,
-    MIGRATION,
-    with_items,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import FAILED, SUCCEEDED
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import one_line
-
+from ...module_utils._migrations.results import BLOCKED
+from ...module_utils._runs.durations import ERRAND, MIGRATION, with_items
+from ...module_utils._runs.outcomes import FAILED, SUCCEEDED
+from ...module_utils._text import one_line
 from .span_tree import RunEnd, Span, TimedRow, cluster_spans
 
 NANOSECONDS = 1_000_000_000

@@ -8,17 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
-    BLOCKED,
-    SKIPPED,
-    TIMEOUT,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import MIGRATION, PHASE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import (
-    CANCELLED,
-    FAILED,
-    NOT_STARTED,
-)
+from ...module_utils._migrations.results import BLOCKED, SKIPPED, TIMEOUT
+from ...module_utils._runs.durations import MIGRATION, PHASE
+from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED
 
 CLUSTER = "cluster"
 OWNERS = ("component", "module")

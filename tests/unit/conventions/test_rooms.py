@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -109,6 +110,12 @@ def test_no_files_and_no_folders_import_in_a_circle(folder: str) -> None:
     graph = graph_in(folder)
     assert not circle(graph)
     assert not circle(between_folders(graph))
+
+
+def test_controller_code_imports_our_own_modules_relatively() -> None:
+    absolute = re.compile(rf"^\s*(?:from|import) {re.escape(PACKAGE.removesuffix('.'))}", re.MULTILINE)
+    files = python_files("plugin_utils", "action", "callback", "filter")
+    assert [file.name for file in files if absolute.search(file.read_text(encoding="utf-8"))] == []
 
 
 def test_rooms_stay_small() -> None:

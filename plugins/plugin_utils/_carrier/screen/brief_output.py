@@ -14,10 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import (
-    render_brief_durations,
-    render_durations,
-)
+from ....module_utils._runs.durations import render_brief_durations, render_durations
 
 FEWEST_FOLDED = 3
 """Components that are installed one after the other share lines from this number on."""

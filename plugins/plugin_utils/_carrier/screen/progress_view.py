@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import LOG_STATES
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Step
+from ....module_utils._carrier.progress_file import ProgressLine
+from ....module_utils._migrations.results import LOG_STATES
+from ....module_utils._progress import Step
 
 GATHERED_SECONDS = 10.0
 """Seconds in which successes share a line, so that many quick components do not fill the screen."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_controls
+from ....module_utils._text import without_controls
 
 LONGEST_LINE = 10_000
 """Characters of a printed line: of several texts of others, each of which is bounded."""
