@@ -12,7 +12,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
-from ..._cluster.cluster import Cluster, Event, Object, Page, Ref, group_of, manager_of, ref_of
+from ..._cluster.cluster import Cluster, Object, Page, Ref, group_of, manager_of, ref_of
 from ..._cluster.object_selectors import label_matcher
 from ..._cluster.wrapper import Call, ClusterWrapper, T
 from ..._objects.apply.change import ObjectChange
@@ -103,9 +103,6 @@ class RecordedReads(ClusterWrapper):
         if call.verb in ("get", "list"):
             ref = Ref(group_of(call.api_version), call.kind, call.namespace or "", call.name)
             self.reads[self._manager].add(Read(ref, dict(call.options).get("label_selector", "")))
-        return ask()
-
-    def _watched(self, ask: Callable[[], Iterator[Event]]) -> Iterator[Event]:
         return ask()
 
 
