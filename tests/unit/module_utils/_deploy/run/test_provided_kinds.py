@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -40,18 +41,39 @@ def user(*objects: Object, **more: Any) -> tuple[ComponentEntry, list[Object]]:
     return entry("user", **more), [config_map("settings"), *(objects or (ROUTE,))]
 
 
-def operated(given: Any, *definitions: Object, after: float = 0.1) -> Deployer:
-    """A deployer on a cluster where the operator installs definitions some seconds after it was deployed."""
+class Told(list[tuple[str, str, str]]):
+    """What a deployer is told; ``when_waiting`` is called once it is told that it waits for kinds."""
+
+    def __init__(self, when_waiting: Callable[[], None]) -> None:
+        super().__init__()
+        self._when_waiting = when_waiting
+
+    def append(self, entry: tuple[str, str, str]) -> None:
+        super().append(entry)
+        if entry[1] == "waiting" and "provided by" in entry[2]:
+            self._when_waiting()
+
+
+def operated(given: Any, *definitions: Object) -> Deployer:
+    """A deployer on a cluster whose deployed operator installs definitions when somebody waits for them."""
     cluster = healthy_cluster()
-    seen: list[str] = []
+    lock, missing = threading.Lock(), {"operator", "waiting"}
 
-    def install(_cluster: Cluster, event: Event) -> None:
-        if event.object["metadata"]["name"] == "operator" and not seen:
-            seen.append("operator")
-            threading.Timer(after, lambda: [cluster.create(one) for one in definitions]).start()
+    def install_after(happened: str) -> None:
+        with lock:
+            is_last = missing == {happened}
+            missing.discard(happened)
+        for one in definitions if is_last else ():
+            cluster.create(one)
 
-    cluster.on_write(install)
-    return deployer(given, cluster=cluster)
+    def look(_cluster: Cluster, event: Event) -> None:
+        if event.object["metadata"]["name"] == "operator":
+            install_after("operator")
+
+    cluster.on_write(look)
+    someone = deployer(given, cluster=cluster)
+    someone.told = Told(lambda: install_after("waiting"))
+    return someone
 
 
 def plan_of(someone: Deployer) -> dict[str, Any]:
