@@ -82,7 +82,9 @@ def _migration_lines(migration: MigrationPlan, *, with_evidence: bool) -> list[s
         return [f"  migrate   {named}: {migration.evidence}; {_count_words(migration.writes)}", *notes]
     if migration.verdict == UNVERIFIED:
         return [f"  check     {named}: {migration.evidence}", *notes]
-    if migration.verdict == "not_needed" and (with_evidence or notes):
+    # Side by side with a first deployment, many a verdict is provisional that nothing will change.
+    is_only_provisional = bool(migration.depends_on) and len(notes) == 1
+    if migration.verdict == "not_needed" and (with_evidence or (notes and not is_only_provisional)):
         return [f"  skip      {named}: not needed, {migration.evidence}", *notes]
     return []
 

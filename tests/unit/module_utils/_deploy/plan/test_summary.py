@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import ComponentPlan
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import (
+    ComponentPlan,
+    MigrationPlan,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import Plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import summary_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
@@ -77,3 +80,15 @@ def test_what_has_a_heading_is_not_counted_once_more() -> None:
         )
     )
     assert "  unchanged 1 component" in lines
+
+
+def test_a_migration_without_need_has_a_line_for_a_note_but_not_for_a_provisional_verdict_alone() -> None:
+    provisional = "provisional, as it depends on serverless"
+    named = {"id": "logging/grow", "component": "logging", "phase": "pre", "verdict": "not_needed"}
+    for notes, has_line in (((provisional,), False), ((provisional, "it takes long"), True)):
+        one = MigrationPlan(**named, evidence="no claim", notes=notes, depends_on=("serverless",))
+        plan = Plan("2.9", "2.9", "", "", (component("logging", "upgrade"),), migrations=(one,))
+        for with_evidence in (False, True):
+            lines = summary_of(plan, with_evidence=with_evidence)
+            shown = [line for line in lines if "logging/grow" in line or provisional in line]
+            assert len(shown) == 2 * (has_line or with_evidence)
