@@ -258,7 +258,7 @@ def deployer(
 
 _Clock = Callable[[], str]
 _CLUSTERS: dict[tuple[str, _Clock], MemoryCluster] = {}
-"""A cluster for each release, and the clock by which it was deployed. Nobody writes to it any more."""
+"""A cluster for each release, and the clock by which it was deployed. It is only read from then on."""
 
 
 def deployer_after(given: Release, **options: Any) -> Deployer:

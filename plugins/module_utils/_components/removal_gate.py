@@ -39,7 +39,7 @@ from .blocked_removals import BlockedRemoval, IsNeeded, blocked_removals
 POLL_SECONDS = 1.0
 """Seconds between checks whether the resources that an operator must outlive are gone."""
 Deny = Callable[[Mapping[str, ManagedKinds]], None]
-"""Lets nobody create more resources of the kinds that each component manages."""
+"""Denies the creation of more resources of the kinds that each component manages."""
 _RUNS_OPERATORS = frozenset({"apps", "batch", RBAC})
 """The API groups of an operator's objects, in addition to Pods and ServiceAccounts."""
 

@@ -35,7 +35,7 @@ def leftovers(playbooks: Playbooks) -> list[str]:
 
 @pytest.fixture(scope="module")
 def outcome(playbooks: Playbooks) -> Outcome:
-    """What came of tasks that nobody disturbs."""
+    """The results of undisturbed tasks."""
     return playbooks.run(
         play(
             slow("steps", steps=5, pause=0.7),
@@ -104,7 +104,7 @@ def test_poll_0_answers_with_the_job(playbooks: Playbooks) -> None:
 
 @pytest.fixture(scope="module")
 def disturbed(playbooks: Playbooks) -> Outcome:
-    """What came of a task that is told to stop, and of those whose processes are killed."""
+    """The results of a task that is cancelled, and of those whose processes are killed."""
     stopped = slow("stopped", steps=100, pause=0.2)
     killed = slow("killed", steps=100, pause=0.2)
     disturbances: list[Callable[[int], None]] = [lambda _pid: cancel(playbooks), kill, kill]

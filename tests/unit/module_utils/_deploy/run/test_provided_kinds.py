@@ -42,7 +42,7 @@ def user(*objects: Object, **more: Any) -> tuple[ComponentEntry, list[Object]]:
 
 
 class Told(list[tuple[str, str, str]]):
-    """What a deployer is told; ``when_waiting`` is called once it is told that it waits for kinds."""
+    """The reported progress; ``when_waiting`` is called with the first report that kinds are awaited."""
 
     def __init__(self, when_waiting: Callable[[], None]) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Told(list[tuple[str, str, str]]):
 
 
 def operated(given: Any, *definitions: Object) -> Deployer:
-    """A deployer on a cluster whose deployed operator installs definitions when somebody waits for them."""
+    """A deployer on a cluster. Its deployed operator installs definitions once they are awaited."""
     cluster = healthy_cluster()
     lock, missing = threading.Lock(), {"operator", "waiting"}
 
