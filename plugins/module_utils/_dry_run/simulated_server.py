@@ -45,8 +45,8 @@ Applied: TypeAlias = "tuple[Object | None, Object] | None"
 class SimulatedServer(Cluster):
     """Reads and writes of an API server, on objects in memory.
 
-    Without more, it is a server of its own. A subclass may be over a cluster: it finds what is not in the
-    store, and asks the server below about writes as far as that can know their results.
+    By itself it has only the objects of its store. A subclass may simulate the server of a cluster: it also
+    finds that cluster's objects, and asks its API server about writes whose results that can know.
     """
 
     _store: ObjectStore

@@ -159,10 +159,10 @@ def hold_lease(
         warning: about its fence, see :func:`fence_warning`; empty for none.
         outlives_block: whether the tasks of a run get the lease if the block succeeds.
     """
-    if warning:
-        task.progress("run", "advisory", warning)
     with ExitStack() as stack:
         stack.callback(release_acquired_lease, task, won)
+        if warning:
+            task.progress("run", "advisory", warning)
         with won.tenure.keep_renewed():
             yield replace(task, cluster=won.cluster, tenure=won.tenure)
         if outlives_block:

@@ -130,7 +130,7 @@ def test_a_refused_component_gives_up_no_resource_before_its_turn(is_readable: b
 def test_creations_are_denied_before_the_resources_are_read() -> None:
     def deny(managed: Mapping[str, ManagedKinds]) -> None:
         denied.append({name: dict(kinds) for name, kinds in managed.items()})
-        # Somebody is quicker than the denial.
+        # Another client creates one before the denial is in force.
         cluster.with_field_manager("somebody").create(thing("late"))
 
     denied: list[Mapping[str, ManagedKinds]] = []
