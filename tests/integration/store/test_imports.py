@@ -317,7 +317,7 @@ def toolforge(deployer: User) -> Iterator[None]:
 
 
 def is_served(user: User, name: str) -> bool:
-    conditions = (user.admin.get(*CRD_KIND, name) or {}).get("status", {}).get("conditions", ())
+    conditions = (user.admin.get(*CRD_KIND, name) or {}).get("status", {}).get("conditions") or ()
     return any((one["type"], one["status"]) == ("Established", "True") for one in conditions)
 
 

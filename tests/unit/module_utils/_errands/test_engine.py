@@ -542,7 +542,7 @@ class TestLease:
                 eventually(lambda: leaders() == [0, 1])
                 played.create(errand_object("two"))
                 eventually(has_run(played, 1, "two"))
-                assert [one["name"] for one in second.outcomes] == ["two", "two"]
+        assert [one["name"] for one in second.outcomes] == ["two", "two"]
         assert played.made_jobs() == ["one-1", "two-1"]
         assert leaders() == [0, 0]
         assert holder(played) == ""
