@@ -1,0 +1,111 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names are terms of the field: none of the words that mean everything, and no name for two things."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from tests.cluster.paths import ROOT
+from tests.support.rooms import PLUGINS
+
+VAGUE = frozenset({"anew", "nobody", "somebody", "tell", "tells", "told", "whatever", "who", "whoever"})
+"""Words that stand in no name."""
+
+BARE = frozenset({"asked", "found", "kept", "meant", "noted", "wanted"})
+"""Participles that no name ends with, because they leave out what was found or kept. A question may: `is_kept`."""
+
+QUESTIONS = frozenset(
+    "are can could did do does had has have is may might must should was were will would".split()
+)
+"""First words of a question. A verb in the third person is one too: `owns`, `matches`."""
+
+EXCEPTIONS: Mapping[str, str] = {}
+"""Names that stay, and why: at most 20."""
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name in snake case or camel case, in small letters."""
+    return [one.lower() for one in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)]
+
+
+def is_question(name: str) -> bool:
+    first = (words_of(name) or [""])[0]
+    return first in QUESTIONS or (first.endswith("s") and not first.endswith("ss"))
+
+
+def is_vague(name: str) -> bool:
+    words = words_of(name)
+    if not VAGUE.isdisjoint(words):
+        return True
+    return bool(words) and words[-1] in BARE and not (len(words) > 1 and words[0] in QUESTIONS | {"on"})
+
+
+@cache
+def files() -> list[Path]:
+    return [file for folder in ("plugins", "tests") for file in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def names_in(file: Path) -> Iterator[tuple[int, str]]:
+    """The line and the text of each name in a file, attributes and parameters included."""
+    for token in tokenize.generate_tokens(io.StringIO(file.read_text(encoding="utf-8")).readline):
+        if token.type == tokenize.NAME:
+            yield token.start[0], token.string
+
+
+def test_no_name_is_vague() -> None:
+    vague = {
+        f"{file.relative_to(ROOT)}:{line} {name}"
+        for file in files()
+        for line, name in names_in(file)
+        if is_vague(name) and name not in EXCEPTIONS
+    }
+    assert sorted(vague) == []
+
+
+def test_exceptions_are_few_and_needed() -> None:
+    used = {name for file in files() for _, name in names_in(file)}
+    assert len(EXCEPTIONS) <= 20
+    assert {*EXCEPTIONS} <= used
+
+
+def test_a_function_that_returns_a_bool_reads_as_a_question() -> None:
+    statements = {
+        f"{file.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for file in files()
+        if file.is_relative_to(PLUGINS)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        if isinstance(node.returns, ast.Name) and node.returns.id == "bool"
+        if not (node.name.startswith("__") or is_question(node.name) or node.name in EXCEPTIONS)
+    }
+    assert sorted(statements) == []
+
+
+def test_no_test_begins_in_the_middle_of_a_sentence() -> None:
+    started = re.compile(r"\s*(?:async )?def (test_(?:so|what|it|as|and)_\w+)")
+    assert [
+        f"{file.relative_to(ROOT)} {found[1]}"
+        for file in files()
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if (found := started.match(line))
+    ] == []
+
+
+def test_no_class_and_no_file_of_module_utils_has_the_name_of_another() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for file in sorted((PLUGINS / "module_utils").rglob("*.py")):
+        if file.name != "__init__.py":
+            places[file.name].append(str(file.relative_to(PLUGINS)))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(file.relative_to(PLUGINS)))
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
