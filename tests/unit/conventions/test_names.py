@@ -21,14 +21,36 @@ VAGUE = frozenset({"anew", "nobody", "somebody", "tell", "tells", "told", "whate
 """Words that stand in no name."""
 
 BARE = frozenset({"asked", "found", "kept", "meant", "noted", "wanted"})
-"""Participles that no name ends with, because they leave out what was found or kept. A question may: `is_kept`."""
+"""Participles that no name ends with: they leave out what was found or kept. A question may: `is_kept`."""
 
 QUESTIONS = frozenset(
-    "are can could did do does had has have is may might must should was were will would".split()
+    {
+        "are",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "had",
+        "has",
+        "have",
+        "is",
+        "may",
+        "might",
+        "must",
+        "should",
+        "was",
+        "were",
+        "will",
+        "would",
+    }
 )
 """First words of a question. A verb in the third person is one too: `owns`, `matches`."""
 
-EXCEPTIONS: Mapping[str, str] = {}
+EXCEPTIONS: Mapping[str, str] = {
+    "NotFound": "the reason of a Status, and the name under which authors of migrations import its error",
+    "delete": "a method of Cluster, which authors of migrations call",
+}
 """Names that stay, and why: at most 20."""
 
 
