@@ -11,7 +11,7 @@ from typing import Any
 from .._cluster.cluster import Object
 from .._objects.access.rights import Right
 
-ALL_WHO_MAY_VIEW = ("view", "edit", "admin")
+USER_FACING_ROLES = ("view", "edit", "admin")
 """The roles of Kubernetes that allow reading a namespace."""
 
 

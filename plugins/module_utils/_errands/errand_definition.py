@@ -11,7 +11,7 @@ from typing import Any
 
 from .._cluster.cluster import GROUP, Object
 from .._cluster.own_objects import ERRANDS_AUTHOR, ERRANDS_ENGINE, ERRANDS_VIEWER
-from .._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rights, role_rule
+from .._custom_resources.cluster_role import USER_FACING_ROLES, cluster_role, role_rights, role_rule
 from .._custom_resources.crd_builder import (
     BOOLEAN,
     CONDITIONS_SCHEMA,
@@ -169,7 +169,7 @@ DEFINITION: Object = resource_definition(
 VIEWER_ROLE = cluster_role(
     ERRANDS_VIEWER,
     [role_rule(GROUP, [PLURAL], ["get", "list", "watch"])],
-    ALL_WHO_MAY_VIEW,
+    USER_FACING_ROLES,
 )
 """What all who may view a namespace get."""
 AUTHOR_ROLE = cluster_role(

@@ -44,12 +44,12 @@ def split_shell_line(line: str) -> tuple[str, LogFiles]:
     It also reads lines that end in ``1>>file 2>>file``, or in ``1>file 2>file``. :func:`shell_line` returns
     another line for the answer: a caller who needs the same one has to compare.
     """
-    found = _PREFIX.match(line)
-    if found and found.end():
-        return line[found.end() :], _log_files(found)
-    found = _SUFFIX.search(line)
-    return (line[: found.start()], _log_files(found)) if found else (line, LogFiles())
+    if (prefix := _PREFIX.match(line)) and prefix.end():
+        return line[prefix.end() :], _log_files(prefix)
+    if suffix := _SUFFIX.search(line):
+        return line[: suffix.start()], _log_files(suffix)
+    return line, LogFiles()
 
 
-def _log_files(found: re.Match[str]) -> LogFiles:
-    return LogFiles(*("".join(shlex.split(found[name] or "")) for name in ("stdout", "stderr")))
+def _log_files(redirections: re.Match[str]) -> LogFiles:
+    return LogFiles(*("".join(shlex.split(redirections[name] or "")) for name in ("stdout", "stderr")))

@@ -50,26 +50,26 @@ class DriftedField:
     time: str
 
 
-def find_drift(meant: Object, live: Object) -> list[DriftedField]:
+def find_drift(desired: Object, live: Object) -> list[DriftedField]:
     """The fields of a runtime object that others have changed, in the order of their paths.
 
     Labels and annotations that others have added are no drift, nor is the number of pods that an autoscaler
     has set.
 
     Args:
-        meant: the object as it should be.
+        desired: the object as it should be.
         live: the object in the cluster.
     """
-    found = []
-    for path in _differences(_compared(meant), _compared(live), ()):
+    drift = []
+    for path in _differences(_compared(desired), _compared(live), ()):
         owner = _owner(live, path)
-        if path == _REPLICAS and _is_scaled(meant, live, owner):
+        if path == _REPLICAS and _is_scaled(desired, live, owner):
             continue
-        expected, actual = _value_at(meant, path), _value_at(live, path)
+        expected, actual = _value_at(desired, path), _value_at(live, path)
         expected, actual = (_shown(value, path) for value in (expected, actual))
         manager, time = (name_of(owner), text_of(owner.get("time"))) if owner else ("", "")
-        found.append(DriftedField(ref_of(live), _text(path), expected, actual, manager, time))
-    return sorted(found, key=lambda one: one.field)
+        drift.append(DriftedField(ref_of(live), _text(path), expected, actual, manager, time))
+    return sorted(drift, key=lambda one: one.field)
 
 
 def _compared(obj: Object) -> Object:
@@ -137,15 +137,15 @@ def _shown_variable(variable: Any) -> Any:
     return {name: one if name == "name" else HIDDEN for name, one in mapping_of(variable).items()}
 
 
-def _is_scaled(meant: Object, live: Object, owner: Mapping[str, Any] | None) -> bool:
+def _is_scaled(desired: Object, live: Object, owner: Mapping[str, Any] | None) -> bool:
     """Whether an autoscaler has set the number of pods; it never scales from 0 or to 0."""
-    wanted, running = (_value_at(obj, _REPLICAS) for obj in (meant, live))
+    desired_count, running_count = (_value_at(obj, _REPLICAS) for obj in (desired, live))
     is_scaler = (
         owner is not None
         and owner.get("subresource") == "scale"
         and text_of(owner.get("manager")) in _SCALERS
     )
-    return is_scaler and wanted != 0 and running != 0
+    return is_scaler and desired_count != 0 and running_count != 0
 
 
 def _owner(live: Object, path: Path) -> Entry | None:

@@ -85,14 +85,14 @@ def _spec_problems(place: str, obj: Object) -> Iterator[str]:
 
 def _pod_problems(place: str, spec: Mapping[str, Any]) -> Iterator[str]:
     steps = ("jobTemplate", "spec", "template", "spec") if "jobTemplate" in spec else ("template", "spec")
-    found: Any = spec
+    part: Any = spec
     for step in steps:
-        found, place = found.get(step), f"{place}.{step}"
-        if not isinstance(found, Mapping):
+        part, place = part.get(step), f"{place}.{step}"
+        if not isinstance(part, Mapping):
             yield f"{place} must be a mapping"
             return
     for name in _POD_LISTS:
-        if not _is_list_of_maps(found.get(name, [])):
+        if not _is_list_of_maps(part.get(name, [])):
             yield f"{place}.{name} must be a list of mappings"
 
 

@@ -97,13 +97,13 @@ def schedule_problem(text: str) -> str:
 
 
 def _is_valid(part: str, field: _CronField) -> bool:
-    found = _PART.fullmatch(part)
-    if found is None or (found["step"] and not int(found["step"])):
+    match = _PART.fullmatch(part)
+    if match is None or (match["step"] and not int(match["step"])):
         return False
-    if found["first"] is None:
+    if match["first"] is None:
         return True
-    first = _number(found["first"], field)
-    last = first if found["last"] is None else _number(found["last"], field)
+    first = _number(match["first"], field)
+    last = first if match["last"] is None else _number(match["last"], field)
     return field.lowest <= first <= last <= field.highest
 
 

@@ -100,8 +100,8 @@ def toolforge_resource(obj: Object) -> tuple[JobKey, JobType, dict[str, Any]]:
         ("logs", _log_files(spec, key.name) if has_logs else {}),
         ("health_check", {name: check.get(name) for name in ("script", "path")}),
     ):
-        if found := {name: part for name, part in parts.items() if part}:
-            fields[field] = found
+        if given_parts := {name: part for name, part in parts.items() if part}:
+            fields[field] = given_parts
     mount = text_of(spec.get("mount")) or ("none" if is_built else "all")
     fields["extra"] = _with_pod_labels(type_, {_MARK[0]: _MARK[1], _MOUNT: mount})
     if problems := job_problems(key.name, type_, fields):

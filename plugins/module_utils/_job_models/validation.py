@@ -111,10 +111,10 @@ def _problems_of_type(type: JobType, given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _has_containers(type: JobType, extra: Any) -> bool:
-    found = extra
+    value = extra
     for step in (*_POD_SPECS[type], "containers"):
-        found = found.get(step) if isinstance(found, Mapping) else None
-    return isinstance(found, list) and bool(found)
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return isinstance(value, list) and bool(value)
 
 
 def _files_in(logs: Any) -> list[Any]:

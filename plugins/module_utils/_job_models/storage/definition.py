@@ -161,8 +161,8 @@ def _version_of(obj: Mapping[str, Any]) -> int:
     labels = mapping_of(mapping_of(obj.get("metadata")).get("labels"))
     text = labels.get(STORAGE_VERSION_LABEL)
     if not isinstance(text, str) or not _NUMBER.fullmatch(text):
-        found = "missing" if text is None else f"{_shown(text)}, not a number from 1 on"
-        raise UnreadableDefinition(f"its label {STORAGE_VERSION_LABEL} is {found}")
+        state = "missing" if text is None else f"{_shown(text)}, not a number from 1 on"
+        raise UnreadableDefinition(f"its label {STORAGE_VERSION_LABEL} is {state}")
     return int(text)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from ..._cluster.cluster import GROUP, Object
 from ..._cluster.own_objects import JOB_STORE_MANAGER, JOB_STORE_VIEWER
-from ..._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rights, role_rule
+from ..._custom_resources.cluster_role import USER_FACING_ROLES, cluster_role, role_rights, role_rule
 from ..._custom_resources.crd_builder import (
     CONDITIONS_SCHEMA,
     INTEGER,
@@ -140,7 +140,7 @@ TOOLFORGE_PLURALS = ["one-off-jobs", "scheduled-jobs", "continuous-jobs"]
 VIEWER_ROLE = cluster_role(
     JOB_STORE_VIEWER,
     [role_rule(GROUP, _PLURALS, _READ)],
-    ALL_WHO_MAY_VIEW,
+    USER_FACING_ROLES,
 )
 """What all who may view a namespace get. Only the account of :data:`MANAGER_ROLE` writes definitions."""
 MANAGER_ROLE = cluster_role(
@@ -164,8 +164,8 @@ MANAGER_ROLE = cluster_role(
 def manager_rights(kinds: Iterable[str], namespace: str) -> set[Right]:
     """The rights of :data:`MANAGER_ROLE` on some kinds, in a namespace or, if that is empty, in all."""
     plurals = {f"{kind.lower()}s" for kind in kinds}
-    found = role_rights(MANAGER_ROLE, namespace)
-    return {one for one in found if one.resource.removesuffix("/status") in plurals}
+    rights = role_rights(MANAGER_ROLE, namespace)
+    return {one for one in rights if one.resource.removesuffix("/status") in plurals}
 
 
 ROLES = (VIEWER_ROLE, MANAGER_ROLE)

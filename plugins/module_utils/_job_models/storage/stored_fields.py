@@ -72,13 +72,13 @@ class Texts(Shape):
     """A mapping to texts with any names. Messages don't show the values, which may be secrets."""
 
     def read(self, value: Any) -> dict[str, str]:
-        found = {}
+        texts = {}
         for name, one in _mapping(value).items():
             try:
-                found[str(name)] = Text().read(one)
+                texts[str(name)] = Text().read(one)
             except Unfit:
                 raise Unfit(f"has {one_line(name, _LONGEST_SHOWN)!r}, which is not a text") from None
-        return found
+        return texts
 
 
 class Lines(Shape):
@@ -97,14 +97,14 @@ class Group(Shape):
         self.names = names
 
     def read(self, value: Any) -> dict[str, str] | None:
-        found, given = {}, _mapping(value)
+        texts, given = {}, _mapping(value)
         for name in self.names:
             if given.get(name) is not None:
                 try:
-                    found[name] = Text().read(given[name])
+                    texts[name] = Text().read(given[name])
                 except Unfit as error:
                     raise Unfit(f"has {name}, which {error}") from None
-        return found or None
+        return texts or None
 
     def unknown(self, value: Any) -> Object:
         """The rest of a value without the known names."""
@@ -178,8 +178,8 @@ def with_model(model: Any, unknown: Mapping[str, Any]) -> Object:
 
 
 def _known(model: type[Any]) -> Iterator[tuple[str, str, Shape]]:
-    found: tuple[Field[Any], ...] = fields(model)
-    for one in found:
+    model_fields: tuple[Field[Any], ...] = fields(model)
+    for one in model_fields:
         yield one.name, one.metadata["name"], one.metadata["shape"]
 
 

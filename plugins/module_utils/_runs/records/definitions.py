@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..._cluster.cluster import GROUP, Cluster, Object
 from ..._cluster.own_objects import RECORDS_VIEWER
-from ..._custom_resources.cluster_role import ALL_WHO_MAY_VIEW, cluster_role, role_rule
+from ..._custom_resources.cluster_role import USER_FACING_ROLES, cluster_role, role_rule
 from ..._custom_resources.installed_kinds import hash_of, wait_for_definitions
 from ..._threads import map_in_threads
 from .installation import Installation
@@ -38,7 +38,7 @@ class RecordKinds:
         """The ClusterRole that lets all who may view a cluster read the viewable kinds."""
         plurals = [one["spec"]["names"]["plural"] for one in self.viewable]
         rule = role_rule(GROUP, plurals, ["get", "list", "watch"])
-        return cluster_role(RECORDS_VIEWER, [rule], ALL_WHO_MAY_VIEW)
+        return cluster_role(RECORDS_VIEWER, [rule], USER_FACING_ROLES)
 
     @property
     def hash(self) -> str:

@@ -28,12 +28,12 @@ FIELDS = {"image": "web:1", "command": "serve", "replicas": 2, "env": {"A": SECR
 POD = ("spec", "template", "spec")
 
 
-def meant() -> Object:
+def desired_object() -> Object:
     return runtime_objects(core_job(JobKey("shop", "web"), JobType.CONTINUOUS, FIELDS))[0]
 
 
 def live(**fields: Any) -> Object:
-    obj = deep_copy(meant()) | fields
+    obj = deep_copy(desired_object()) | fields
     obj["metadata"] |= {"uid": "u", "resourceVersion": "7", "generation": 2}
     return obj
 
@@ -43,12 +43,12 @@ def entry(manager: str, fields: Object, time: str = "2026-11-25T10:00:00Z", **mo
 
 
 def container_of(obj: Object) -> Object:
-    found: Object = obj["spec"]["template"]["spec"]["containers"][0]
-    return found
+    container: Object = obj["spec"]["template"]["spec"]["containers"][0]
+    return container
 
 
-def only(found: list[DriftedField]) -> DriftedField:
-    [one] = found
+def only(drift: list[DriftedField]) -> DriftedField:
+    [one] = drift
     return one
 
 
@@ -56,10 +56,10 @@ def test_an_object_as_the_server_returns_it_has_no_drift() -> None:
     obj = live(status={"replicas": 1})
     obj["spec"]["progressDeadlineSeconds"] = 600
     obj["metadata"]["annotations"] = {"deployment.kubernetes.io/revision": "4"}
-    assert not find_drift(meant(), obj)
+    assert not find_drift(desired_object(), obj)
 
 
-def test_a_field_and_who_changed_it() -> None:
+def test_drift_names_the_field_and_its_manager() -> None:
     obj = live()
     obj["spec"]["replicas"] = 5
     fields = {"f:spec": {"f:replicas": {}}}
@@ -68,13 +68,13 @@ def test_a_field_and_who_changed_it() -> None:
         entry("kubectl", fields, subresource="scale"),
         entry("kube-controller-manager", {"f:status": {}}, subresource="status"),
     ]
-    found = only(find_drift(meant(), obj))
-    assert (found.field, found.expected, found.actual) == ("spec.replicas", 2, 5)
-    assert (found.manager, found.time) == ("kubectl (scale)", "2026-11-25T10:00:00Z")
+    drift = only(find_drift(desired_object(), obj))
+    assert (drift.field, drift.expected, drift.actual) == ("spec.replicas", 2, 5)
+    assert (drift.manager, drift.time) == ("kubectl (scale)", "2026-11-25T10:00:00Z")
 
 
 @pytest.mark.parametrize(
-    ("manager", "wanted", "running", "drifts"),
+    ("manager", "desired_count", "running_count", "drifts"),
     [
         ("kube-controller-manager", 2, 5, False),
         ("keda-operator", 2, 5, False),
@@ -84,9 +84,11 @@ def test_a_field_and_who_changed_it() -> None:
         ("kube-controller-manager", 0, 5, True),
     ],
 )
-def test_the_number_of_pods_is_an_autoscalers(manager: str, wanted: int, running: int, drifts: bool) -> None:
-    expected, obj = meant(), live()
-    expected["spec"]["replicas"], obj["spec"]["replicas"] = wanted, running
+def test_the_number_of_pods_is_an_autoscalers(
+    manager: str, desired_count: int, running_count: int, drifts: bool
+) -> None:
+    expected, obj = desired_object(), live()
+    expected["spec"]["replicas"], obj["spec"]["replicas"] = desired_count, running_count
     fields = {"f:spec": {"f:replicas": {}}}
     obj["metadata"]["managedFields"] = [entry(manager, fields, subresource="scale")]
     assert bool(find_drift(expected, obj)) is drifts
@@ -101,9 +103,9 @@ def test_a_field_of_a_container_has_its_name() -> None:
     item = {'k:{"name":"job"}': {".": {}, "f:image": {}}}
     fields = {"f:spec": {"f:template": {"f:spec": {"f:containers": item}}}}
     obj["metadata"]["managedFields"] = [entry(STORE, fields), entry("kubectl-edit", fields)]
-    found = only(find_drift(meant(), obj))
-    assert found.field == "spec.template.spec.containers[job].image"
-    assert found.manager == "kubectl-edit"
+    drift = only(find_drift(desired_object(), obj))
+    assert drift.field == "spec.template.spec.containers[job].image"
+    assert drift.manager == "kubectl-edit"
 
 
 def test_the_newest_of_several_owners_counts() -> None:
@@ -115,15 +117,15 @@ def test_the_newest_of_several_owners_counts() -> None:
         entry("a", fields, "2026-11-25T10:00:00Z"),
         entry(STORE, fields, "2026-11-25T12:00:00Z"),
     ]
-    assert only(find_drift(meant(), obj)).manager == "b"
+    assert only(find_drift(desired_object(), obj)).manager == "b"
 
 
 def test_a_field_that_was_removed_has_no_manager() -> None:
     obj = live()
     del container_of(obj)["resources"]["limits"]["memory"]
     obj["metadata"]["managedFields"] = [entry("kubectl", {"f:spec": {"f:replicas": {}}})]
-    found = only(find_drift(meant(), obj))
-    assert (found.field, found.actual, found.manager) == (
+    drift = only(find_drift(desired_object(), obj))
+    assert (drift.field, drift.actual, drift.manager) == (
         "spec.template.spec.containers[job].resources.limits.memory",
         None,
         "",
@@ -135,20 +137,20 @@ def test_a_field_that_was_added_is_drift_in_the_spec_alone() -> None:
     obj["metadata"]["labels"]["team"] = "a"
     obj["metadata"]["annotations"] = {"note": "x"}
     obj["metadata"]["finalizers"] = ["a/b"]
-    assert not find_drift(meant(), obj)
+    assert not find_drift(desired_object(), obj)
     obj["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "ssd"}
-    assert only(find_drift(meant(), obj)).field == "spec.template.spec.nodeSelector"
+    assert only(find_drift(desired_object(), obj)).field == "spec.template.spec.nodeSelector"
 
 
 def test_a_label_of_ours_that_was_changed_is_drift() -> None:
     obj = live()
     obj["metadata"]["labels"]["app.kubernetes.io/managed-by"] = "me"
-    found = only(find_drift(meant(), obj))
-    assert found.field == 'metadata.labels["app.kubernetes.io/managed-by"]'
+    drift = only(find_drift(desired_object(), obj))
+    assert drift.field == 'metadata.labels["app.kubernetes.io/managed-by"]'
 
 
 def test_items_in_another_order_are_drift() -> None:
-    expected, obj = meant(), live()
+    expected, obj = desired_object(), live()
     for one, names in ((expected, "ab"), (obj, "ba")):
         container_of(one)["env"] = [{"name": name, "value": name} for name in names]
     assert only(find_drift(expected, obj)).field == "spec.template.spec.containers[job].env"
@@ -157,19 +159,19 @@ def test_items_in_another_order_are_drift() -> None:
 def test_a_word_of_a_command_has_its_place() -> None:
     obj = live()
     container_of(obj)["command"][3] = "other"
-    found = only(find_drift(meant(), obj))
-    assert (found.field, found.actual) == ("spec.template.spec.containers[job].command[3]", "other")
+    drift = only(find_drift(desired_object(), obj))
+    assert (drift.field, drift.actual) == ("spec.template.spec.containers[job].command[3]", "other")
 
 
 def test_true_is_no_number() -> None:
-    expected, obj = meant(), live()
+    expected, obj = desired_object(), live()
     expected["spec"]["paused"], obj["spec"]["paused"] = True, 1
     assert only(find_drift(expected, obj)).field == "spec.paused"
 
 
 @pytest.mark.parametrize("how", ["changed", "variable added", "container added", "all removed", "all added"])
 def test_no_value_of_a_variable_is_shown(how: str) -> None:
-    expected, obj = meant(), live()
+    expected, obj = desired_object(), live()
     env = container_of(obj)["env"]
     if how == "changed":
         env[0]["value"] = SECRET + "!"
@@ -182,7 +184,7 @@ def test_no_value_of_a_variable_is_shown(how: str) -> None:
         del container_of(obj)["env"]
     else:
         del container_of(expected)["env"]
-    found = only(find_drift(expected, obj))
-    text = json.dumps([found.expected, found.actual])
+    drift = only(find_drift(expected, obj))
+    text = json.dumps([drift.expected, drift.actual])
     assert SECRET not in text
     assert HIDDEN in text

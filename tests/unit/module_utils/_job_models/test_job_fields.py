@@ -42,7 +42,7 @@ def job(**fields: Any) -> CoreJob:
     return core_job(KEY, JobType.CONTINUOUS, fields)
 
 
-def test_what_is_not_set_has_the_default() -> None:
+def test_a_field_that_is_not_set_has_the_default() -> None:
     made = job(image="busybox", memory=None)
     assert (made.memory, made.cpu, made.retry, made.replicas) == ("512Mi", "500m", 0, 1)
     assert (made.port_protocol, made.emails, made.timeout, made.suspend) == ("TCP", "none", 0, False)
@@ -51,7 +51,7 @@ def test_what_is_not_set_has_the_default() -> None:
     assert fields_of(made) == {"image": "busybox"}
 
 
-def test_what_is_set_is_given_even_where_it_is_the_default_or_empty() -> None:
+def test_a_field_is_given_if_it_is_set_even_to_the_default_or_an_empty_value() -> None:
     made = job(memory="", retry=0, suspend=False, env={}, logs={})
     assert made.memory == ""
     assert fields_of(made) == {"memory": "", "env": {}, "retry": 0, "suspend": False, "logs": {}}

@@ -212,12 +212,12 @@ def test_nothing_of_an_object_with_many_fields_is_lost(rich: Callable[[str], Obj
         ({"spec": None}, "no containers"),
     ],
 )
-def test_what_can_be_no_job_is_refused(change: Object, problem: str) -> None:
+def test_an_object_that_can_be_no_job_is_refused(change: Object, problem: str) -> None:
     with pytest.raises(UnreadableJob, match=problem):
         job_from_runtime({**deployment(container()), **change})
 
 
-def test_what_has_a_controller() -> None:
+def test_only_a_reference_with_controller_true_is_a_controller() -> None:
     owner = {"kind": "CronJob", "name": "a", "controller": True}
     assert has_controller({"metadata": {"ownerReferences": [owner]}})
     assert not has_controller({"metadata": {"ownerReferences": [{**owner, "controller": False}]}})

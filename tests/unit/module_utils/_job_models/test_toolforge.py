@@ -275,7 +275,7 @@ def test_images_of_older_releases(image: Object, name: str | None) -> None:
         (IMAGE, False),
     ],
 )
-def test_what_a_custom_resource_does_not_set_is_as_toolforge_means_it(image: Object, is_built: bool) -> None:
+def test_a_custom_resource_has_the_defaults_of_toolforge(image: Object, is_built: bool) -> None:
     unset = resource("OneOffJob", image=image)
     del unset["spec"]["mount"]
     fields = toolforge_resource(unset)[2]
@@ -293,6 +293,6 @@ def test_what_a_custom_resource_does_not_set_is_as_toolforge_means_it(image: Obj
         ({"kind": "OneOffJob", "metadata": {}, "spec": None}, "name is"),
     ],
 )
-def test_what_can_be_no_definition_is_refused(obj: Object, problem: str) -> None:
+def test_a_custom_resource_that_no_definition_can_describe_is_refused(obj: Object, problem: str) -> None:
     with pytest.raises(UnreadableJob, match=problem):
         toolforge_resource(obj)

@@ -285,15 +285,17 @@ def test_extra_sets_our_label_to_no_name_of_another_job(
 
 
 @pytest.mark.parametrize(("type", "fields", "expected"), WRONG)
-def test_what_is_wrong_is_named(type: str, fields: dict[str, Any], expected: str) -> None:
-    found = problems(type, **fields)
-    assert len(found) == 1, found
-    assert expected in found[0]
+def test_an_invalid_field_has_one_message(type: str, fields: dict[str, Any], expected: str) -> None:
+    messages = problems(type, **fields)
+    assert len(messages) == 1, messages
+    assert expected in messages[0]
 
 
 def test_all_problems_are_found_at_once() -> None:
-    found = job_problems("No", "scheduled", {"memory": "x", "port": 0, "env": {"1": "", "2": ""}, "xyz": 1})
-    assert [problem.split()[0] for problem in found] == [
+    messages = job_problems(
+        "No", "scheduled", {"memory": "x", "port": 0, "env": {"1": "", "2": ""}, "xyz": 1}
+    )
+    assert [problem.split()[0] for problem in messages] == [
         "name",
         "memory",
         "port",

@@ -74,7 +74,7 @@ def test_the_bookkeeping_of_the_server_goes() -> None:
     assert normal_form({**live, "status": {"active": []}}) == obj("CronJob", {"schedule": "* * * * *"})
 
 
-def test_what_the_author_wrote_about_the_object_stays() -> None:
+def test_metadata_of_the_author_stays() -> None:
     owner = {"kind": "Team", "name": "a", "uid": "2"}
     authored = obj(
         "Deployment",
@@ -222,7 +222,7 @@ def test_defaults_of_an_object(kind: str, spec: Object) -> None:
         ("Service", {"type": "NodePort", "sessionAffinity": "ClientIP", "internalTrafficPolicy": "Local"}),
     ],
 )
-def test_what_is_no_default_stays(kind: str, spec: Object) -> None:
+def test_a_value_that_differs_from_the_default_stays(kind: str, spec: Object) -> None:
     assert normal_form(obj(kind, spec)) == obj(kind, spec)
 
 

@@ -56,7 +56,7 @@ def test_another_way_to_say_the_same_changes_nothing(fields: dict[str, Any]) -> 
         {"extra": {"Job": {"spec": {"template": {"spec": {"dnsPolicy": "Default"}}}}}},
     ],
 )
-def test_what_a_run_does_differently_changes_it(fields: dict[str, Any]) -> None:
+def test_a_field_that_changes_the_run_changes_the_identity(fields: dict[str, Any]) -> None:
     assert identity(**fields) != identity()
 
 

@@ -35,8 +35,8 @@ def main(job_type: JobType, **fields: Any) -> Object:
 
 def pod(obj: Object) -> Object:
     spec = obj["spec"]
-    found: Object = spec.get("jobTemplate", {"spec": spec})["spec"]["template"]["spec"]
-    return found
+    pod_spec: Object = spec.get("jobTemplate", {"spec": spec})["spec"]["template"]["spec"]
+    return pod_spec
 
 
 def container(job_type: JobType = JobType.ONE_OFF, **fields: Any) -> Object:

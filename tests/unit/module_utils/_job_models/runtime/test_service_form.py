@@ -30,12 +30,12 @@ def managed(fields: Object) -> list[Object]:
     return [{"manager": "other"}, {"manager": "kubectl", "fieldsV1": {"f:spec": fields}}]
 
 
-def test_what_the_server_assigned_to_a_service_goes() -> None:
+def test_fields_of_a_service_that_the_server_assigned_are_removed() -> None:
     live = service({**ADDRESS, "ports": [PORT]}, uid="1", managedFields=managed({"f:selector": {}}))
     assert normal_form(live) == service({"ports": [{"port": 80}]})
 
 
-def test_what_the_author_of_a_service_chose_stays() -> None:
+def test_fields_of_a_service_that_its_author_chose_stay() -> None:
     chosen = {"f:clusterIP": {}, "f:ports": {'k:{"port":80,"protocol":"TCP"}': {"f:nodePort": {}}}}
     live = service({**ADDRESS, "ports": [PORT]}, uid="1", managedFields=managed(chosen))
     form = service({"clusterIP": "10.0.0.1", "ports": [{"port": 80, "nodePort": 30080}]})

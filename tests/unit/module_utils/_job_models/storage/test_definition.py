@@ -188,15 +188,17 @@ def test_unknown_fields_survive_a_write() -> None:
 @pytest.mark.parametrize(("spec", "version"), [(SPEC_V1, "1"), (SPEC_V2, "2"), (SPEC_V3, "3")])
 def test_an_unknown_name_in_extra_is_no_field_and_stays(spec: dict[str, Any], version: str) -> None:
     existing = stored({**spec, "extra": {"Note": 1}, "extraNulls": None}, version)
-    found = read_definition(existing).job
-    assert "extra" not in found.given
-    made = definition_object(found, existing)
+    read_job = read_definition(existing).job
+    assert "extra" not in read_job.given
+    made = definition_object(read_job, existing)
     assert made["spec"]["extra"] == {"Note": 1}
-    patched = core_job(KEY, found.type, {**fields_of(found), "extra": {"CronJob": {"spec": {"a": None}}}})
+    patched = core_job(
+        KEY, read_job.type, {**fields_of(read_job), "extra": {"CronJob": {"spec": {"a": None}}}}
+    )
     both = definition_object(patched, made)
     assert both["spec"]["extra"] == {"Note": 1, "CronJob": {"spec": {}}}
     assert read_definition(both).job == patched
-    assert definition_object(found, both) == made
+    assert definition_object(read_job, both) == made
 
 
 def test_unknown_fields_survive_a_migration_unless_their_name_has_a_meaning_now() -> None:
@@ -238,9 +240,9 @@ def test_a_definition_of_another_type_gives_what_its_user_added_to_the_new_one()
 
 def test_a_newer_version_is_read_as_far_as_it_is_known_and_not_written() -> None:
     existing = stored({"image": "a", "command": ["b"], "replaces": 3, "new": 1}, "99")
-    found = read_definition(existing)
-    assert (found.storage_version, found.is_writable, found.replaces) == (99, False, None)
-    assert fields_of(found.job) == {"image": "a"}
+    definition = read_definition(existing)
+    assert (definition.storage_version, definition.is_writable, definition.replaces) == (99, False, None)
+    assert fields_of(definition.job) == {"image": "a"}
     with pytest.raises(
         UnreadableDefinition, match=r"storage version is 99, and this release writes at most 3"
     ):
@@ -275,14 +277,14 @@ BROKEN: Mapping[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("obj", "problem"), BROKEN.values(), ids=BROKEN)
-def test_what_is_wrong_with_a_definition(obj: Any, problem: str) -> None:
+def test_a_broken_definition_is_unreadable_with_the_reason(obj: Any, problem: str) -> None:
     with pytest.raises(UnreadableDefinition) as caught:
         read_definition(obj)
     assert problem in str(caught.value)
     assert str(caught.value).isprintable()
 
 
-def test_what_is_nested_too_deeply_is_unreadable() -> None:
+def test_a_definition_that_is_nested_too_deeply_is_unreadable() -> None:
     deep: dict[str, Any] = {}
     for _depth in range(100_000):
         deep = {"a": deep}
@@ -297,8 +299,8 @@ def test_a_broken_definition_is_mended_by_a_write() -> None:
 
 
 def test_numbers_that_yaml_reads_where_a_text_is_needed() -> None:
-    found = read_definition(stored({"resources": {"cpu": 1, "memory": 0.5}, "env": {"A": 2}}))
-    assert (found.job.cpu, found.job.memory, found.job.env) == ("1", "0.5", {"A": "2"})
+    definition = read_definition(stored({"resources": {"cpu": 1, "memory": 0.5}, "env": {"A": 2}}))
+    assert (definition.job.cpu, definition.job.memory, definition.job.env) == ("1", "0.5", {"A": "2"})
 
 
 def test_the_defaults_are_those_of_the_status_unless_a_release_is_asked_for(
@@ -362,8 +364,8 @@ def has_null(value: Any) -> bool:
 @given(jobs, replacements)
 def test_a_job_is_the_same_after_it_was_stored(made: CoreJob, replaces: JobType | None) -> None:
     obj = definition_object(made, replaces=replaces)
-    found = read_definition(json.loads(json.dumps(obj)))
-    assert (found.job, found.replaces, found.is_writable) == (made, replaces, True)
+    definition = read_definition(json.loads(json.dumps(obj)))
+    assert (definition.job, definition.replaces, definition.is_writable) == (made, replaces, True)
     assert not has_null(obj)
 
 
@@ -410,10 +412,10 @@ v1_specs = st.fixed_dictionaries(
 @given(v1_specs)
 def test_nothing_is_lost_from_version_1_to_3(spec: dict[str, Any]) -> None:
     existing = stored(spec, "1")
-    found = read_definition(existing)
-    made = definition_object(found.job, existing, found.replaces)
+    definition = read_definition(existing)
+    made = definition_object(definition.job, existing, definition.replaces)
     again = read_definition(made)
-    assert (again.job, again.replaces, again.storage_version) == (found.job, found.replaces, 3)
+    assert (again.job, again.replaces, again.storage_version) == (definition.job, definition.replaces, 3)
     left = dict(made["spec"])
     resources = left.pop("resources", {})
     assert {name: spec[name] for name in ("memory", "cpu") if name in spec} == resources
@@ -428,7 +430,7 @@ def test_nothing_is_lost_from_version_1_to_3(spec: dict[str, Any]) -> None:
         mount = {name: value for name, value in spec["mount"].items() if (name, value) != ("path", "")}
         assert left["mount"] == mount
     if "extra" in spec:
-        assert found.job.extra == spec["extra"]
+        assert definition.job.extra == spec["extra"]
 
 
 WORDS = [
@@ -460,9 +462,12 @@ def test_nothing_but_the_one_error_is_raised_for_a_spec_and_a_status(
 ) -> None:
     obj = {**stored(spec, version, type_), "status": status}
     with suppress(UnreadableDefinition):
-        found = read_definition(obj)
-        if found.is_writable:
-            assert read_definition(definition_object(found.job, obj, found.replaces)).job == found.job
+        definition = read_definition(obj)
+        if definition.is_writable:
+            assert (
+                read_definition(definition_object(definition.job, obj, definition.replaces)).job
+                == definition.job
+            )
 
 
 @settings(max_examples=examples(100, 300), deadline=None)

@@ -84,7 +84,7 @@ def test_viewers_only_read() -> None:
     }
 
 
-def test_the_manager_writes_definitions_and_what_they_mean() -> None:
+def test_the_manager_writes_definitions_and_runtime_objects() -> None:
     assert MANAGER_ROLE["metadata"] == {"name": "kyma-lifecycle-job-store"}
     written = {
         f"{resource}.{group}"
@@ -93,9 +93,9 @@ def test_the_manager_writes_definitions_and_what_they_mean() -> None:
         for resource in rule["resources"]
         if {"create", "patch", "delete"} <= {*rule["verbs"]}
     }
-    kept = {"jobcounters", "jobstores"}
+    plurals_of_settings = {"jobcounters", "jobstores"}
     assert written == {
-        *(f"{plural}.lifecycle.kyma-project.io" for plural in PLURALS if plural not in kept),
+        *(f"{plural}.lifecycle.kyma-project.io" for plural in PLURALS if plural not in plurals_of_settings),
         *("jobs.batch", "cronjobs.batch", "deployments.apps", "services."),
     }
     # A star would grant kinds and verbs that are not known yet.

@@ -67,9 +67,9 @@ def test_an_older_one_is_updated(cluster: MemoryCluster) -> None:
     replace(STORE_KINDS, definitions=tuple(older)).install(cluster)
     assert STORE_KINDS.state(cluster) == OLDER
     assert STORE_KINDS.update(cluster, OLDER) == (True, ())
-    found = cluster.get(*CRD_KIND, DEFINITIONS[0]["metadata"]["name"])
-    assert found is not None
-    assert found["spec"]["names"]["shortNames"] == ["ooj"]
+    installed = cluster.get(*CRD_KIND, DEFINITIONS[0]["metadata"]["name"])
+    assert installed is not None
+    assert installed["spec"]["names"]["shortNames"] == ["ooj"]
     assert STORE_KINDS.is_current(cluster)
 
 
@@ -79,7 +79,9 @@ def test_one_that_lacks_a_kind_is_not_current(cluster: MemoryCluster) -> None:
     assert STORE_KINDS.state(cluster) == MISSING
 
 
-def test_who_may_not_read_the_definition_goes_on_if_it_is_served(cluster: MemoryCluster) -> None:
+def test_a_user_without_the_right_to_read_the_definition_goes_on_if_it_is_served(
+    cluster: MemoryCluster,
+) -> None:
     STORE_KINDS.install(cluster)
     refuse(cluster, "get")
     assert STORE_KINDS.state(cluster) == CURRENT
@@ -88,7 +90,7 @@ def test_who_may_not_read_the_definition_goes_on_if_it_is_served(cluster: Memory
     assert STORE_KINDS.state(empty) == MISSING
 
 
-def test_who_may_not_install_it_is_warned_or_stopped(cluster: MemoryCluster) -> None:
+def test_a_user_without_the_right_to_install_is_warned_or_stopped(cluster: MemoryCluster) -> None:
     refuse(cluster, "apply")
     with pytest.raises(LifecycleError) as caught:
         STORE_KINDS.update(cluster, MISSING)

@@ -52,13 +52,13 @@ def test_a_status_as_an_object_has_it() -> None:
 
 def test_a_status_shares_nothing_with_its_object() -> None:
     fields = status_fields(STATUS)
-    found = status_from(fields)
+    status = status_from(fields)
     fields["conditions"][0].clear()
     fields["history"][0].clear()
-    assert found == STATUS
+    assert status == STATUS
 
 
-def test_what_does_not_fit_counts_as_empty() -> None:
+def test_a_value_of_another_shape_counts_as_empty() -> None:
     empty = StoredStatus()
     assert status_from(None) == status_from([]) == status_from({}) == empty
     wrong: dict[str, Any] = {name: "x" for name in status_fields(empty) if name not in ("message", "reason")}
