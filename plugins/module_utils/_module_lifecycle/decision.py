@@ -37,9 +37,10 @@ class ModuleFacts:
 
     Attributes:
         name: of the module.
-        wanted: ``managed``, ``unmanaged`` or ``absent``; empty if neither the user nor the catalog says.
+        desired_state: ``managed``, ``unmanaged`` or ``absent``; empty if neither the user nor the catalog
+            says.
         policy: what happens to it when it is absent.
-        target: the version of the catalog for what is wanted; empty if it has none.
+        target: the version of the catalog for what is desired; empty if it has none.
         target_problem: why it has none, in a sentence.
         record: the recorded state; None if the cluster has no record.
         has_inventory: whether the objects of the module are recorded.
@@ -57,7 +58,7 @@ class ModuleFacts:
     """
 
     name: str
-    wanted: str
+    desired_state: str
     policy: str
     target: str = ""
     target_problem: str = ""
@@ -99,7 +100,7 @@ def decide(facts: ModuleFacts) -> Decision:
     """What happens to a module."""
     if facts.other_owner:
         return Decision(LEAVE, GIVEN_UP, facts.other_owner)
-    if facts.record is not None and facts.record.is_skipped and facts.wanted in (MANAGED, UNMANAGED):
+    if facts.record is not None and facts.record.is_skipped and facts.desired_state in (MANAGED, UNMANAGED):
         return Decision(
             LEAVE,
             WARNING,
@@ -107,11 +108,11 @@ def decide(facts: ModuleFacts) -> Decision:
             f" kubectl label modules.{GROUP} {facts.name} {SKIP_LABEL}-",
             is_skipped=True,
         )
-    if facts.wanted == MANAGED:
+    if facts.desired_state == MANAGED:
         return _decide_managed(facts)
-    if facts.wanted == UNMANAGED:
+    if facts.desired_state == UNMANAGED:
         return _decide_unmanaged(facts)
-    if facts.wanted == ABSENT:
+    if facts.desired_state == ABSENT:
         return _decide_absent(facts)
     return Decision(LEAVE, facts.record.status.state if facts.record else "")
 
@@ -151,13 +152,13 @@ def _decide_managed(facts: ModuleFacts) -> Decision:
             " and install it again",
         )
     if facts.window and (facts.is_running or is_ours):
-        kept = record.installed_version if is_ours and record else ""
+        retained = record.installed_version if is_ours and record else ""
         return Decision(
             WAIT,
             WARNING,
             f"{name} {facts.target} requires downtime, and waits for the next maintenance window:"
             f" {facts.window}",
-            version=kept,
+            version=retained,
             takes_back=takes_back,
         )
     return Decision(UPGRADE, READY, version=facts.target, takes_back=takes_back)

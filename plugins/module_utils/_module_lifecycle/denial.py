@@ -15,6 +15,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from .._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, Object, Ref
@@ -190,26 +191,25 @@ def _not_in_force(cluster: Cluster, denial: Denial) -> str:
     )
 
 
-def lift(cluster: Cluster, module: str) -> bool:
-    """End the denial; whether there was one. The API server follows within about a second.
+def lift(cluster: Cluster, module: str) -> list[str]:
+    """End the denial; the kinds of the deleted objects. The API server follows within about a second.
 
     A policy or a binding of that name that others have written stays.
     """
-    found = False
-    try:
+    deleted = []
+    with suppress(KindNotServed):
         for kind in (BINDING, POLICY):
             live = cluster.get(API_VERSION, kind, name := PREFIX + module)
-            if live is not None and is_written_by(live["metadata"]):
-                found = cluster.delete(API_VERSION, kind, name, uid=live["metadata"]["uid"]) or found
-    except KindNotServed:
-        return False
-    return found
+            is_ours = live is not None and is_written_by(live["metadata"])
+            if live and is_ours and cluster.delete(API_VERSION, kind, name, uid=live["metadata"]["uid"]):
+                deleted.append(kind)
+    return deleted
 
 
 def rights_to_deny() -> set[Right]:
     """The rights to impose, lift and list denials. Only the ConfigMap's namespace can be given."""
     of_policies = ("get", "list", "create", "patch", "delete")
     of_bindings = ("get", "create", "patch", "delete")
-    found = {Right(verb, GROUP, "validatingadmissionpolicies") for verb in of_policies}
-    found |= {Right(verb, GROUP, "validatingadmissionpolicybindings") for verb in of_bindings}
-    return found | {Right("create", "", "configmaps", PROBE_NAMESPACE)}
+    rights = {Right(verb, GROUP, "validatingadmissionpolicies") for verb in of_policies}
+    rights |= {Right(verb, GROUP, "validatingadmissionpolicybindings") for verb in of_bindings}
+    return rights | {Right("create", "", "configmaps", PROBE_NAMESPACE)}

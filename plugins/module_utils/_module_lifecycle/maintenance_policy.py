@@ -47,10 +47,10 @@ def parse_policy(policy: Any, origin: str) -> MaintenancePolicy:
         MaintenancePolicyError: all of its errors.
     """
     reader = _Reader(origin)
-    found = reader.policy(policy)
+    result = reader.policy(policy)
     if reader.problems:
         raise MaintenancePolicyError(reader.problems)
-    return found
+    return result
 
 
 class _Reader:
@@ -71,13 +71,17 @@ class _Reader:
 
     def _rule(self, rule: Mapping[str, Any], place: str) -> PolicyRule:
         windows = self._list(rule.get("windows"), f"{place}.windows")
-        found = [self._window(one, f"{place}.windows[{position}]") for position, one in enumerate(windows)]
-        return PolicyRule(self._match(rule.get("match"), f"{place}.match"), tuple(filter(None, found)))
+        parsed_windows = [
+            self._window(one, f"{place}.windows[{position}]") for position, one in enumerate(windows)
+        ]
+        return PolicyRule(
+            self._match(rule.get("match"), f"{place}.match"), tuple(filter(None, parsed_windows))
+        )
 
     def _match(self, value: Any, place: str) -> dict[str, re.Pattern[str]]:
         # Go reads keys of JSON in upper and lower case.
         fields = {field.lower(): field for field in LABELS_OF_FIELDS}
-        found = {}
+        patterns = {}
         for key, pattern in self._mapping({} if value is None else value, place).items():
             field = fields.get(key.lower())
             if field is None:
@@ -86,10 +90,10 @@ class _Reader:
                 self._refuse(f"{pattern!r} is no regular expression", f"{place}.{key}")
             elif pattern:
                 try:
-                    found[field] = _compiled(pattern)
+                    patterns[field] = _compiled(pattern)
                 except re.error as error:
                     self._refuse(f"{pattern!r} is no regular expression: {error}", f"{place}.{key}")
-        return found
+        return patterns
 
     def _window(self, value: Any, place: str) -> AnyWindow | None:
         if not isinstance(value, Mapping):
@@ -104,9 +108,9 @@ class _Reader:
         end = self._moment(window.get("end"), time.fromisoformat, form, f"{place}.end")
         if begin is None or end is None:
             return None
-        found = WeeklyWindow(days, begin, end)
-        self._expect_long(found.on(date(2024, 1, 1)), place)
-        return found
+        weekly_window = WeeklyWindow(days, begin, end)
+        self._expect_long(weekly_window.on(date(2024, 1, 1)), place)
+        return weekly_window
 
     def _once(self, window: Mapping[str, Any], place: str) -> Window | None:
         form = "a moment with a time zone, such as 2026-11-28T21:00:00Z, as the window has no days"
@@ -114,9 +118,9 @@ class _Reader:
         end = self._moment(window.get("end"), datetime.fromisoformat, form, f"{place}.end")
         if begin is None or end is None:
             return None
-        found = Window(begin, end)
-        self._expect_long(found, place)
-        return found
+        single_window = Window(begin, end)
+        self._expect_long(single_window, place)
+        return single_window
 
     def _expect_long(self, window: Window, place: str) -> None:
         if window.end - window.begin < SHORTEST:

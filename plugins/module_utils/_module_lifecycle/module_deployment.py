@@ -98,8 +98,8 @@ class ModuleDeployment:
         """Wait for definitions that are being deleted: applied now, they would vanish with all of theirs."""
         cluster = self.terms.cluster
         names = [ref.name for ref in self.component.refs if ref[:2] == CRD_KIND]
-        found = (cluster.get("apiextensions.k8s.io/v1", CRD_KIND[1], name) for name in sorted(names))
-        leaving = [crd for crd in found if crd and crd["metadata"].get("deletionTimestamp")]
+        definitions = (cluster.get("apiextensions.k8s.io/v1", CRD_KIND[1], name) for name in sorted(names))
+        leaving = [crd for crd in definitions if crd and crd["metadata"].get("deletionTimestamp")]
         self._wait_until_gone(leaving, "it is still being deleted, and is applied only once it is gone")
 
     def _remove_old_managers(self) -> None:
@@ -147,7 +147,7 @@ class ModuleDeployment:
             return
         timeout = self.terms.request.timeout
         deadline = time.monotonic() + timeout
-        if not self.terms.wait_until_gone(self.planned.name, "waiting", objects, deadline):
+        if not self.terms.wait_until_gone(self.planned.name, "waiting", objects, deadline).is_healthy:
             refs = ", ".join(str(ref_of(obj)) for obj in objects)
             raise LifecycleError(
                 f"{refs}: {why}, which it is not after {timeout:.0f} s. Find out which"

@@ -37,7 +37,7 @@ class ModuleOutlook(NamedTuple):
 
     Attributes:
         facts: the input of the decision.
-        target: the wanted version; None if the catalog has none.
+        target: the desired version; None if the catalog has none.
         running: the running version, and its manager.
         managers: all managers that exist.
     """
@@ -64,7 +64,7 @@ def gather_facts(
     observed: ObservedModules,
     windows: MaintenancePolicy | None,
     now: datetime,
-    found: Sequence[Object] = (),
+    existing_objects: Sequence[Object] = (),
 ) -> ModuleOutlook:
     """The facts about one module.
 
@@ -74,21 +74,23 @@ def gather_facts(
         observed: what was read.
         windows: when upgrades that require downtime may happen; None for at any time.
         now: the time, with its zone.
-        found: the existing objects of a module that has no inventory.
+        existing_objects: of a module that has no inventory.
     """
-    asked = request.find(name)
+    module_request = request.find(name)
     record = observed.records.get(name)
     module = observed.catalog.modules.get(name)
-    wanted = _wanted_state(asked, record, module)
-    target, problem = _target(name, wanted, asked, record, observed)
+    desired_state = _desired_state(module_request, record, module)
+    target, problem = _target(name, desired_state, module_request, record, observed)
     managers = observed.managers.get(name, ())
-    evidence = gather_evidence(name, asked, observed, managers, found, target)
+    evidence = gather_evidence(name, module_request, observed, managers, existing_objects, target)
     running = running_version(evidence)
     is_older = _is_older(running.version, target, observed) if running.version and target else False
     facts = ModuleFacts(
         name=name,
-        wanted=wanted,
-        policy=(asked.policy if asked else "") or (record.policy if record else "") or CREATE_AND_DELETE,
+        desired_state=desired_state,
+        policy=(module_request.policy if module_request else "")
+        or (record.policy if record else "")
+        or CREATE_AND_DELETE,
         target=target.version if target else "",
         target_problem=problem,
         record=record,
@@ -107,11 +109,11 @@ def gather_facts(
     return ModuleOutlook(facts, target, running, tuple(evidence.managers))
 
 
-def _wanted_state(
-    asked: ModuleRequest | None, record: ModuleRecord | None, module: CatalogModule | None
+def _desired_state(
+    module_request: ModuleRequest | None, record: ModuleRecord | None, module: CatalogModule | None
 ) -> str:
-    if asked is not None:
-        return asked.state
+    if module_request is not None:
+        return module_request.state
     if module is not None and module.mandatory:
         return MANAGED
     if record is None or not record.is_managed:
@@ -123,15 +125,15 @@ def _wanted_state(
 
 def _target(
     name: str,
-    wanted: str,
-    asked: ModuleRequest | None,
+    desired_state: str,
+    module_request: ModuleRequest | None,
     record: ModuleRecord | None,
     observed: ObservedModules,
 ) -> tuple[ModuleVersion | None, str]:
-    """The wanted version, or why there is none."""
-    if wanted not in (MANAGED, ABSENT):
+    """The desired version, or why there is none."""
+    if desired_state not in (MANAGED, ABSENT):
         return None, ""
-    channel, version = (asked.channel, asked.version) if asked else ("", "")
+    channel, version = (module_request.channel, module_request.version) if module_request else ("", "")
     if not (channel or version) and record is not None:
         channel, version = record.channel, record.version
     try:
@@ -142,10 +144,10 @@ def _target(
 
 def gather_evidence(
     name: str,
-    asked: ModuleRequest | None,
+    module_request: ModuleRequest | None,
     observed: ObservedModules,
     managers: Sequence[LiveManager],
-    found: Sequence[Object],
+    existing_objects: Sequence[Object],
     target: ModuleVersion | None,
 ) -> Evidence:
     """What was found of a module, for the decision on its running version.
@@ -158,8 +160,8 @@ def gather_evidence(
     others = (one for one in (*observed.inventories.values(), *observed.others) if one is not inventory)
     taken = {entry.ref for one in others for entry in one.entries}
     recorded, live = entries_of(inventory), observed.live
-    objects = (*found, *(live[ref] for ref in recorded if ref in live))
-    workloads = (obj for obj in found if ref_of(obj)[:2] in WORKLOADS and ref_of(obj) not in taken)
+    objects = (*existing_objects, *(live[ref] for ref in recorded if ref in live))
+    workloads = (obj for obj in existing_objects if ref_of(obj)[:2] in WORKLOADS and ref_of(obj) not in taken)
     return Evidence(
         managers=tuple({one.ref: one for one in (*managers, *map(LiveManager, workloads))}.values()),
         objects=[obj for obj in objects if ref_of(obj) not in taken or is_marked_by_klm(obj)],
@@ -169,8 +171,8 @@ def gather_evidence(
             is_as_recorded(entry, live.get(ref)) for ref, entry in recorded.items() if ref[:2] in WORKLOADS
         ),
         catalog=module.versions if module else (),
-        wanted=target.version if target else "",
-        said=asked.running_version if asked else "",
+        target=target.version if target else "",
+        said=module_request.running_version if module_request else "",
     )
 
 

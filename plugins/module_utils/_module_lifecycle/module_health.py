@@ -62,8 +62,8 @@ def explain_skipped(health: ManagerHealth, reason: str) -> str:
         return f"skipped: {reason}"
     ref, _colon, problem = health.reason.partition(": ")
     verb = problem.removeprefix("it ")
-    told = f"{ref.split()[0]}{' ' if verb != problem else ': '}{verb}"
-    return f"skipped: its {told}. {reason[:1].upper()}{reason[1:]}"
+    diagnosis = f"{ref.split()[0]}{' ' if verb != problem else ': '}{verb}"
+    return f"skipped: its {diagnosis}. {reason[:1].upper()}{reason[1:]}"
 
 
 def _objects_with_health(cluster: Cluster, inventory: Inventory) -> dict[Ref, Object | None]:

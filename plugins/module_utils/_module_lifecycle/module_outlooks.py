@@ -54,11 +54,11 @@ class ModuleOutlooks:
         sought = {name: self._objects_to_seek(outlook) for name, outlook in outlooks.items()}
         self._sought = {name: inventory for name, inventory in sought.items() if inventory}
         try:
-            found = read_module_objects(self._cluster, self._sought)
+            by_module = read_module_objects(self._cluster, self._sought)
         except ClusterError:
             # One of them can't be read. The others go on.
             return [self._sought_alone(outlook) for outlook in outlooks.values()]
-        outlooks |= {name: self._gather(name, objects) for name, objects in found.items()}
+        outlooks |= {name: self._gather(name, objects) for name, objects in by_module.items()}
         return list(outlooks.values())
 
     def running_version_now(self, planned: ModuleOutlook) -> RunningVersion:
@@ -69,34 +69,38 @@ class ModuleOutlooks:
         """
         name, observed = planned.facts.name, self._observed
         managers = read_managers(self._cluster, observed, name)
-        asked = self._request.find(name)
-        evidence = gather_evidence(name, asked, observed, managers, self._found(name), planned.target)
+        module_request = self._request.find(name)
+        evidence = gather_evidence(
+            name, module_request, observed, managers, self._existing_objects(name), planned.target
+        )
         return running_version(evidence)
 
-    def _gather(self, name: str, found: Sequence[Object] = ()) -> ModuleOutlook:
-        return gather_facts(name, self._request, self._observed, self._windows, datetime.now(UTC), found)
+    def _gather(self, name: str, existing_objects: Sequence[Object] = ()) -> ModuleOutlook:
+        return gather_facts(
+            name, self._request, self._observed, self._windows, datetime.now(UTC), existing_objects
+        )
 
-    def _found(self, name: str) -> Sequence[Object]:
+    def _existing_objects(self, name: str) -> Sequence[Object]:
         if name not in self._sought:
             return ()
         return read_module_objects(self._cluster, {name: self._sought[name]})[name]
 
     def _sought_alone(self, outlook: ModuleOutlook) -> ModuleOutlook:
         try:
-            return self._gather(outlook.facts.name, self._found(outlook.facts.name))
+            return self._gather(outlook.facts.name, self._existing_objects(outlook.facts.name))
         except ClusterError as error:
             return outlook._replace(facts=replace(outlook.facts, target_problem=str(error)))
 
     def _objects_to_seek(self, outlook: ModuleOutlook) -> Inventory | None:
         """The objects by which a module is recognised that may be installed by other means, or None.
 
-        They are those of the wanted, the recorded and the running version, and of versions without a named
+        They are those of the desired, the recorded and the running version, and of versions without a named
         manager.
         """
         facts, target = outlook.facts, outlook.target
         if target is None or facts.has_inventory or facts.restriction:
             return None
-        if facts.wanted != MANAGED and target.manager is not None and not facts.is_running:
+        if facts.desired_state != MANAGED and target.manager is not None and not facts.is_running:
             return None
         known = (facts.running, facts.record.installed_version if facts.record else "")
         entries: list[InventoryEntry] = []

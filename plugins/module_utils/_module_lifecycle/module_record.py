@@ -16,20 +16,20 @@ from .running_version import main_workload, manager_image
 
 def wanted_record(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
     """The record of a managed module with the user's request."""
-    asked, facts = planned.request, planned.outlook.facts
+    request, facts = planned.request, planned.outlook.facts
     if planned.decision.action in LOOKED_AFTER and planned.outlook.running.klm_object:
         record = replace(record, is_taken_over=True)
-    if asked is None:
+    if request is None:
         return replace(record, state=MANAGED, policy=facts.policy, is_mandatory=True)
     return replace(
         record,
         state=MANAGED,
         policy=facts.policy,
-        channel=asked.channel,
-        version=asked.version,
-        is_default=asked.is_default,
+        channel=request.channel,
+        version=request.version,
+        is_default=request.is_default,
         is_mandatory=False,
-        needs=asked.needs,
+        needs=request.needs,
     )
 
 

@@ -88,8 +88,8 @@ def objects_of_others(
         entry.ref: entry.uid
         for entry in (before.entries if before else ())
         if entry.ref not in staying
-        if (found := live.get(entry.ref)) and found["metadata"].get("uid") == entry.uid
-        if not is_written_by(found["metadata"])
+        if (obj := live.get(entry.ref)) and obj["metadata"].get("uid") == entry.uid
+        if not is_written_by(obj["metadata"])
     }
 
 

@@ -70,10 +70,10 @@ def _module(
 ) -> dict[str, Any]:
     record = observed.records.get(name)
     channel, version = (record.channel, record.version) if record else ("", "")
-    asked = ModulesRequest(
+    module_request = ModulesRequest(
         (ModuleRequest(name, channel=channel, version=version),), labels=request.labels, policy=request.policy
     )
-    outlook = gather_facts(name, asked, observed, None, datetime.now(UTC))
+    outlook = gather_facts(name, module_request, observed, None, datetime.now(UTC))
     running = outlook.running.version
     state, message = _state(cluster, outlook, observed)
     return {

@@ -75,21 +75,21 @@ def run_result(
     if failed:
         result["failed"] = True
         # Errors of the catalog contain the names of their modules.
-        told = ((one.name, one.error.removeprefix(f"module {one.name}: ")) for one in failed)
-        result["msg"] = "\n".join(f"module {name}: {error}" for name, error in told)
+        errors = ((one.name, one.error.removeprefix(f"module {one.name}: ")) for one in failed)
+        result["msg"] = "\n".join(f"module {name}: {error}" for name, error in errors)
     return result
 
 
 def _module_warnings(ended: Sequence[tuple[PlannedModule, ModuleOutcome]]) -> list[str]:
     """Warnings about single modules, each once."""
-    found = [f"{done.outcome.name}: {text}" for _planned, done in ended for text in done.outcome.warnings]
+    warnings = [f"{done.outcome.name}: {text}" for _planned, done in ended for text in done.outcome.warnings]
     for planned, _done in ended:
         if planned.plan is not None:
             # A difference between an object and its manifest is no drift before we own it.
             findings = () if planned.decision.action == ADOPT else planned.plan.findings
-            told = (*planned.plan.warnings, *describe_findings(findings))
-            found += [f"{planned.name}: {text}" for text in told]
-    return list(dict.fromkeys(found))
+            texts = (*planned.plan.warnings, *describe_findings(findings))
+            warnings += [f"{planned.name}: {text}" for text in texts]
+    return list(dict.fromkeys(warnings))
 
 
 def module_row(planned: PlannedModule, record: ModuleRecord | None, *, is_changed: bool) -> dict[str, Any]:

@@ -41,21 +41,21 @@ def module_rights(
     Raises:
         ClusterError: the server does not answer.
     """
-    found = records_rights(kinds) | lease_rights()
+    rights = records_rights(kinds) | lease_rights()
     for one in planned:
         if one.changes_objects and one.component and one.plan:
-            found |= _applying(cluster, one.component, one.plan)
+            rights |= _applying(cluster, one.component, one.plan)
         if one.before is not None and one.decision.action in (DELETE, UNMANAGE):
             others = [other for other in inventories if (other.owner_kind, other.owner) != (MODULE, one.name)]
             shared = {entry.ref for other in others for entry in other.entries}
-            found |= _giving_up(cluster, one.before, one.decision.action, shared)
+            rights |= _giving_up(cluster, one.before, one.decision.action, shared)
         if one.configuration is not None:
             api_version, kind = one.configuration["apiVersion"], one.configuration["kind"]
             resource = cluster.resource(api_version, kind)
             if resource is not None:
                 namespace = one.configuration["metadata"].get("namespace", "")
-                found |= {right_for(verb, resource, namespace) for verb in ("get", "create")}
-    return found
+                rights |= {right_for(verb, resource, namespace) for verb in ("get", "create")}
+    return rights
 
 
 def _applying(cluster: Cluster, component: DesiredComponent, plan: ComponentPlan) -> set[Right]:
@@ -67,22 +67,22 @@ def _applying(cluster: Cluster, component: DesiredComponent, plan: ComponentPlan
         return own.get((group_of(api_version), kind)) or cluster.resource(api_version, kind)
 
     actions = {change.ref: change.action for change in plan.changes}
-    found: set[Right] = set()
+    rights: set[Right] = set()
     for obj in component.objects:
-        found |= apply_rights(obj, actions.get(ref_of(obj), ""), served)
-    return found
+        rights |= apply_rights(obj, actions.get(ref_of(obj), ""), served)
+    return rights
 
 
 def _giving_up(cluster: Cluster, inventory: Inventory, action: str, shared: Collection[Ref]) -> set[Right]:
     """The rights to delete a module (and to list its namespaces), or to release its objects."""
-    found: set[Right] = rights_to_deny()
+    rights: set[Right] = rights_to_deny()
     contained = ContainedObjects(cluster)
     for entry in inventory.entries:
         resource = cluster.resource(entry.api_version, entry.ref.kind)
         if action == DELETE:
-            found |= delete_rights(entry.api_version, entry.ref, cluster.resource)
+            rights |= delete_rights(entry.api_version, entry.ref, cluster.resource)
             if entry.ref not in shared:
-                found |= contained.rights(entry)
+                rights |= contained.rights(entry)
         elif resource is not None:
-            found |= {right_for(verb, resource, entry.ref.namespace) for verb in ("get", "patch")}
-    return found
+            rights |= {right_for(verb, resource, entry.ref.namespace) for verb in ("get", "patch")}
+    return rights

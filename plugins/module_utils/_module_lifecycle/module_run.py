@@ -172,12 +172,12 @@ class _ModuleRun:
 
     def _waves(self) -> list[list[PlannedModule]]:
         """The modules in order: each after those that it needs; deletions last, in reverse order."""
-        kept = {one.name: one for one in self._working if one.decision.action in LOOKED_AFTER}
-        leaving = {one.name: one for one in self._working if one.name not in kept}
-        forwards = ordered_waves({name: _needs(one) for name, one in kept.items()})
+        remaining = {one.name: one for one in self._working if one.decision.action in LOOKED_AFTER}
+        leaving = {one.name: one for one in self._working if one.name not in remaining}
+        forwards = ordered_waves({name: _needs(one) for name, one in remaining.items()})
         backwards = reversed(ordered_waves({name: _needs(one) for name, one in leaving.items()}))
         return [
-            *([kept[name] for name in wave] for wave in forwards),
+            *([remaining[name] for name in wave] for wave in forwards),
             *([leaving[name] for name in wave] for wave in backwards),
         ]
 
@@ -249,7 +249,7 @@ class _ModuleRun:
         )
         status = ModuleStatus(state, message)
         record = facts.record
-        if facts.wanted == MANAGED and not facts.other_owner:
+        if facts.desired_state == MANAGED and not facts.other_owner:
             record = wanted_record(record or ModuleRecord(planned.name), planned)
             if planned.decision.action in LOOKED_AFTER and not planned.problem:
                 if state != ERROR and planned.decision.action in (INSTALL, UPGRADE):
@@ -260,7 +260,7 @@ class _ModuleRun:
                 if state != ERROR:
                     record = replace(record, deploying_version="", deploying_image="")
         if record is None:
-            # A module that is neither wanted nor managed needs no record.
+            # A module that is neither requested nor managed needs no record.
             return ModuleOutcome(outcome, ModuleRecord(planned.name, status=status))
         record = replace(record, status=status)
         if not self._task.check_mode and record != facts.record:

@@ -158,7 +158,9 @@ def manager_candidates(
     return tuple({one.ref: InventoryEntry(one.api_version, one.ref) for one in (*known, *named)}.values())
 
 
-def read_module_objects(cluster: Cluster, wanted: Mapping[str, Inventory]) -> dict[str, tuple[Object, ...]]:
+def read_module_objects(
+    cluster: Cluster, inventories: Mapping[str, Inventory]
+) -> dict[str, tuple[Object, ...]]:
     """The existing objects of modules, for inventories of the objects to look for.
 
     Workloads are read in full, and of other objects the metadata. Definitions with the label of a module
@@ -167,9 +169,9 @@ def read_module_objects(cluster: Cluster, wanted: Mapping[str, Inventory]) -> di
     Raises:
         ClusterError: they can't be read.
     """
-    if not wanted:
+    if not inventories:
         return {}
-    live = read_metadata(cluster, wanted.values())
+    live = read_metadata(cluster, inventories.values())
     labelled = cluster.list(*DEFINITIONS, label_selector=MODULE_LABEL, metadata_only=True).items
 
     def whole(obj: Object) -> Object | None:
@@ -179,11 +181,11 @@ def read_module_objects(cluster: Cluster, wanted: Mapping[str, Inventory]) -> di
         return cluster.get(obj["apiVersion"], ref.kind, ref.name, ref.namespace or None)
 
     def read(name: str) -> tuple[Object, ...]:
-        named = [live[ref] for ref in sorted(wanted[name].refs) if ref in live]
+        named = [live[ref] for ref in sorted(inventories[name].refs) if ref in live]
         own = [obj for obj in labelled if obj["metadata"]["labels"][MODULE_LABEL] == name]
         return tuple(filter(None, map(whole, {ref_of(obj): obj for obj in (*named, *own)}.values())))
 
-    return dict(zip(wanted, map_in_threads(read, list(wanted)), strict=True))
+    return dict(zip(inventories, map_in_threads(read, list(inventories)), strict=True))
 
 
 def _live_managers(
@@ -194,13 +196,13 @@ def _live_managers(
     labelled: Iterable[Object],
 ) -> dict[str, tuple[LiveManager, ...]]:
     """The existing managers, by module; those that have changed since they were recorded are read in full."""
-    found: dict[str, dict[Ref, Object]] = {
+    by_module: dict[str, dict[Ref, Object]] = {
         name: {one.ref: live[one.ref] for one in some if one.ref in live} for name, some in candidates.items()
     }
     for obj in labelled:
         module = obj["metadata"]["labels"][MODULE_LABEL]
-        if module in found:
-            found[module].setdefault(ref_of(obj), obj)
+        if module in by_module:
+            by_module[module].setdefault(ref_of(obj), obj)
 
     def read(place: tuple[str, Ref, Object]) -> tuple[str, LiveManager | None]:
         module, ref, metadata = place
@@ -211,8 +213,8 @@ def _live_managers(
         whole = cluster.get(metadata["apiVersion"], ref.kind, ref.name, ref.namespace or None)
         return module, LiveManager(whole, is_named=is_named) if whole else None
 
-    places = [(module, ref, obj) for module, some in found.items() for ref, obj in some.items()]
-    managers: dict[str, tuple[LiveManager, ...]] = dict.fromkeys(found, ())
+    places = [(module, ref, obj) for module, some in by_module.items() for ref, obj in some.items()]
+    managers: dict[str, tuple[LiveManager, ...]] = dict.fromkeys(by_module, ())
     for module, manager in map_in_threads(read, places):
         if manager is not None:
             managers[module] += (manager,)

@@ -70,7 +70,7 @@ class Evidence:
         is_managed: whether this collection manages the module and knows its objects.
         is_as_left: whether the workloads that this collection has recorded are unchanged.
         catalog: the versions of the module in the catalog.
-        wanted: the version to deploy, or empty.
+        target: the version to deploy, or empty.
         said: the running version by the user, or empty.
     """
 
@@ -80,7 +80,7 @@ class Evidence:
     is_managed: bool = False
     is_as_left: bool = False
     catalog: Collection[str] = ()
-    wanted: str = ""
+    target: str = ""
     said: str = ""
 
     @property
@@ -97,8 +97,8 @@ class Evidence:
     @property
     def definitions(self) -> list[Object]:
         """The definitions that stay: one that is being deleted takes what it defines along."""
-        found = (obj for obj in self.objects if ref_of(obj)[:2] == CRD_KIND)
-        return [obj for obj in found if not obj["metadata"].get("deletionTimestamp")]
+        definitions = (obj for obj in self.objects if ref_of(obj)[:2] == CRD_KIND)
+        return [obj for obj in definitions if not obj["metadata"].get("deletionTimestamp")]
 
     @property
     def versioned(self) -> list[Object]:
@@ -130,21 +130,23 @@ def running_version(evidence: Evidence) -> RunningVersion:
     and definitions count if they agree, then image tags that are versions of the catalog, and then the word
     of the user. If the operator is gone and a definition is not, the record's version counts if it is higher.
     """
-    found = (
+    running = (
         _version_by_record(evidence)
         or (_version_by_labels(evidence) if evidence.operators else _version_left(evidence))
         or _version_by_tags(evidence)
     )
     record = evidence.record
-    if found.version and record.installed_version and evidence.definitions and evidence.is_operator_gone:
+    if running.version and record.installed_version and evidence.definitions and evidence.is_operator_gone:
         # Only other workloads of the module are left.
-        found = replace(found, version=_highest({found.version, record.installed_version}))
-    if found.reason and evidence.said:
-        found = RunningVersion(evidence.said.removeprefix("v"), found.manager)
+        running = replace(running, version=_highest({running.version, record.installed_version}))
+    if running.reason and evidence.said:
+        running = RunningVersion(evidence.said.removeprefix("v"), running.manager)
     if record.is_taken_over:
-        return found
+        return running
     everything = (*(one.object for one in evidence.managers), *evidence.objects)
-    return replace(found, klm_object=next((ref_of(obj) for obj in everything if is_marked_by_klm(obj)), None))
+    return replace(
+        running, klm_object=next((ref_of(obj) for obj in everything if is_marked_by_klm(obj)), None)
+    )
 
 
 def is_marked_by_klm(obj: Object) -> bool:
@@ -183,7 +185,7 @@ def _version_left(evidence: Evidence) -> RunningVersion | None:
     """The version of a module without a workload; None if it is unknown."""
     recorded, deploying = evidence.record.installed_version, evidence.record.deploying_version
     labels = set(_labels(evidence.definitions).values())
-    if deploying and deploying == evidence.wanted and labels <= {recorded, deploying}:
+    if deploying and deploying == evidence.target and labels <= {recorded, deploying}:
         # The deployment continues, with the migrations of an installation or upgrade.
         return RunningVersion(recorded)
     if not evidence.definitions:
@@ -221,8 +223,10 @@ def _version_by_tags(evidence: Evidence) -> RunningVersion:
         reason = f"no label {VERSION_LABEL} is a semantic version, and "
         reason += "several image tags are" if tags else "no image tag is a"
         reason += " versions of the catalog" if tags else " version of the catalog"
-    told = "; ".join(map(_described, evidence.versioned[:MOST_REASONS]))
-    return RunningVersion(manager=operators[0].ref if operators else None, reason=f"{reason}. Found: {told}")
+    candidates = "; ".join(map(_described, evidence.versioned[:MOST_REASONS]))
+    return RunningVersion(
+        manager=operators[0].ref if operators else None, reason=f"{reason}. Found: {candidates}"
+    )
 
 
 def manager_image(manager: Object) -> str:
@@ -254,12 +258,12 @@ def _highest(versions: Collection[str]) -> str:
 
 def _labels(objects: Iterable[Object]) -> dict[Ref, str]:
     """The versions in the labels of objects or of their pod templates, without a leading ``v``."""
-    found: dict[Ref, str] = {}
+    versions: dict[Ref, str] = {}
     for obj in objects:
         version = next(filter(parse_version, _label_texts(obj)), "")
         if version:
-            found[ref_of(obj)] = version.removeprefix("v")
-    return found
+            versions[ref_of(obj)] = version.removeprefix("v")
+    return versions
 
 
 def _label_texts(obj: Object) -> Iterator[str]:
@@ -277,8 +281,8 @@ def _tags(manager: Object) -> Iterator[str]:
 
 def _images(manager: Object) -> list[str]:
     own = _manager_container(manager)
-    found = (one.get("image") for one in ([own] if own else _containers(manager)))
-    return [image for image in found if isinstance(image, str)]
+    images = (one.get("image") for one in ([own] if own else _containers(manager)))
+    return [image for image in images if isinstance(image, str)]
 
 
 def _described(obj: Object) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from .._cluster.cluster import Cluster, Object
 from .._components.component_removal import ComponentRemoval, remove_components
 from .._components.migrations.migration_runner import MigrationRunner
+from .._objects.health.wait import WaitResult
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
@@ -96,8 +97,10 @@ class WorkTerms:
             after_round=after_round,
         )
 
-    def wait_until_gone(self, module: str, state: str, objects: Sequence[Object], deadline: float) -> bool:
-        """Wait until some objects are gone, see :func:`~.wait_until_removed`; whether they are.
+    def wait_until_gone(
+        self, module: str, state: str, objects: Sequence[Object], deadline: float
+    ) -> WaitResult:
+        """Wait until some objects are gone, see :func:`~.wait_until_removed`.
 
         Args:
             module: the name of the module that waits.
@@ -107,4 +110,4 @@ class WorkTerms:
         """
         terms = Terms(self.cluster, deadline, self.out_of_grace, watcher=self.watcher)
         terms = with_reports(terms, self.progress, module, state, self.request.timeout)
-        return wait_until_removed(terms, objects).is_healthy
+        return wait_until_removed(terms, objects)

@@ -47,30 +47,30 @@ class Catalog:
             CatalogError: the catalog lacks it; the message lists what the catalog has, and the errors of the
                 module.
         """
-        found = self.modules.get(module)
-        if found is None:
+        entry = self.modules.get(module)
+        if entry is None:
             raise self._refusal(
                 module, f"module {module}: it is not in the catalog. {self._other_modules(module)}"
             )
-        wanted = version.removeprefix("v") or (
-            self._version_of_channel(found, channel) if channel else found.mandatory
+        target = version.removeprefix("v") or (
+            self._version_of_channel(entry, channel) if channel else entry.mandatory
         )
-        if not wanted:
+        if not target:
             raise self._refusal(
-                module, f"module {module}: neither a channel nor a version is wanted. {_offer(found)}"
+                module, f"module {module}: neither a channel nor a version is wanted. {_offer(entry)}"
             )
-        if wanted not in found.versions:
+        if target not in entry.versions:
             by_channel = f", which is channel {channel}'s" if channel and not version else ""
             raise self._refusal(
-                module, f"module {module}: the catalog has no version {wanted}{by_channel}. {_offer(found)}"
+                module, f"module {module}: the catalog has no version {target}{by_channel}. {_offer(entry)}"
             )
-        return found.versions[wanted]
+        return entry.versions[target]
 
     def _version_of_channel(self, module: CatalogModule, channel: str) -> str:
         if channel not in module.channels:
-            meant = _suggestion(channel, module.channels)
+            hint = _suggestion(channel, module.channels)
             raise self._refusal(
-                module.name, f"module {module.name}: it has no channel {channel}. {meant}{_offer(module)}"
+                module.name, f"module {module.name}: it has no channel {channel}. {hint}{_offer(module)}"
             )
         return module.channels[channel]
 
@@ -107,7 +107,7 @@ def read_catalog(documents: Iterable[SourcedDocument]) -> Catalog:
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:
-    return f"D{meant[1:]} " if (meant := suggestion(name, known)) else ""
+    return f"D{hint[1:]} " if (hint := suggestion(name, known)) else ""
 
 
 def _offer(module: CatalogModule) -> str:

@@ -145,13 +145,13 @@ class _Reader:
             associated=self._associated(),
             configuration=self._configuration(),
             manifest=self._manifest(),
-            requires_downtime=self._flag(spec, "requiresDowntime"),
+            requires_downtime=self._is_set(spec, "requiresDowntime"),
             restriction=Restriction(
                 is_enabled(self._labels.get(BETA_LABEL)), is_enabled(self._labels.get(INTERNAL_LABEL))
             ),
             origins=(self._origin,),
         )
-        return Template(version, self._text(spec, "channel"), self._flag(spec, "mandatory"))
+        return Template(version, self._text(spec, "channel"), self._is_set(spec, "mandatory"))
 
     def meta(self) -> ReleaseMeta:
         channels: dict[str, str] = {}
@@ -173,7 +173,7 @@ class _Reader:
             if mandatory
             else "",
             restriction=Restriction(
-                self._flag(self._spec, "beta"), self._flag(self._spec, "internal"), selector
+                self._is_set(self._spec, "beta"), self._is_set(self._spec, "internal"), selector
             ),
             origins=(self._origin,),
         )
@@ -209,20 +209,20 @@ class _Reader:
         return Manager(api_version, kind, self._text(manager, "namespace"), name)
 
     def _associated(self) -> tuple[tuple[str, str], ...]:
-        found = set()
+        kinds = set()
         for entry in self._entries(self._spec, "associatedResources"):
             if not self._text(entry, "kind"):
                 self.refuse("an entry of spec.associatedResources has no kind")
-            found.add((self._text(entry, "group"), self._text(entry, "kind")))
-        return tuple(sorted(found))
+            kinds.add((self._text(entry, "group"), self._text(entry, "kind")))
+        return tuple(sorted(kinds))
 
     def _configuration(self) -> Object | None:
         data = self._mapping(self._spec, "data")
         if not data:
             return None
         name = self._text(self._mapping(data, "metadata"), "name")
-        found = {"apiVersion": self._text(data, "apiVersion"), "kind": self._text(data, "kind")}
-        missing = [key for key, value in {**found, "metadata.name": name}.items() if not value]
+        type_meta = {"apiVersion": self._text(data, "apiVersion"), "kind": self._text(data, "kind")}
+        missing = [key for key, value in {**type_meta, "metadata.name": name}.items() if not value]
         if missing:
             self.refuse(f"its default configuration, spec.data, has no {' and no '.join(missing)}")
         return dict(data)
@@ -257,7 +257,7 @@ class _Reader:
             self.refuse(f"its {key} is {without_logins(value)!r} to YAML, no text: put it in quotes")
         return value if isinstance(value, str) else ""
 
-    def _flag(self, parent: Mapping[str, Any], key: str) -> bool:
+    def _is_set(self, parent: Mapping[str, Any], key: str) -> bool:
         value = parent.get(key)
         if value is not None and not isinstance(value, bool):
             self.refuse(f"its {key} is {value!r}, and only true and false are allowed")

@@ -50,8 +50,8 @@ class ModuleDocuments:
         )
         described = {one.version.version for one in self._templates}
         where = f" (ModuleReleaseMeta at {' and '.join(meta.origins)})" if meta else ""
-        wanted = {f"channel {channel}": version for channel, version in channels.items()}
-        for what, version in {**wanted, "the mandatory version": mandatory}.items():
+        references = {f"channel {channel}": version for channel, version in channels.items()}
+        for what, version in {**references, "the mandatory version": mandatory}.items():
             if version and version not in described:
                 self.problems.append(f"{what} is {version}, which no ModuleTemplate describes{where}")
         return CatalogModule(
@@ -62,7 +62,7 @@ class ModuleDocuments:
         by_version: dict[str, list[Template]] = {}
         for template in self._templates:
             by_version.setdefault(template.version.version, []).append(template)
-        found = {}
+        versions = {}
         for version in sorted(by_version, key=_order):
             first, *others = by_version[version]
             origins = _origins(one.version.origins for one in by_version[version])
@@ -73,8 +73,8 @@ class ModuleDocuments:
                     f" {' and '.join(origins)}. Leave one in the catalog, or make them equal"
                 )
             else:
-                found[version] = replace(first.version, origins=origins)
-        return found
+                versions[version] = replace(first.version, origins=origins)
+        return versions
 
     def _meta(self) -> ReleaseMeta | None:
         """The ModuleReleaseMeta, or None if there is none.
@@ -92,17 +92,17 @@ class ModuleDocuments:
         return ReleaseMeta(restriction=Restriction(is_unreadable=True), origins=origins)
 
     def _channels_of_templates(self) -> dict[str, str]:
-        found: dict[str, dict[str, Template]] = {}
+        by_channel: dict[str, dict[str, Template]] = {}
         for template in self._templates:
             if template.channel:
-                found.setdefault(template.channel, {})[template.version.version] = template
-        for channel, templates in found.items():
+                by_channel.setdefault(template.channel, {})[template.version.version] = template
+        for channel, templates in by_channel.items():
             if len(templates) > 1:
                 listed = (
                     f"{version} ({' and '.join(one.version.origins)})" for version, one in templates.items()
                 )
                 self.problems.append(f"channel {channel} has several versions: {', '.join(listed)}")
-        return {channel: min(one) for channel, one in sorted(found.items()) if len(one) == 1}
+        return {channel: min(one) for channel, one in sorted(by_channel.items()) if len(one) == 1}
 
 
 def _differences(one: Template, other: Template) -> Iterator[str]:

@@ -69,16 +69,16 @@ def parse_version(text: str) -> SemanticVersion | None:
     return SemanticVersion((int(major), int(minor), int(patch)), identifiers, build or "")
 
 
-def is_downgrade(running: str, wanted: str, channels: Collection[str]) -> bool | None:
+def is_downgrade(running: str, target: str, channels: Collection[str]) -> bool | None:
     """Whether a module would return to an earlier version; None if a text is no semantic version.
 
     Args:
         running: the version that runs.
-        wanted: the version to install.
+        target: the version to install.
         channels: the catalog's. A suffix that names a channel, or a well-known channel, marks a variant of a
             version and not an earlier one: 1.53.0-experimental counts as 1.53.0.
     """
-    before, after = parse_version(running), parse_version(wanted)
+    before, after = parse_version(running), parse_version(target)
     if before is None or after is None:
         return None
     variants = WELL_KNOWN_CHANNELS.union(channels)

@@ -39,7 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modul
     ModuleRecord,
 )
 
-NOBODY_KNOWS_IT: dict[str, Any] = {}
+NOT_RECORDED: dict[str, Any] = {}
 BY_HAND = {"is_running": True, "running": "1.0.0"}
 OURS = {**BY_HAND, "record": ModuleRecord("nats", installed_version="1.0.0"), "has_inventory": True}
 GIVEN_UP_BEFORE = {**BY_HAND, "record": ModuleRecord("nats", state=UNMANAGED)}
@@ -61,8 +61,8 @@ UNKNOWN_TARGET = {"target_problem": "there is no channel fats"}
 LATER = {**NEWER, "window": "Saturday"}
 
 
-def decided(wanted: str, *some: dict[str, Any], policy: str = CREATE_AND_DELETE) -> Decision:
-    facts = ModuleFacts("nats", wanted, policy)
+def decided(desired_state: str, *some: dict[str, Any], policy: str = CREATE_AND_DELETE) -> Decision:
+    facts = ModuleFacts("nats", desired_state, policy)
     for more in some:
         facts = replace(facts, **more)
     return decide(facts)
@@ -71,10 +71,10 @@ def decided(wanted: str, *some: dict[str, Any], policy: str = CREATE_AND_DELETE)
 @pytest.mark.parametrize(
     ("before", "offered", "action", "state", "version"),
     [
-        (NOBODY_KNOWS_IT, NEWER, INSTALL, READY, "2.0.0"),
+        (NOT_RECORDED, NEWER, INSTALL, READY, "2.0.0"),
         # A first installation disturbs nobody.
-        (NOBODY_KNOWS_IT, LATER, INSTALL, READY, "2.0.0"),
-        (NOBODY_KNOWS_IT, UNKNOWN_TARGET, REFUSE, ERROR, ""),
+        (NOT_RECORDED, LATER, INSTALL, READY, "2.0.0"),
+        (NOT_RECORDED, UNKNOWN_TARGET, REFUSE, ERROR, ""),
         (BY_HAND, SAME, ADOPT, READY, "1.0.0"),
         (BY_HAND, NEWER, UPGRADE, READY, "2.0.0"),
         (BY_HAND, OLDER, REFUSE, ERROR, ""),
@@ -98,36 +98,34 @@ def decided(wanted: str, *some: dict[str, Any], policy: str = CREATE_AND_DELETE)
         (BEING_DELETED, NEWER, UPGRADE, READY, "2.0.0"),
     ],
 )
-def test_a_module_that_is_wanted(
+def test_a_managed_module(
     before: dict[str, Any], offered: dict[str, Any], action: str, state: str, version: str
 ) -> None:
-    found = decided(MANAGED, before, offered)
-    assert (found.action, found.state, found.version) == (action, state, version)
-    assert found.takes_back == (before is BEING_DELETED)
-    assert bool(found.message) == (state != READY)
+    decision = decided(MANAGED, before, offered)
+    assert (decision.action, decision.state, decision.version) == (action, state, version)
+    assert decision.takes_back == (before is BEING_DELETED)
+    assert bool(decision.message) == (state != READY)
 
 
 @pytest.mark.parametrize(
     ("before", "action", "state"),
     [
-        (NOBODY_KNOWS_IT, LEAVE, NOT_INSTALLED),
+        (NOT_RECORDED, LEAVE, NOT_INSTALLED),
         (BY_HAND, LEAVE, INSTALLED),
         (GIVEN_UP_BEFORE, LEAVE, GIVEN_UP),
         (OURS, UNMANAGE, GIVEN_UP),
         (BEING_DELETED, UNMANAGE, GIVEN_UP),
     ],
 )
-def test_a_module_that_is_to_be_left_to_somebody_else(
-    before: dict[str, Any], action: str, state: str
-) -> None:
-    found = decided(UNMANAGED, before)
-    assert (found.action, found.state) == (action, state)
+def test_an_unmanaged_module(before: dict[str, Any], action: str, state: str) -> None:
+    decision = decided(UNMANAGED, before)
+    assert (decision.action, decision.state) == (action, state)
 
 
 @pytest.mark.parametrize(
     ("before", "policy", "action", "state"),
     [
-        (NOBODY_KNOWS_IT, CREATE_AND_DELETE, LEAVE, NOT_INSTALLED),
+        (NOT_RECORDED, CREATE_AND_DELETE, LEAVE, NOT_INSTALLED),
         (OURS, CREATE_AND_DELETE, DELETE, DELETING),
         (OURS, IGNORE, UNMANAGE, GIVEN_UP),
         (BEING_DELETED, CREATE_AND_DELETE, DELETE, DELETING),
@@ -142,8 +140,8 @@ def test_a_module_that_is_to_be_left_to_somebody_else(
     ],
 )
 def test_a_module_that_is_to_go(before: dict[str, Any], policy: str, action: str, state: str) -> None:
-    found = decided(ABSENT, before, policy=policy)
-    assert (found.action, found.state) == (action, state)
+    decision = decided(ABSENT, before, policy=policy)
+    assert (decision.action, decision.state) == (action, state)
 
 
 @pytest.mark.parametrize(
@@ -160,32 +158,34 @@ def test_a_module_that_is_to_go(before: dict[str, Any], policy: str, action: str
         ({**NEWER, "running": "", "running_problem": "its tag is main"}, ""),
     ],
 )
-def test_what_is_looked_after_while_a_deletion_is_blocked(offered: dict[str, Any], version: str) -> None:
+def test_a_blocked_deletion_maintains_a_version_that_may_be_deployed(
+    offered: dict[str, Any], version: str
+) -> None:
     assert decided(ABSENT, BEING_DELETED, offered).version == version
 
 
-def test_what_nobody_mentions_stays_as_it_is() -> None:
+def test_a_module_that_is_not_requested_stays_unchanged() -> None:
     assert decided("", GIVEN_UP_BEFORE).action == LEAVE
-    assert decided("", NOBODY_KNOWS_IT).action == LEAVE
+    assert decided("", NOT_RECORDED).action == LEAVE
 
 
-@pytest.mark.parametrize("wanted", [MANAGED, UNMANAGED, ABSENT])
-def test_what_another_tool_manages_is_left_to_it(wanted: str) -> None:
-    found = decided(wanted, OURS, NEWER, {"other_owner": "KLM has it"})
-    assert (found.action, found.message) == (LEAVE, "KLM has it")
+@pytest.mark.parametrize("desired_state", [MANAGED, UNMANAGED, ABSENT])
+def test_a_module_of_another_tool_is_left_to_it(desired_state: str) -> None:
+    decision = decided(desired_state, OURS, NEWER, {"other_owner": "KLM has it"})
+    assert (decision.action, decision.message) == (LEAVE, "KLM has it")
 
 
 def test_a_restricted_module_is_refused_and_stays_as_it_is() -> None:
-    found = decided(MANAGED, OURS, NEWER, {"restriction": "is beta"})
-    assert (found.action, found.state, found.version) == (REFUSE, ERROR, "")
-    assert "it is beta" in found.message
+    decision = decided(MANAGED, OURS, NEWER, {"restriction": "is beta"})
+    assert (decision.action, decision.state, decision.version) == (REFUSE, ERROR, "")
+    assert "it is beta" in decision.message
 
 
-def test_nothing_is_changed_before_somebody_says_which_version_runs() -> None:
-    found = decided(MANAGED, {"is_running": True, "running_problem": "its tag is main"}, NEWER)
-    assert found.action == REFUSE
-    assert "its tag is main" in found.message
-    assert "running_version" in found.message
+def test_nothing_is_changed_before_the_user_says_which_version_runs() -> None:
+    decision = decided(MANAGED, {"is_running": True, "running_problem": "its tag is main"}, NEWER)
+    assert decision.action == REFUSE
+    assert "its tag is main" in decision.message
+    assert "running_version" in decision.message
 
 
 def test_a_refused_downgrade_says_what_runs_and_what_to_do() -> None:
@@ -197,11 +197,11 @@ def test_a_refused_downgrade_says_what_runs_and_what_to_do() -> None:
 SKIPPED = {**OURS, "record": replace(OURS["record"], is_skipped=True)}
 
 
-@pytest.mark.parametrize("wanted", [MANAGED, UNMANAGED])
-def test_a_module_that_is_marked_to_be_skipped_is_left_alone(wanted: str) -> None:
-    found = decided(wanted, SKIPPED, NEWER)
-    assert found.action == LEAVE
-    assert "skip-reconciliation" in found.message
+@pytest.mark.parametrize("desired_state", [MANAGED, UNMANAGED])
+def test_a_module_that_is_marked_to_be_skipped_is_left_alone(desired_state: str) -> None:
+    decision = decided(desired_state, SKIPPED, NEWER)
+    assert decision.action == LEAVE
+    assert "skip-reconciliation" in decision.message
 
 
 def test_a_module_that_is_marked_to_be_skipped_can_be_deleted() -> None:

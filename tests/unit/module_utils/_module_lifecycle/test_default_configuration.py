@@ -59,7 +59,7 @@ def is_create(request: Request) -> bool:
     return request.verb == "create"
 
 
-def test_it_is_created_plainly(cluster: MemoryCluster) -> None:
+def test_a_default_configuration_is_created_without_server_side_apply(cluster: MemoryCluster) -> None:
     uid = create_configuration(cluster, cart(size=1), deadline=later())
 
     live = cluster.get(V1, "Cart", REF.name, REF.namespace)
@@ -69,7 +69,7 @@ def test_it_is_created_plainly(cluster: MemoryCluster) -> None:
     assert (entry["manager"], entry["operation"]) == ("kyma-lifecycle/default-configuration", "Update")
 
 
-def test_one_that_an_interrupted_run_has_created_is_found(cluster: MemoryCluster) -> None:
+def test_the_configuration_of_an_interrupted_run_is_reused(cluster: MemoryCluster) -> None:
     cluster.fail_when(is_create, KeyboardInterrupt(), before=False, times=1)
     with pytest.raises(KeyboardInterrupt):
         create_configuration(cluster, cart(size=1), deadline=later())
@@ -126,7 +126,7 @@ def test_a_denial_that_was_lifted_just_now_is_waited_for(cluster: MemoryCluster)
     assert create_configuration(cluster, cart(), deadline=later())
 
 
-def test_what_somebody_else_forbids_is_not_tried_again(cluster: MemoryCluster) -> None:
+def test_a_create_that_another_policy_forbids_is_not_retried(cluster: MemoryCluster) -> None:
     cluster.fail_when(is_create, problem("create", REF, 403, "Forbidden", "no carts here"))
 
     with pytest.raises(Forbidden, match="no carts here"):
@@ -158,7 +158,7 @@ def test_a_cancelled_run_waits_for_nothing(cluster: MemoryCluster) -> None:
         create_configuration(cluster, cart(), deadline=time.monotonic() + 5, cancelled=lambda: True)
 
 
-def test_what_the_server_refuses_is_not_tried_again(cluster: MemoryCluster) -> None:
+def test_an_invalid_configuration_is_not_retried(cluster: MemoryCluster) -> None:
     cluster.fail_when(is_create, problem("create", REF, 422, "Invalid", "size is too large"))
 
     with pytest.raises(Invalid, match="size is too large"):

@@ -84,7 +84,7 @@ def test_a_resource_that_appears_when_the_operator_goes_keeps_its_definition() -
     assert modules_denied(someone.cluster) == {"nats"}
 
 
-def test_definitions_stay_if_nobody_can_look_for_resources_before_they_go() -> None:
+def test_definitions_stay_if_resources_of_their_kinds_cannot_be_listed() -> None:
     someone = user()
     someone.manage()
 
@@ -227,7 +227,7 @@ def test_the_operator_stays_until_it_has_let_go_of_the_default_configuration() -
 
 
 @pytest.mark.parametrize("place", ["its name", "another group"])
-def test_what_another_module_has_too_stays_with_it(place: str) -> None:
+def test_an_object_that_another_module_has_too_stays_with_it(place: str) -> None:
     someone = user()
     someone.manage()
     inventory = read_inventories(someone.cluster, ["nats"], owner_kind=MODULE)["nats"]

@@ -56,11 +56,11 @@ class Server(MemoryCluster):
         super().__init__()
         self.refused = refused
         self.policy = policy
-        self.asked: list[Object] = []
+        self.dry_runs: list[Object] = []
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         assert dry_run
-        self.asked.append(obj)
+        self.dry_runs.append(obj)
         if next(self.refused):
             by = f"ValidatingAdmissionPolicy '{self.policy}' with binding '{self.policy}' denied request: no"
             raise problem("create", Ref("", "ConfigMap", "", ""), 403, "Forbidden", by)
@@ -106,10 +106,10 @@ def test_the_dry_run_is_of_what_the_policy_denies_and_of_no_older_policy() -> No
     impose(server, SHOP, deadline=later())
     impose(server, replace(SHOP, exempt=frozenset()), deadline=later())
 
-    names = [one["metadata"]["name"] for one in server.asked]
+    names = [one["metadata"]["name"] for one in server.dry_runs]
     assert names[0] == spec_of(SHOP)["matchConstraints"]["resourceRules"][-1]["resourceNames"][0]
     assert len(set(names)) == 2
-    assert {one["metadata"]["namespace"] for one in server.asked} == {PROBE_NAMESPACE}
+    assert {one["metadata"]["namespace"] for one in server.dry_runs} == {PROBE_NAMESPACE}
 
 
 def test_the_same_denial_again_changes_nothing() -> None:
@@ -121,21 +121,21 @@ def test_the_same_denial_again_changes_nothing() -> None:
     assert server.get(API_VERSION, POLICY, SHOP.name) == before
 
 
-def test_it_is_in_force_after_some_refusals_in_a_row() -> None:
+def test_a_denial_is_in_force_after_some_refusals_in_a_row() -> None:
     answers = [False, True, False, *[True] * REFUSALS]
     server = Server(iter(answers))
 
     impose(server, SHOP, deadline=later())
 
-    assert len(server.asked) == len(answers)
+    assert len(server.dry_runs) == len(answers)
 
 
-def test_it_gives_up_at_its_deadline() -> None:
+def test_a_denial_gives_up_at_its_deadline() -> None:
     with pytest.raises(ClusterError, match="did not take effect in time: the API server still"):
         impose(Server(always(False)), SHOP, deadline=time.monotonic())
 
 
-def test_one_that_was_deleted_meanwhile_is_told() -> None:
+def test_a_policy_that_was_deleted_meanwhile_is_reported() -> None:
     server = Server(always(False))
     server.on_write(lambda cluster, _event: cluster.delete(API_VERSION, POLICY, SHOP.name) and None)
 
@@ -143,7 +143,7 @@ def test_one_that_was_deleted_meanwhile_is_told() -> None:
         impose(server, SHOP, deadline=time.monotonic())
 
 
-def test_it_ends_when_the_run_is_cancelled() -> None:
+def test_a_denial_ends_when_the_run_is_cancelled() -> None:
     with pytest.raises(ClusterError, match=f"cancelled before .*{SHOP.name} was in force"):
         impose(Server(always(False)), SHOP, deadline=later(), cancelled=lambda: True)
 
@@ -168,7 +168,7 @@ def test_the_binding_goes_first() -> None:
     impose(server, SHOP, deadline=later())
 
     server.requests.clear()
-    assert lift(server, "shop")
+    assert lift(server, "shop") == [BINDING, POLICY]
 
     assert [request.ref.kind for request in server.requests if request.writes] == [BINDING, POLICY]
     assert not lift(server, "shop")
@@ -180,7 +180,7 @@ def test_half_a_denial_is_one() -> None:
     server.delete(API_VERSION, BINDING, SHOP.name)
 
     assert modules_denied(server) == {"shop"}
-    assert lift(server, "shop")
+    assert lift(server, "shop") == [POLICY]
     assert modules_denied(server) == set()
 
 
@@ -195,7 +195,7 @@ def test_other_policies_are_no_denials() -> None:
 
 
 @pytest.mark.parametrize("kind", [POLICY, BINDING])
-def test_what_others_have_written_with_the_name_of_a_denial_stays(kind: str) -> None:
+def test_a_policy_of_others_with_the_name_of_a_denial_stays(kind: str) -> None:
     cluster = MemoryCluster()
     theirs = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": SHOP.name, "labels": {"a": "b"}}}
     cluster.with_field_manager("kubectl").create(theirs)

@@ -151,8 +151,8 @@ class User(Deployer):
 
     def objects(self) -> dict[str, Any]:
         """The objects of the module."""
-        found = contents(self.cluster)
-        return {key: value for key, value in found.items() if "lifecycle" not in str(key)}
+        live = contents(self.cluster)
+        return {key: value for key, value in live.items() if "lifecycle" not in str(key)}
 
 
 _MODULES = (*CRD[:2], "modules.lifecycle.kyma-project.io")
@@ -185,7 +185,7 @@ def test_a_newer_version_of_a_module_without_a_named_manager_is_never_replaced_b
     someone.refused("1.0.0", "nats 2.0.0 is installed", "1.0.0 is older")
 
 
-def test_so_it_is_where_its_workload_has_another_name_in_that_version() -> None:
+def test_an_adoption_recognizes_a_workload_with_another_name_in_a_newer_version() -> None:
     someone = user("1.0.0")
     newer = [
         obj for obj in manifest("2.0.0", name="nats-operator") if obj["kind"] != "CustomResourceDefinition"
@@ -200,9 +200,9 @@ def test_an_unknown_version_is_refused_with_what_was_found_until_the_user_says_i
     for version in ("1.0.0", "2.0.0"):
         someone.publish(version, manifest(version, labels=False))
     someone.by_hand(manifest("2.0.0", labels=False))
-    found = ("Deployment kyma-system/nats (image example.com/nats@sha256:", "running_version")
-    someone.refused("1.0.0", "the version of nats that runs is not known", *found)
-    someone.refused("2.0.0", *found)
+    candidates = ("Deployment kyma-system/nats (image example.com/nats@sha256:", "running_version")
+    someone.refused("1.0.0", "the version of nats that runs is not known", *candidates)
+    someone.refused("2.0.0", *candidates)
     someone.refused("1.0.0", "nats 2.0.0 is installed", running_version="2.0.0")
     assert line(someone.manage("2.0.0", running_version="2.0.0")) == "nats 2.0.0: Ready, adopted"
     # It is recorded from then on.
@@ -246,7 +246,7 @@ def _marked(how: str) -> list[Object]:
 
 @pytest.mark.parametrize("manager", [None, MANAGER])
 @pytest.mark.parametrize("how", ["field manager", "label of the definition", "label of the settings"])
-def test_what_kymas_lifecycle_manager_marks_is_left_to_it_until_it_is_taken_over(
+def test_a_module_of_kymas_lifecycle_manager_is_left_to_it_until_a_takeover(
     how: str, manager: dict[str, str] | None
 ) -> None:
     someone = user("1.0.0", "2.0.0", manager=manager)
@@ -422,7 +422,7 @@ def test_a_mark_on_an_object_that_only_the_running_version_has_counts(state: str
 
 
 @pytest.mark.parametrize("terms", [{}, {"maintenance_policy": NEVER_NOW}])
-def test_nobody_says_of_what_was_never_adopted_that_it_is_deleted(terms: dict[str, Any]) -> None:
+def test_a_module_that_was_never_adopted_is_not_reported_as_deleted(terms: dict[str, Any]) -> None:
     someone = user("1.0.0")
     someone.publish("3.0.0", requiresDowntime=True)
     someone.by_hand(manifest("2.0.0"))
@@ -488,8 +488,8 @@ def test_after_a_failure_at_any_write_the_next_run_upgrades_it(labels: bool, nam
 
 def line(result: dict[str, Any]) -> str:
     """What a run says of the module."""
-    [found] = [text for text in result["summary"] if text.startswith("nats ")]
-    return str(found)
+    [text] = [text for text in result["summary"] if text.startswith("nats ")]
+    return str(text)
 
 
 def memory(someone: User) -> MemoryCluster:

@@ -60,7 +60,7 @@ def test_time_zones_single_windows_and_keys_in_other_letters() -> None:
     assert policy.default is None
 
 
-def test_what_matches_nothing_or_has_no_window_is_no_fault() -> None:
+def test_a_rule_without_a_match_or_a_window_is_valid() -> None:
     assert parse_policy({}, "policy.json") == MaintenancePolicy()
     parse_policy({"rules": [{}, {"match": {"plan": "trial"}}, {"match": {}, "windows": []}]}, "policy.json")
 

@@ -43,7 +43,7 @@ def once(begin: str, end: str) -> Window:
     return Window(at(begin), at(end))
 
 
-def found(window: AnyWindow, now: str) -> str:
+def next_window(window: AnyWindow, now: str) -> str:
     return str(find_window(MaintenancePolicy(default=window), {}, at(now)))
 
 
@@ -63,7 +63,7 @@ SATURDAY_NIGHT = weekly("21:00:00+00:00", "00:00:00+00:00", 5)
     ],
 )
 def test_a_window_on_some_days_of_the_week(now: str, expected: str) -> None:
-    assert found(SATURDAY_NIGHT, now) == expected
+    assert next_window(SATURDAY_NIGHT, now) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_window_on_some_days_of_the_week(now: str, expected: str) -> None:
 def test_the_day_is_that_of_the_begin_and_time_has_to_be_left(
     window: AnyWindow, now: str, expected: str
 ) -> None:
-    assert found(window, now).startswith(expected)
+    assert next_window(window, now).startswith(expected)
 
 
 def test_a_window_is_open_from_its_begin_as_long_as_time_is_left() -> None:

@@ -60,7 +60,7 @@ def test_a_manager_of_any_kind_that_is_healthy_is_ready(live: Object) -> None:
         ),
     ],
 )
-def test_one_that_is_not_healthy_is_told_with_the_reason(live: Object, reason: str) -> None:
+def test_an_unhealthy_manager_is_reported_with_the_reason(live: Object, reason: str) -> None:
     assert manager_health(ref_of(live), live) == (False, reason)
 
 
@@ -89,7 +89,7 @@ def test_without_a_manager_all_of_the_manifest_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("live", "desired", "wanted"),
+    ("live", "desired", "expected"),
     [
         (workload(replicas=0), workload(), True),
         (workload(replicas=0), {**workload(), "spec": {}}, True),
@@ -98,12 +98,16 @@ def test_without_a_manager_all_of_the_manifest_counts() -> None:
         (custom("True"), custom("True"), False),
     ],
 )
-def test_only_what_was_scaled_to_nothing_is_scaled_back(live: Object, desired: Object, wanted: bool) -> None:
-    assert needs_scaling_back(live, desired) is wanted
+def test_only_what_was_scaled_to_nothing_is_scaled_back(
+    live: Object, desired: Object, expected: bool
+) -> None:
+    assert needs_scaling_back(live, desired) is expected
 
 
 @pytest.mark.parametrize(("spec", "replicas"), [({"replicas": 2}, 2), ({}, 1)])
-def test_it_is_scaled_back_to_what_its_manifest_wants(spec: dict[str, int], replicas: int) -> None:
+def test_a_manager_is_scaled_back_to_the_replicas_of_its_manifest(
+    spec: dict[str, int], replicas: int
+) -> None:
     patch = scaling_patch(workload(replicas=0), {**workload(), "spec": spec})
 
     assert patch == {"metadata": {"uid": "u"}, "spec": {"replicas": replicas}}

@@ -134,7 +134,7 @@ def test_the_diff_shows_no_removal_of_what_stays() -> None:
     assert not someone.manage(channel="fast")["changed"]
 
 
-def test_what_an_interrupted_upgrade_has_left_is_removed_by_the_next_run() -> None:
+def test_the_next_run_removes_leftovers_of_an_interrupted_upgrade() -> None:
     undisturbed = user()
     undisturbed.manage()
     publish(undisturbed, "2.0.0", moved(), "nats-manager")
@@ -176,7 +176,7 @@ def test_the_check_of_a_blocked_deletion_says_of_the_operator_what_is_true() -> 
     assert "does not run" in someone.manage(state="absent", check_mode=True)["msg"]
 
 
-def test_of_what_a_deletion_has_deleted_nobody_says_that_it_is_restored() -> None:
+def test_objects_that_a_deletion_has_deleted_are_not_reported_as_restored() -> None:
     someone = user()
     publish(someone, "1.0.0", [*manifest("1.0.0"), custom("Nats", "own")])
     someone.manage()
@@ -203,7 +203,7 @@ def test_of_what_a_deletion_has_deleted_nobody_says_that_it_is_restored() -> Non
     assert someone.cluster.get(*NATS, "own", NAMESPACE)
 
 
-def test_of_what_an_interrupted_deletion_has_deleted_nobody_says_that_it_is_restored() -> None:
+def test_objects_that_an_interrupted_deletion_has_deleted_are_not_reported_as_restored() -> None:
     someone = user()
     someone.manage()
     memory(someone).fail_when(
@@ -342,8 +342,8 @@ def test_a_skipped_module_is_a_warning_with_what_is_wrong_of_it() -> None:
         assert gone["modules"][0]["state"] == "Warning"
         assert gone["modules"][0]["message"].startswith("skipped: its Deployment does not exist. ")
         assert "skip-reconciliation-" in gone["modules"][0]["message"]
-    told = someone.task(module_info.DEFINITION, names=["nats"], catalog=[])["modules"][0]
-    assert (told["state"], told["message"]) == ("Warning", gone["modules"][0]["message"])
+    reported = someone.task(module_info.DEFINITION, names=["nats"], catalog=[])["modules"][0]
+    assert (reported["state"], reported["message"]) == ("Warning", gone["modules"][0]["message"])
     assert someone.cluster.get(*MANAGER) is None
 
 
@@ -351,16 +351,16 @@ def test_the_info_says_why_a_module_is_in_error_or_skipped_since_the_last_run() 
     someone = user()
     someone.manage()
 
-    def told() -> tuple[str, str]:
-        found = someone.task(module_info.DEFINITION, names=["nats"], catalog=[])["modules"][0]
-        return found["state"], found["message"]
+    def reported() -> tuple[str, str]:
+        row = someone.task(module_info.DEFINITION, names=["nats"], catalog=[])["modules"][0]
+        return row["state"], row["message"]
 
-    assert told() == ("Ready", "")
+    assert reported() == ("Ready", "")
     someone.cluster.delete(*MANAGER)
-    assert told() == ("Error", "Deployment kyma-system/nats: it does not exist")
+    assert reported() == ("Error", "Deployment kyma-system/nats: it does not exist")
     someone.cluster.patch(API_VERSION, "Module", "nats", None, {"metadata": {"labels": SKIP}})
-    assert told()[0] == "Warning"
-    assert told()[1].startswith("skipped: its Deployment does not exist. Its Module has the label")
+    assert reported()[0] == "Warning"
+    assert reported()[1].startswith("skipped: its Deployment does not exist. Its Module has the label")
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
@@ -395,12 +395,12 @@ def test_a_module_that_needs_what_is_not_there_fails_in_check_mode_too(check_mod
 
 @pytest.mark.parametrize("channel", ["fast", "regular"])
 def test_a_channel_with_a_version_is_refused(channel: str) -> None:
-    for asked in (
+    for request in (
         {"name": "nats", "channel": channel, "version": "1.0.0"},
         {"modules": [{"name": "nats", "channel": channel, "version": "1.0.0"}]},
     ):
         someone = user()
-        refused = someone.task(module.DEFINITION, catalog=[], **asked)
+        refused = someone.task(module.DEFINITION, catalog=[], **request)
         assert f"it has a channel ({channel}) and a version (1.0.0)" in refused["msg"]
         assert someone.cluster.get(*MANAGER) is None
     # In a list the task's channel is for those that have none.

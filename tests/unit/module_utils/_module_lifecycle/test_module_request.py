@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.m
 )
 
 
-def test_everything_that_is_wrong_with_a_list_is_told_at_once() -> None:
+def test_all_problems_of_a_list_are_reported_at_once() -> None:
     problems = request_problems(
         [
             ModuleRequest("nats", needs=("eventing",)),

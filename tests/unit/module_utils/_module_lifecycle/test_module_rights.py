@@ -87,8 +87,10 @@ class Reviewed(ClusterWrapper):
         if call.kind != "SelfSubjectAccessReview":
             return ask()
         assert call.obj
-        wanted = call.obj["spec"]["resourceAttributes"]
-        is_allowed = wanted["verb"] != "*" and (wanted["verb"], wanted["resource"]) != self._denied
+        attributes = call.obj["spec"]["resourceAttributes"]
+        is_allowed = (
+            attributes["verb"] != "*" and (attributes["verb"], attributes["resource"]) != self._denied
+        )
         return cast("T", {**call.obj, "status": {"allowed": is_allowed}})
 
 

@@ -86,8 +86,8 @@ class After(Marks):
 
 
 def marks(cluster: Cluster) -> dict[str, str]:
-    found = cluster.list("v1", "ConfigMap", "default").items
-    return {obj["metadata"]["name"]: obj["data"]["action"] for obj in found if "action" in obj["data"]}
+    config_maps = cluster.list("v1", "ConfigMap", "default").items
+    return {obj["metadata"]["name"]: obj["data"]["action"] for obj in config_maps if "action" in obj["data"]}
 
 
 def test_migrations_run_before_and_after_the_module_of_their_name() -> None:
@@ -314,7 +314,7 @@ def test_a_manifest_with_what_belongs_to_the_collection_is_refused_before_the_fi
     assert lease is None or not lease["spec"].get("holderIdentity")
 
 
-def test_so_is_such_a_configuration() -> None:
+def test_a_configuration_that_belongs_to_the_collection_is_refused() -> None:
     someone = with_catalog(lambda catalog: catalog["documents"][0][1]["spec"].update(data=OWN_LEASE))
     result = someone.manage()
     assert result["failed"]
@@ -362,7 +362,7 @@ def test_a_version_that_others_install_after_the_plan_is_left_alone() -> None:
     assert live["data"]["version"] == "2.0.0"
 
 
-def test_what_is_adopted_as_it_is_is_said_and_its_configuration_is_a_change() -> None:
+def test_an_adoption_without_changes_is_reported_and_its_configuration_is_a_change() -> None:
     someone = user()
     by_hand(someone)
     rehearsed = someone.manage(check_mode=True)
@@ -387,7 +387,7 @@ def test_adopting_a_module_with_an_instance_of_a_user_changes_nothing() -> None:
     assert someone.cluster.get("example.com/v1", "Nats", "default", NAMESPACE) is None
 
 
-def test_what_blocks_a_deletion_stands_below_its_module_and_only_its_beginning_is_a_change() -> None:
+def test_blockers_of_a_deletion_stand_below_its_module_and_only_its_start_is_a_change() -> None:
     someone = user()
     someone.manage()
     mine = {**custom("Nats", "mine"), "metadata": {"name": "mine", "namespace": "default"}}

@@ -68,11 +68,11 @@ def with_catalog(someone: User, **catalog: Any) -> None:
 def add_to_inventory(someone: User, *objects: Object) -> None:
     """Record objects with their uids and resourceVersions, as users can who may write records."""
     inventory = read_inventories(someone.cluster, ["nats"], owner_kind=MODULE)["nats"]
-    found = [
+    existing = [
         someone.cluster.get(obj["apiVersion"], obj["kind"], obj["metadata"]["name"], NAMESPACE)
         for obj in objects
     ]
-    entries = (*inventory.entries, *(entry_of(live) for live in found if live))
+    entries = (*inventory.entries, *(entry_of(live) for live in existing if live))
     rewrite_inventory(someone.cluster, replace(inventory, entries=entries))
 
 
@@ -84,7 +84,7 @@ def test_an_adopted_module_goes_with_all_objects_of_its_manifest() -> None:
         assert someone.cluster.get(obj["apiVersion"], obj["kind"], obj["metadata"]["name"], NAMESPACE) is None
 
 
-def test_what_was_added_to_the_record_stays_and_is_named() -> None:
+def test_an_object_that_was_added_to_the_record_stays_and_is_named() -> None:
     someone = adopted()
     others = [config_map("theirs"), deployment("web")]
     by_kubectl(someone, *others)
@@ -158,7 +158,7 @@ def test_a_default_configuration_goes_only_if_this_collection_has_created_it() -
     assert someone.cluster.get("example.com/v1", "Nats", "mine", NAMESPACE)
 
 
-def test_a_namespace_that_the_manifest_only_refers_to_stays_whatever_the_record_says() -> None:
+def test_a_namespace_that_the_manifest_only_refers_to_stays_despite_the_record() -> None:
     someone = adopted()
     inventory = read_inventories(someone.cluster, ["nats"], owner_kind=MODULE)["nats"]
     live = someone.cluster.get("v1", "Namespace", NAMESPACE)

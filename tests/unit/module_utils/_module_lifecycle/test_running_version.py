@@ -113,7 +113,7 @@ def written_by(writer: str, obj: Object, *labels: str) -> Object:
     }
 
 
-Found = Mapping[str, Any]
+RecordTerms = Mapping[str, Any]
 """What is known of a record, as arguments of the evidence."""
 
 
@@ -128,7 +128,7 @@ def recorded(
     is_managed: bool = False,
     is_as_left: bool = False,
     is_taken_over: bool = False,
-) -> Found:
+) -> RecordTerms:
     """A record of ours."""
     record = ModuleRecord(
         "nats",
@@ -143,7 +143,7 @@ def recorded(
 
 
 def running(
-    *objects: Object, record: Found = MappingProxyType({}), as_left: bool = False, **more: Any
+    *objects: Object, record: RecordTerms = MappingProxyType({}), as_left: bool = False, **more: Any
 ) -> RunningVersion:
     """The version of objects; workloads among them are named by a template or a manifest."""
     workloads = [obj for obj in objects if obj["kind"] in ("Deployment", "StatefulSet", "Thing")]
@@ -158,7 +158,7 @@ def running(
     )
 
 
-def left(obj: Object, version: str, **more: Any) -> Found:
+def left(obj: Object, version: str, **more: Any) -> RecordTerms:
     """Our record of a manager in a version."""
     terms = {"uid": obj["metadata"].get("uid", ""), "image": manager_image(obj), "is_managed": True, **more}
     return recorded(version, ref_of(obj), **terms)
@@ -208,10 +208,10 @@ def left(obj: Object, version: str, **more: Any) -> Found:
 def test_without_a_record_labels_count_if_they_agree_and_else_tags_of_the_catalog(
     objects: list[Object], version: str
 ) -> None:
-    found = running(*objects)
-    assert (found.version, found.reason) == (version, "")
+    result = running(*objects)
+    assert (result.version, result.reason) == (version, "")
     workloads = [ref_of(obj) for obj in objects if obj["kind"] in ("Deployment", "StatefulSet")]
-    assert found.manager == (workloads[0] if workloads else None)
+    assert result.manager == (workloads[0] if workloads else None)
 
 
 UNKNOWN = [
@@ -242,13 +242,13 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("objects", "found"), UNKNOWN)
+@pytest.mark.parametrize(("objects", "candidates"), UNKNOWN)
 def test_else_it_is_unknown_and_what_was_found_is_named_until_the_user_says_it(
-    objects: list[Object], found: list[str]
+    objects: list[Object], candidates: list[str]
 ) -> None:
     unknown = running(*objects)
     assert (unknown.version, bool(unknown.reason)) == ("", True)
-    assert all(text in unknown.reason for text in found), unknown.reason
+    assert all(text in unknown.reason for text in candidates), unknown.reason
     said = running(*objects, said="v1.2.3")
     assert (said.version, said.manager, said.reason) == ("1.2.3", unknown.manager, "")
 
@@ -309,20 +309,20 @@ CUT_OFF = recorded("1.0.0", ref_of(PLAIN), "old", "r/op:main-1", "2.0.0", "r/op:
         ([manager("r/op:main-2")], CUT_OFF, {}, None),
         ([manager(DIGEST, label="1.0.0"), definition("2.0.0")], CUT_OFF, {}, "2.0.0"),
         ([manager(DIGEST, label="3.0.0"), definition("2.0.0")], CUT_OFF, {}, None),
-        ([definition("2.0.0")], CUT_OFF, {"wanted": "2.0.0"}, "1.0.0"),
-        ([definition("2.0.0")], CUT_OFF, {"wanted": "1.4.0"}, "2.0.0"),
-        ([definition()], recorded(deploying="2.0.0", is_managed=True), {"wanted": "2.0.0"}, ""),
-        ([definition()], recorded(deploying="2.0.0", is_managed=True), {"wanted": "1.0.0"}, "2.0.0"),
+        ([definition("2.0.0")], CUT_OFF, {"target": "2.0.0"}, "1.0.0"),
+        ([definition("2.0.0")], CUT_OFF, {"target": "1.4.0"}, "2.0.0"),
+        ([definition()], recorded(deploying="2.0.0", is_managed=True), {"target": "2.0.0"}, ""),
+        ([definition()], recorded(deploying="2.0.0", is_managed=True), {"target": "1.0.0"}, "2.0.0"),
         # Others have taken the version out of the record.
         ([definition()], recorded(is_managed=True), {}, None),
         ([definition("2.0.0")], recorded(is_managed=True), {}, "2.0.0"),
     ],
 )
 def test_our_record_counts_while_its_manager_is_the_same_and_its_version_while_a_definition_lives(
-    objects: list[Object], record: Found, terms: dict[str, Any], version: str | None
+    objects: list[Object], record: RecordTerms, terms: dict[str, Any], version: str | None
 ) -> None:
-    found = running(*objects, record=record, **terms)
-    assert (found.version, bool(found.reason)) == (version or "", version is None), found.reason
+    result = running(*objects, record=record, **terms)
+    assert (result.version, bool(result.reason)) == (version or "", version is None), result.reason
 
 
 @pytest.mark.parametrize(
@@ -347,26 +347,26 @@ def test_our_record_counts_while_its_manager_is_the_same_and_its_version_while_a
 def test_the_mark_of_kymas_lifecycle_manager_on_any_object_counts_unless_it_was_taken_over(
     objects: list[Object], marked: str
 ) -> None:
-    found = running(*objects)
-    assert str(found.klm_object or "") == marked
+    result = running(*objects)
+    assert str(result.klm_object or "") == marked
     assert running(*objects, record=recorded(is_taken_over=True)).klm_object is None
 
 
-def test_what_is_found_by_its_label_counts_only_with_a_manager_s_container() -> None:
+def test_a_labelled_workload_counts_only_with_a_manager_container() -> None:
     # docker-registry's operator gives the registry that it makes the label of the module.
     registry = manager(name="registry", containers=[{"name": "server", "image": "registry:3.0.0"}])
     by_hand = manager("r/op:2.0.0", name="other-operator")
     annotated = manager(name="a", containers=[OPERATOR, SIDECAR], default="op")
 
-    def found(*objects: Object) -> RunningVersion:
+    def version_of(*objects: Object) -> RunningVersion:
         return running_version(
             Evidence([LiveManager(one, is_named=False) for one in objects], catalog=CATALOG)
         )
 
-    assert found(registry) == RunningVersion()
-    assert found(registry, by_hand) == RunningVersion("2.0.0", ref_of(by_hand))
-    assert found(annotated).version == "1.4.0"
-    assert found(manager("r/op:main")).reason
+    assert version_of(registry) == RunningVersion()
+    assert version_of(registry, by_hand) == RunningVersion("2.0.0", ref_of(by_hand))
+    assert version_of(annotated).version == "1.4.0"
+    assert version_of(manager("r/op:main")).reason
 
 
 def test_the_main_workload_of_a_manifest_has_a_manager_s_container_if_any_has_it() -> None:
@@ -405,13 +405,13 @@ def test_managers_are_looked_for_where_the_record_and_any_template_say() -> None
     inventory = Inventory("docker-registry", entries=(agent, settings))
     record = ModuleRecord("docker-registry", manager=KnownObject("apps/v1", older))
 
-    def found(name: str, *terms: Any) -> list[Ref]:
+    def candidates(name: str, *terms: Any) -> list[Ref]:
         return [one.ref for one in manager_candidates(catalog, name, *terms)]
 
-    assert found("docker-registry", None, None) == places
-    assert found("docker-registry", record, inventory) == [older, *places]
-    assert found("docker-registry", None, inventory) == [agent.ref, *places]
-    assert found("new", None, None) == []
+    assert candidates("docker-registry", None, None) == places
+    assert candidates("docker-registry", record, inventory) == [older, *places]
+    assert candidates("docker-registry", None, inventory) == [agent.ref, *places]
+    assert candidates("new", None, None) == []
 
 
 @pytest.mark.parametrize(

@@ -71,9 +71,9 @@ def catalog_of(*documents: Object) -> Catalog:
     )
 
 
-def refusal(catalog: Catalog, module: str, **wanted: str) -> str:
+def refusal(catalog: Catalog, module: str, **terms: str) -> str:
     with pytest.raises(CatalogError) as caught:
-        catalog.choose(module, **wanted)
+        catalog.choose(module, **terms)
     return str(caught.value)
 
 
@@ -214,7 +214,7 @@ def test_two_metas_that_differ_are_refused_and_nothing_is_allowed_by_them() -> N
     assert catalog_of(template(), *documents[2:]).problems == {}
 
 
-def test_what_does_not_exist_is_answered_with_what_does() -> None:
+def test_the_refusal_of_an_unknown_name_lists_the_known_ones() -> None:
     catalog = catalog_of(
         template(module="docker-registry"),
         template(module="nats"),

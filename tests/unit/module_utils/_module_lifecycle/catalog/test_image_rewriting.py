@@ -114,7 +114,7 @@ def test_a_pull_secret_stands_beside_others_and_once() -> None:
         {"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": {"containers": ["odd", {"image": 1}]}},
     ],
 )
-def test_what_does_not_change_is_the_same_object(obj: dict[str, Any]) -> None:
+def test_an_object_without_an_image_to_rewrite_is_returned_itself(obj: dict[str, Any]) -> None:
     assert image_rewriting.rewrite_images([obj], {"docker.io": "mirror"})[0] is obj
 
 
@@ -138,9 +138,9 @@ def test_variables_that_hold_images_are_rewritten(value: str, expected: str | No
         "apiVersion": "apps/v1",
         "spec": {"template": {"spec": {"containers": [container]}}},
     }
-    [found] = image_rewriting.rewrite_images([obj], PREFIXES)
-    assert (found is obj) == (expected is None)
-    [variable] = found["spec"]["template"]["spec"]["containers"][0]["env"]
+    [rewritten] = image_rewriting.rewrite_images([obj], PREFIXES)
+    assert (rewritten is obj) == (expected is None)
+    [variable] = rewritten["spec"]["template"]["spec"]["containers"][0]["env"]
     assert variable == {"name": "IMAGE", "value": expected or value}
     assert container["env"] == [{"name": "IMAGE", "value": value}]
 

@@ -72,7 +72,7 @@ def test_real_manifests(path: str, count: int) -> None:
     assert (len(manifest.objects), manifest.warnings) == (count, ())
 
 
-def test_what_belongs_to_the_collection_is_refused() -> None:
+def test_objects_that_belong_to_the_collection_are_refused() -> None:
     lease = "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: deployment}\n"
     run = "apiVersion: lifecycle.kyma-project.io/v1alpha1\nkind: Run\nmetadata: {name: r}\n"
     with pytest.raises(manifest_objects.ManifestError) as caught:

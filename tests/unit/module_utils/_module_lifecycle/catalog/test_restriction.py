@@ -76,7 +76,7 @@ def test_a_label_that_yaml_takes_for_a_boolean() -> None:
     assert matches({"matchLabels": {"global": "true"}}, **{"global": True})
 
 
-def test_what_cannot_be_read_is_for_no_cluster() -> None:
+def test_an_unreadable_restriction_excludes_every_cluster() -> None:
     assert "can't be used" in explain_restriction(Restriction(is_unreadable=True), {**BETA, **INTERNAL})
 
 

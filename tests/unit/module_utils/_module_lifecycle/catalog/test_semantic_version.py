@@ -60,12 +60,12 @@ def test_neither_build_metadata_nor_a_leading_v_counts() -> None:
         *("1.2.3+", "V1.2.3", " 1.2.3", "1.2.3\n", "1.2.3-a..b", "\u0661.2.3", "1.2." + "9" * 5000),
     ],
 )
-def test_what_is_no_semantic_version(text: str) -> None:
+def test_other_texts_are_no_semantic_versions(text: str) -> None:
     assert semantic_version.parse_version(text) is None
 
 
 @pytest.mark.parametrize(
-    ("running", "wanted", "expected"),
+    ("running", "target", "expected"),
     [
         ("2.0.0", "1.0.0", True),
         ("1.0.0", "2.0.0", False),
@@ -85,5 +85,5 @@ def test_what_is_no_semantic_version(text: str) -> None:
         ("1.0.0", "PR-58", None),
     ],
 )
-def test_a_downgrade(running: str, wanted: str, expected: bool | None) -> None:
-    assert semantic_version.is_downgrade(running, wanted, ["nightly"]) is expected
+def test_a_downgrade(running: str, target: str, expected: bool | None) -> None:
+    assert semantic_version.is_downgrade(running, target, ["nightly"]) is expected
