@@ -156,7 +156,7 @@ class Deployer:
     cluster: Cluster
     materials: FakeMaterials
     options: dict[str, Any] = field(default_factory=dict)
-    told: list[tuple[str, str, str]] = field(default_factory=list)
+    reports: list[tuple[str, str, str]] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     cancelled: Callable[[], bool] = lambda: False
     before: Callable[[str], None] = lambda _task: None
@@ -173,7 +173,9 @@ class Deployer:
             definition,
             {**{key: option.get("default") for key, option in spec.items()}, **given, **params},
             materials=self.materials,
-            progress=lambda subject, state, detail="", _step=None: self.told.append((subject, state, detail)),
+            progress=lambda subject, state, detail="", _step=None: self.reports.append(
+                (subject, state, detail)
+            ),
             cancelled=self.cancelled,
             check_mode=check_mode,
             diff=True,

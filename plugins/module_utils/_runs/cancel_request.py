@@ -8,6 +8,7 @@ If no process works on the run any more, its record can be ended at once.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +64,9 @@ def cancel_run(task: Task, request: CancelRequest) -> Result:
             return {"changed": False, "run": name, "msg": why_not}
         if request.end:
             return _end(task, name, request.reason)
-        if task.check_mode or _write(task.cluster, record, request.reason):
+        with suppress(Conflict):
+            if not task.check_mode:
+                _write_request(task.cluster, record, request.reason)
             return {
                 "changed": True,
                 "run": name,
@@ -100,8 +103,8 @@ def _end(task: Task, name: str, reason: str) -> Result:
     return {"changed": True, "run": name, "msg": message}
 
 
-def _write(cluster: Cluster, record: Object, reason: str) -> bool:
-    """Write the request, unless the record has changed: a run that has ended keeps its end."""
+def _write_request(cluster: Cluster, record: Object, reason: str) -> None:
+    """Write the request; raises Conflict if the record has changed, as a run that has ended keeps its end."""
     metadata = record["metadata"]
     patch: dict[str, Any] = {
         "metadata": {key: metadata[key] for key in ("uid", "resourceVersion")},
@@ -110,8 +113,4 @@ def _write(cluster: Cluster, record: Object, reason: str) -> bool:
             "cancelledAt": timestamp(),
         },
     }
-    try:
-        cluster.patch(API_VERSION, "Run", metadata["name"], None, patch)
-    except Conflict:
-        return False
-    return True
+    cluster.patch(API_VERSION, "Run", metadata["name"], None, patch)

@@ -120,7 +120,7 @@ def new_critical_webhooks(
     allowed: Collection[str],
 ) -> list[CriticalWebhook]:
     """The critical ones that changes add or change, without those that the user allows by name."""
-    found = []
+    additions = []
     for change in changes:
         if change.after is None or change.ref.kind not in CONFIGURATION_KINDS:
             continue
@@ -128,16 +128,16 @@ def new_critical_webhooks(
         if critical:
             before, after = fail_closed_webhooks(change.before), fail_closed_webhooks(change.after)
             changed = {name for name, webhook in after.items() if before.get(name) != webhook}
-            found += [one for one in critical if one.name in changed and one.name not in allowed]
-    return found
+            additions += [one for one in critical if one.name in changed and one.name not in allowed]
+    return additions
 
 
-def new_webhook_problem(webhook: CriticalWebhook, wanted: Sequence[str], option: str) -> str:
-    """Why a release must not bring a webhook, and the value of an option that allows all wanted ones."""
+def new_webhook_problem(webhook: CriticalWebhook, names: Sequence[str], option: str) -> str:
+    """Why a release must not bring a webhook, and the value of an option that allows all of these names."""
     return (
         f"{webhook}. While it does not answer, no run can write to the cluster, not even to repair it."
         f" Exclude these requests from its rules, set the failurePolicy Ignore, or allow it by name:"
-        f"\n    {extra_variable(option, wanted)}"
+        f"\n    {extra_variable(option, names)}"
     )
 
 

@@ -37,10 +37,10 @@ def render_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     Args:
         rows: see :func:`~.outcomes.duration_of`.
     """
-    found = list(rows)
-    steps = _in_order(row for row in found if row["kind"] in (PLAN, PHASE))
-    migrations = _longest_first(row for row in found if row["kind"] == MIGRATION)
-    others = [row for row in found if row["kind"] not in (PLAN, PHASE, MIGRATION)]
+    all_rows = list(rows)
+    steps = _in_order(row for row in all_rows if row["kind"] in (PLAN, PHASE))
+    migrations = _longest_first(row for row in all_rows if row["kind"] == MIGRATION)
+    others = [row for row in all_rows if row["kind"] not in (PLAN, PHASE, MIGRATION)]
     cells = [_cells(row) for row in steps]
     if steps:
         cells.append(("total", "plan and phases", "", _seconds(steps)))
@@ -60,12 +60,12 @@ def render_brief_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     Args:
         rows: see :func:`render_durations`.
     """
-    found = list(rows)
-    steps = _in_order(row for row in found if row["kind"] in (PLAN, PHASE))
+    all_rows = list(rows)
+    steps = _in_order(row for row in all_rows if row["kind"] in (PLAN, PHASE))
     parts = [f"{row['name']} {float(row['seconds']):.1f}" for row in steps]
     lines = [f"seconds: {', '.join(parts)}"] if parts else []
     cells: list[tuple[str, ...]] = []
-    others = [row for row in found if row["kind"] not in (PLAN, PHASE) and not _is_idle(row)]
+    others = [row for row in all_rows if row["kind"] not in (PLAN, PHASE) and not _is_idle(row)]
     for kind in sorted(dict.fromkeys(str(row["kind"]) for row in others), key=MIGRATION.__eq__):
         longest = _longest_first(row for row in others if row["kind"] == kind)
         # One more row takes no more space than the row that replaces it.

@@ -21,15 +21,15 @@ def open_run_note(run: Object | None, now: datetime) -> str:
         return ""
     spec, last = run["spec"], last_written(run)
     what = "deletion" if spec.get("action") == DELETE else "run"
-    told = (
+    description = (
         f"the {what} {run['metadata']['name']} of Kyma {spec.get('version')}, begun by"
         f" {spec.get('startedBy')} at {spec.get('startedAt')}, has not ended, and its record was last "
         f"written at {last}"
     )
     when = parse_time(last)
     if when is not None and now - when > SILENT_FOR:
-        return f"{told}: most likely its process is gone; the next run ends its record as cancelled"
-    return f"{told}: while it is active no other run begins, and the next one after it ends its record"
+        return f"{description}: most likely its process is gone; the next run ends its record as cancelled"
+    return f"{description}: while it is active no other run begins, and the next one after it ends its record"
 
 
 def last_written(run: Object) -> str:

@@ -172,8 +172,8 @@ def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
         never = end_cancelled_run(task.cluster, run, why)
     except LifecycleError as error:
         return [f"the run {run} was cancelled, and its record could not be ended: {error}"]
-    told = f"by {why}" + (f"; never started: {', '.join(never)}" if never else "")
-    task.progress("run", "cancelled", f"{told}; run the playbook again to continue")
+    description = f"by {why}" + (f"; never started: {', '.join(never)}" if never else "")
+    task.progress("run", "cancelled", f"{description}; run the playbook again to continue")
     return []
 
 
@@ -246,13 +246,13 @@ def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str) -> Seq
         "cancelled": status.get("cancelled") or why,
         "cancelledAt": status.get("cancelledAt") or timestamp(),
     }
-    told = failures_of({**status, **cancelled, "components": {**known, **never}})
+    failures = failures_of({**status, **cancelled, "components": {**known, **never}})
     update_run_status(
         cluster,
         record["metadata"]["name"],
         {
             **cancelled,
-            **_end(CANCELLED, told, seconds_since_start(spec)),
+            **_end(CANCELLED, failures, seconds_since_start(spec)),
             "components": never,
         },
     )

@@ -37,8 +37,8 @@ def with_reports(terms: Terms, progress: Progress, name: str, state: str, limit:
 
 
 def _in_words(on_change: Callable[[Ref, Health], None]) -> OnChange:
-    def note_change(ref: Ref, found: Health) -> None:
-        told = (found.message or found.reason).replace(FOREGROUND, "what belongs to it has to go first")
-        on_change(ref, replace(found, message=told))
+    def note_change(ref: Ref, health: Health) -> None:
+        message = (health.message or health.reason).replace(FOREGROUND, "what belongs to it has to go first")
+        on_change(ref, replace(health, message=message))
 
     return note_change

@@ -50,22 +50,22 @@ def failures_of(
         missing: the components that the record does not name.
         more_causes: other failures, each in a sentence.
     """
-    found: list[str] = []
+    failures: list[str] = []
     if run_status.get("cancelled"):
-        found.append(f"cancelled by {run_status['cancelled']}")
+        failures.append(f"cancelled by {run_status['cancelled']}")
     for name, entry in _broken_migrations(run_status).items():
-        found.append(f"migration {name}: {entry.get('error') or entry.get('evidence')}")
+        failures.append(f"migration {name}: {entry.get('error') or entry.get('evidence')}")
     entries: Mapping[str, Mapping[str, Any]] = run_status.get("components") or {}
     for name, entry in entries.items():
         label = f"{entry.get('kind', COMPONENT)} {name}"
         if entry.get("state") == FAILED:
-            found.append(f"{label}: {entry.get('error')}")
+            failures.append(f"{label}: {entry.get('error')}")
         elif entry.get("state") == CANCELLED:
-            found.append(f"{label}: {entry.get('state')}, {entry.get('error')}")
+            failures.append(f"{label}: {entry.get('state')}, {entry.get('error')}")
     waiting = [name for name, entry in entries.items() if entry.get("state") == NOT_STARTED]
     reason = str(entries[waiting[0]].get("error") or "") if waiting else ""
     never = never_started([*waiting, *missing, *_skipped_migrations(run_status)], reason)
-    return [*found, *more_causes, *never]
+    return [*failures, *more_causes, *never]
 
 
 def failures_in_short(run: Mapping[str, Any]) -> list[str]:
@@ -76,16 +76,16 @@ def failures_in_short(run: Mapping[str, Any]) -> list[str]:
     """
     status = run.get("status") or {}
     components: Mapping[str, Mapping[str, Any]] = status.get("components") or {}
-    found = [f"cancelled by {status['cancelled']}"] if status.get("cancelled") else []
-    found += [f"migration {name} failed: its task says why" for name in _broken_migrations(status)]
-    found += [
+    failures = [f"cancelled by {status['cancelled']}"] if status.get("cancelled") else []
+    failures += [f"migration {name} failed: its task says why" for name in _broken_migrations(status)]
+    failures += [
         f"{entry.get('kind', COMPONENT)} {name} {_ENDS[entry['state']]}: its task says why"
         for name, entry in components.items()
         if entry.get("state") in _ENDS
     ]
     waiting = [name for name, entry in components.items() if entry.get("state") == NOT_STARTED]
-    found += interrupted_migrations(status)
-    return found + never_started([*waiting, *_missing(run), *_skipped_migrations(status)])
+    failures += interrupted_migrations(status)
+    return failures + never_started([*waiting, *_missing(run), *_skipped_migrations(status)])
 
 
 def _broken_migrations(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -99,8 +99,8 @@ def _skipped_migrations(status: Mapping[str, Any]) -> list[str]:
 
 
 def _fatal_migrations(status: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    found: Mapping[str, Mapping[str, Any]] = status.get("migrations") or {}
-    return [(n, one) for n, one in found.items() if one.get("component") == GLOBAL and one.get("fatal")]
+    migrations: Mapping[str, Mapping[str, Any]] = status.get("migrations") or {}
+    return [(n, one) for n, one in migrations.items() if one.get("component") == GLOBAL and one.get("fatal")]
 
 
 def _missing(run: Mapping[str, Any]) -> list[str]:
@@ -117,9 +117,9 @@ def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
         before: a phase of it: only what precedes that phase counts. Empty for the whole run.
     """
     spec, status = run["spec"], run.get("status") or {}
-    found = failures_of(status, _missing(run), interrupted_migrations(status))
+    failures = failures_of(status, _missing(run), interrupted_migrations(status))
     # A run with a failure does not reach its late phases, and the failure is reported already.
-    return found or _never_reached(spec, status, before)
+    return failures or _never_reached(spec, status, before)
 
 
 def interrupted_migrations(status: Mapping[str, Any]) -> list[str]:

@@ -113,11 +113,11 @@ class TaskRun:
             return []
         if self.cancelled_by:
             return end_if_cancelled(self._task, self.name, self.cancelled_by)
-        told = [f"{one.owner_kind} {one.name}: {one.error}" for one in failed]
-        told += [warning for one in outcomes for warning in one.warnings]
+        messages = [f"{one.owner_kind} {one.name}: {one.error}" for one in failed]
+        messages += [warning for one in outcomes for warning in one.warnings]
         state = FAILED if failed else SUCCEEDED
         try:
-            end_record(self._task.cluster, self.name, state, told, seconds_since_start(self._spec))
+            end_record(self._task.cluster, self.name, state, messages, seconds_since_start(self._spec))
         except LifecycleError as error:
             return [f"the record of the run {self.name} could not be ended: {error}"]
         return []
@@ -135,8 +135,8 @@ class TaskRun:
 
     def _add(self, status: dict[str, dict[str, Any]]) -> None:
         with self._lock:
-            for key, found in status.items():
-                self._status[key] |= found
+            for key, entries in status.items():
+                self._status[key] |= entries
         if self.name:
             # The work is done even if it cannot be recorded, and the result contains it too.
             with suppress(LifecycleError):

@@ -48,13 +48,13 @@ class WaitProgress:
         self._clock = clock
         self._hanging: dict[Ref, str] = {}
 
-    def note_change(self, ref: Ref, found: Health) -> None:
+    def note_change(self, ref: Ref, health: Health) -> None:
         """Report a change of an object; a change without a meaning for people is only recorded."""
-        told = f"{ref}: {found.message or found.reason or found.state}"
+        text = f"{ref}: {health.message or health.reason or health.state}"
         self._hanging.pop(ref, None)
-        if found.state != CURRENT:
-            self._hanging[ref] = told
-        self._report("" if found.reason in SILENT_REASONS else told)
+        if health.state != CURRENT:
+            self._hanging[ref] = text
+        self._report("" if health.reason in SILENT_REASONS else text)
 
     def note_causes(self, unhealthy: Sequence[UnhealthyObject]) -> None:
         """Find out why objects hang, and report it if it is more than was reported before."""

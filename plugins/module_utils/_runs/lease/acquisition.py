@@ -46,7 +46,7 @@ from .lease import (
 
 LOOK_SECONDS = 1.0
 """How often a waiting process reads the lease."""
-TELL_SECONDS = 30.0
+REPORT_SECONDS = 30.0
 """How often a waiting process reports that it waits."""
 
 
@@ -97,7 +97,7 @@ class Acquisition:
     Args:
         cluster: the live one.
         claim: the request.
-        tell: is called with messages for a person while this waits: a state and a sentence.
+        report: is called with messages for a person while this waits: a state and a sentence.
         cancelled: whether to stop waiting.
         name: of the lease. The default is the lease of runs, the only one that has fences.
         clock, sleep: for tests.
@@ -107,7 +107,7 @@ class Acquisition:
         self,
         cluster: Cluster,
         claim: LeaseRequest,
-        tell: Callable[[str, str], None],
+        report: Callable[[str, str], None],
         cancelled: Callable[[], bool],
         *,
         name: str = LEASE_NAME,
@@ -116,7 +116,7 @@ class Acquisition:
     ) -> None:
         self._cluster = cluster
         self._claim = claim
-        self._tell = tell
+        self._report = report
         self._cancelled = cancelled
         self._name = name
         self._clock = clock
@@ -176,10 +176,10 @@ class Acquisition:
                 f"while this run waited for {waited:.0f} s. Run the playbook again when that run has "
                 f"ended, or let it wait with lease_wait=<seconds> (kyma_lease_wait)"
             )
-        if waited % TELL_SECONDS < LOOK_SECONDS:
+        if waited % REPORT_SECONDS < LOOK_SECONDS:
             how = f"at most {self._claim.wait:.0f} s" if self._claim.wait else "until it is seen alive"
             gone = f"taken over once it was silent for {seen.lease.seconds:.0f} s"
-            self._tell("waiting", f"for {seen.lease}, who has the lease: {how}, or {gone}")
+            self._report("waiting", f"for {seen.lease}, who has the lease: {how}, or {gone}")
         self._sleep(min(LOOK_SECONDS, seen.lease.seconds / 4))
 
     def _lower(self) -> None:
@@ -263,7 +263,7 @@ class Acquisition:
     def _evict(self, tenure: HeldLease, own: Fence, gone: Lease) -> tuple[str, bool]:
         """Wait until no earlier holder can write; why that is uncertain, and whether the wait was needed."""
         if gone.holder:
-            self._tell("taking over", f"from {gone}, who was silent for {gone.seconds:.0f} s")
+            self._report("taking over", f"from {gone}, who was silent for {gone.seconds:.0f} s")
         try:
             # As long as this process holds the lease: otherwise this would be the fence of its next holder.
             if not delete_other_fences(fenced_cluster(self._cluster, tenure, Fence()), own):
@@ -277,7 +277,7 @@ class Acquisition:
             )
             return why, False
         until = f"in {REFUSED_AFTER_SECONDS:.0f} s the server refuses the tokens of the earlier holder"
-        self._tell("taking over", until)
+        self._report("taking over", until)
         self._sleep(REFUSED_AFTER_SECONDS)
         return "", True
 

@@ -34,7 +34,7 @@ REFUSED_AFTER_SECONDS = 12.0
 """When a token is refused after its Secret is deleted: API servers cache a valid token for ten seconds."""
 TOKEN_SECONDS = 3600
 REVIEW_SECONDS = 10.0
-MOST_TOLD = 3
+MOST_REPORTED = 3
 """How many of the missing rights a message lists."""
 
 
@@ -95,7 +95,7 @@ class RunToken:
         self._renew_at = 0.0
         self._lock = threading.Lock()
         self.writing = cluster.with_write_terms(
-            WriteTerms(self._seconds_left, self.authorization, self._more_to_come)
+            WriteTerms(self._seconds_left, self.authorization, self._is_extension_pending)
         )
 
     def authorization(self, refused: str = "") -> str:
@@ -114,7 +114,7 @@ class RunToken:
     def _seconds_left(self) -> float:
         return self.tenure.seconds_left() if self.tenure else REVIEW_SECONDS
 
-    def _more_to_come(self) -> bool:
+    def _is_extension_pending(self) -> bool:
         return self.tenure is not None and self.tenure.is_extension_pending()
 
     def _token(self) -> str:
@@ -156,10 +156,10 @@ def no_fence_reason(cluster: Cluster, account: str) -> str:
     if not account:
         return "no service account is named for it"
     try:
-        found = cluster.get("v1", "ServiceAccount", account, LIFECYCLE_NAMESPACE)
+        service_account = cluster.get("v1", "ServiceAccount", account, LIFECYCLE_NAMESPACE)
     except Forbidden as refusal:
         return f"the user may not look for the account: {refusal.api_message}"
-    return "" if found else f"there is no ServiceAccount {LIFECYCLE_NAMESPACE}/{account}"
+    return "" if service_account else f"there is no ServiceAccount {LIFECYCLE_NAMESPACE}/{account}"
 
 
 def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Right]) -> RaisedFence:
@@ -196,7 +196,7 @@ def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Rig
         with suppress(Forbidden):
             # A Secret that stays does no harm: no process has a token of it.
             lower_fence(cluster, fence)
-        return advisory_fence(f"{why}: {'; '.join(first_of(missing, MOST_TOLD))}")
+        return advisory_fence(f"{why}: {'; '.join(first_of(missing, MOST_REPORTED))}")
     return RaisedFence(fence, token)
 
 
@@ -216,23 +216,23 @@ def lower_fence(cluster: Cluster, fence: Fence) -> None:
         cluster.delete("v1", "Secret", fence.secret, LIFECYCLE_NAMESPACE, uid=fence.uid)
 
 
-def delete_other_fences(cluster: Cluster, own: Fence) -> bool:
-    """Ensure that the server refuses the tokens of all other runs; whether there may have been any.
+def delete_other_fences(cluster: Cluster, own: Fence) -> list[str]:
+    """Ensure that the server refuses the tokens of all other runs; the names of the deleted Secrets.
 
     Of all runs, because an earlier process may have taken the lease over and died before it did this.
 
     Raises:
         Forbidden: the user may not do that, so those fences were only advisory for this user.
     """
-    found = cluster.list(
+    secrets = cluster.list(
         "v1", "Secret", LIFECYCLE_NAMESPACE, label_selector=FENCE_LABEL, metadata_only=True
     ).items
     # Others may set the label.
-    ours = filter(is_written_by, (one["metadata"] for one in found))
+    ours = filter(is_written_by, (one["metadata"] for one in secrets))
     others = [meta for meta in ours if meta["uid"] != own.uid]
     for meta in others:
         cluster.delete("v1", "Secret", meta["name"], LIFECYCLE_NAMESPACE, uid=meta["uid"])
-    return bool(others)
+    return [meta["name"] for meta in others]
 
 
 def fenced_cluster(

@@ -148,13 +148,13 @@ class HeldLease:
         finally:
             self._writes.discard(write)
 
-    def end(self) -> bool:
-        """Block new writes; whether each write that had begun has its answer.
+    def stop_writes(self) -> int:
+        """Block new writes; how many of those that had begun have no answer yet.
 
         A write may have no answer: that of an abandoned migration, whose thread still waits for it.
         """
         self._lost = self._lost or lost_to(self.holder, self.epoch, Lease(epoch=self.epoch), self._name)
-        return not self._writes
+        return len(self._writes)
 
     def require_lease(self) -> None:
         """Renew the lease here and now if it was not renewed for a third of its time.

@@ -79,10 +79,10 @@ class Lease:
     resource_version: str = ""
 
     def __str__(self) -> str:
-        who = holder_of(self.holder)
-        by = f" of {who.by} (process {who.process})" if who.by else ""
+        holder = holder_of(self.holder)
+        by = f" of {holder.by} (process {holder.process})" if holder.by else ""
         since = f" since {self.since[:19]}Z" if self.since else ""
-        return f"{who.run}{by}{since}"
+        return f"{holder.run}{by}{since}"
 
 
 def lease_from(obj: Object | None) -> Lease:

@@ -11,13 +11,13 @@ from .lease import LEASE_NAME, LIFECYCLE_NAMESPACE
 
 def lease_rights(name: str = LEASE_NAME) -> set[Right]:
     """The rights to hold a lease of a cluster, by default that of runs; also if it never had one."""
-    found = {Right(verb, LEASES, "leases", LIFECYCLE_NAMESPACE, name) for verb in ("get", "patch")}
+    rights = {Right(verb, LEASES, "leases", LIFECYCLE_NAMESPACE, name) for verb in ("get", "patch")}
     # API servers grant no creation by name, except for what is applied.
-    found |= {Right(verb, "", "namespaces", "", LIFECYCLE_NAMESPACE) for verb in ("create", "patch")}
-    return found | {Right("create", LEASES, "leases", LIFECYCLE_NAMESPACE)}
+    rights |= {Right(verb, "", "namespaces", "", LIFECYCLE_NAMESPACE) for verb in ("create", "patch")}
+    return rights | {Right("create", LEASES, "leases", LIFECYCLE_NAMESPACE)}
 
 
 def lease_deletion_rights() -> set[Right]:
     """The rights to delete all traces of the lease, our namespace included if this collection created it."""
-    found = {Right("delete", LEASES, "leases", LIFECYCLE_NAMESPACE, LEASE_NAME)}
-    return found | {Right(verb, "", "namespaces", "", LIFECYCLE_NAMESPACE) for verb in ("get", "delete")}
+    rights = {Right("delete", LEASES, "leases", LIFECYCLE_NAMESPACE, LEASE_NAME)}
+    return rights | {Right(verb, "", "namespaces", "", LIFECYCLE_NAMESPACE) for verb in ("get", "delete")}

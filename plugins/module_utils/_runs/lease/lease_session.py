@@ -96,7 +96,7 @@ def may_wait(task: Task) -> bool:
 def lease_record(won: AcquiredLease) -> dict[str, Any]:
     """What the record of a run stores of its lease, so that the run's tasks can work under it."""
     tenure = won.tenure
-    kept = {
+    record = {
         "holder": tenure.holder,
         "epoch": tenure.epoch,
         "seconds": tenure.seconds,
@@ -104,7 +104,7 @@ def lease_record(won: AcquiredLease) -> dict[str, Any]:
         "clock": boot_clock_id(),
         **asdict(won.fence),
     }
-    return {key: value for key, value in kept.items() if value}
+    return {key: value for key, value in record.items() if value}
 
 
 def fence_warning(fence: Fence) -> str:
@@ -126,15 +126,15 @@ def run_under_lease(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
         LeaseLost: the run has lost its lease.
         ClusterError: the server does not answer.
     """
-    kept = record["spec"].get("lease")
-    if not kept:
+    lease = record["spec"].get("lease")
+    if not lease:
         yield task
         return
-    tenure = _tenure_of(task.cluster, kept)
+    tenure = _tenure_of(task.cluster, lease)
     tenure.cancelled = task.cancelled
     # Send a request only if the lease was not renewed for long, or if this machine does not know.
     tenure.require_lease()
-    fence = fence_of(kept)
+    fence = fence_of(lease)
     cluster = fenced_cluster(task.cluster, tenure, fence)
     try:
         with tenure.keep_renewed():
@@ -144,7 +144,7 @@ def run_under_lease(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
         if unanswered:
             _keep_unanswered(task, record, tenure)
     if tenure.is_over:
-        _give_back(task.cluster, tenure, fence, unanswered=unanswered or UNANSWERED in kept)
+        _give_back(task.cluster, tenure, fence, unanswered=unanswered or UNANSWERED in lease)
 
 
 @contextmanager
@@ -176,22 +176,22 @@ def release_lease(cluster: Cluster, record: Mapping[str, Any]) -> None:
         cluster: the live one, as the current user.
         record: of the run. If it names an unanswered write, the lease is left to expire.
     """
-    kept = (record.get("spec") or {}).get("lease")
-    if kept:
-        _give_back(cluster, _tenure_of(cluster, kept), fence_of(kept), unanswered=UNANSWERED in kept)
+    lease = (record.get("spec") or {}).get("lease")
+    if lease:
+        _give_back(cluster, _tenure_of(cluster, lease), fence_of(lease), unanswered=UNANSWERED in lease)
 
 
 def release_acquired_lease(task: Task, won: AcquiredLease) -> None:
     """Release a lease whose run did not begin, or a separate lease."""
     unanswered = _ends_unanswered(won.tenure)
     if unanswered:
-        _tell_unanswered(task, won.tenure)
+        _warn_of_unanswered(task, won.tenure)
     _give_back(task.cluster, won.tenure, won.fence, unanswered=unanswered)
 
 
 def _ends_unanswered(tenure: HeldLease) -> bool:
     """End the work under a lease; whether it is still ours, and a write under it has no answer yet."""
-    return not tenure.loss_reason and not tenure.end()
+    return not tenure.loss_reason and tenure.stop_writes() > 0
 
 
 def _give_back(cluster: Cluster, tenure: HeldLease, fence: Fence, *, unanswered: bool) -> None:
@@ -207,13 +207,13 @@ def _give_back(cluster: Cluster, tenure: HeldLease, fence: Fence, *, unanswered:
 
 def _keep_unanswered(task: Task, record: Mapping[str, Any], tenure: HeldLease) -> None:
     """Record that no task of the run may release the lease."""
-    _tell_unanswered(task, tenure)
+    _warn_of_unanswered(task, tenure)
     with suppress(ClusterError):
         lease = {UNANSWERED: timestamp()}
         patch_record(task.cluster, RUN_DEFINITION, record["metadata"]["name"], "spec", {"lease": lease})
 
 
-def _tell_unanswered(task: Task, tenure: HeldLease) -> None:
+def _warn_of_unanswered(task: Task, tenure: HeldLease) -> None:
     task.progress(
         "run",
         "unanswered",
@@ -222,14 +222,14 @@ def _tell_unanswered(task: Task, tenure: HeldLease) -> None:
     )
 
 
-def _tenure_of(cluster: Cluster, kept: Mapping[str, Any]) -> HeldLease:
+def _tenure_of(cluster: Cluster, lease: Mapping[str, Any]) -> HeldLease:
     clock = boot_clock_id()
-    until = float(kept["until"]) if clock and kept.get("clock") == clock else None
+    until = float(lease["until"]) if clock and lease.get("clock") == clock else None
     return HeldLease(
         cluster,
-        str(kept["holder"]),
-        int(kept["epoch"]),
-        float(kept["seconds"]),
+        str(lease["holder"]),
+        int(lease["epoch"]),
+        float(lease["seconds"]),
         until=until,
         clock=boot_clock,
     )

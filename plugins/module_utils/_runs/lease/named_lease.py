@@ -31,13 +31,18 @@ RETRY_SECONDS = 2.0
 """Seconds until the lease is requested again if the server does not answer."""
 NO_FENCE = "what holds this lease works without a fence"
 
-Tell: TypeAlias = "Callable[[str, str], None]"
+Report: TypeAlias = "Callable[[str, str], None]"
 """Is called with messages for a person: a state and a sentence."""
 
 
 @contextmanager
 def hold_named_lease(
-    cluster: Cluster, name: str, cancelled: Callable[[], bool], tell: Tell, *, seconds: int = LEASE_SECONDS
+    cluster: Cluster,
+    name: str,
+    cancelled: Callable[[], bool],
+    report: Report,
+    *,
+    seconds: int = LEASE_SECONDS,
 ) -> Iterator[HeldLease | None]:
     """Stand by until a named lease can be acquired, hold it in this block, and release it at its end.
 
@@ -49,7 +54,7 @@ def hold_named_lease(
         cluster: the live one.
         name: of the lease, in the namespace of all leases.
         cancelled: whether to stop standing by. It is called in this thread, at least every second.
-        tell: is called with messages for a person while this engine stands by, in a separate thread.
+        report: is called with messages for a person while this engine stands by, in a separate thread.
         seconds: how long the lease lasts from each renewal on, and so after how long another engine takes
             over from a killed one.
 
@@ -60,7 +65,7 @@ def hold_named_lease(
         Forbidden, Unauthorized, Unconfigured: a person has to make the lease available. A server that is away
             is waited for instead.
     """
-    lease = _Candidate(cluster, name, tell, seconds).stand_by(cancelled)
+    lease = _Candidate(cluster, name, report, seconds).stand_by(cancelled)
     if lease is None:
         yield None
         return
@@ -79,16 +84,16 @@ class _GaveUp(LifecycleError):
 class _StandBy(Acquisition):
     """An attempt to acquire a lease that waits for as long as another engine renews it."""
 
-    _told_of: tuple[str, int] | None = None
+    _reported_holder: tuple[str, int] | None = None
 
     def _wait_a_little(self, seen: LeaseObservation, begun: float) -> None:
         del begun
         if self._cancelled():
             raise _GaveUp("the lease is not wanted any longer")
         lease = seen.lease
-        if self._told_of != (lease.holder, lease.epoch):
-            self._told_of = (lease.holder, lease.epoch)
-            self._tell(
+        if self._reported_holder != (lease.holder, lease.epoch):
+            self._reported_holder = (lease.holder, lease.epoch)
+            self._report(
                 "standing by",
                 f"{lease} holds the {_described(self._name)}. This one takes over when it is given back, or"
                 f" was not renewed for {lease.seconds:.0f} s",
@@ -99,10 +104,10 @@ class _StandBy(Acquisition):
 class _Candidate:
     """A candidate for a lease. Its requests run in a thread: they may wait for a server that is away."""
 
-    def __init__(self, cluster: Cluster, name: str, tell: Tell, seconds: int) -> None:
+    def __init__(self, cluster: Cluster, name: str, report: Report, seconds: int) -> None:
         self._cluster = cluster
         self._name = name
-        self._tell = tell
+        self._report = report
         # Two candidates in one process are two holders.
         holder = Holder(f"{name}-{secrets.token_hex(3)}", current_user(), os.getpid())
         self._request = LeaseRequest(holder, seconds, math.inf, account="", no_fence=NO_FENCE)
@@ -120,7 +125,7 @@ class _Candidate:
                     result = self._results.get(timeout=CANCELLATION_POLL_SECONDS)
                     if isinstance(result, Exception):
                         raise result
-                    self._tell("holding", f"the {_described(self._name)}, as {self._request.holder.run}")
+                    self._report("holding", f"the {_described(self._name)}, as {self._request.holder.run}")
                     return result
         except BaseException:
             self._give_up(thread)
@@ -144,7 +149,7 @@ class _Candidate:
             attempt = _StandBy(
                 self._cluster,
                 self._request,
-                self._tell_unless_given_up,
+                self._report_unless_given_up,
                 self._gave_up.is_set,
                 name=self._name,
                 sleep=self._pause,
@@ -160,7 +165,7 @@ class _Candidate:
                 if str(error) != trouble:
                     trouble = str(error)
                     what = f"the {_described(self._name)} can't be had: {trouble}"
-                    self._tell_unless_given_up("standing by", f"{what}. This one retries")
+                    self._report_unless_given_up("standing by", f"{what}. This one retries")
                 self._pause(RETRY_SECONDS)
             else:
                 self._hand_over(lease)
@@ -176,9 +181,9 @@ class _Candidate:
                 return
         _give_back(lease)
 
-    def _tell_unless_given_up(self, state: str, text: str) -> None:
+    def _report_unless_given_up(self, state: str, text: str) -> None:
         if not self._gave_up.is_set():
-            self._tell(state, text)
+            self._report(state, text)
 
 
 def _may_pass(error: Exception) -> bool:
@@ -194,6 +199,6 @@ def _described(name: str) -> str:
 
 def _give_back(lease: HeldLease) -> None:
     """Release a lease, unless a write under it has no answer yet: then it is left to expire."""
-    if not lease.loss_reason and lease.end():
+    if not lease.loss_reason and lease.stop_writes() == 0:
         with suppress(ClusterError):
             lease.release()

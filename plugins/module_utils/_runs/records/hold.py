@@ -80,10 +80,10 @@ def require_no_hold(hold: Hold | None) -> None:
 def parse_time(text: str) -> datetime | None:
     """The moment of a text in RFC 3339, or of a day: in UTC if it names no zone; None for other texts."""
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def new_hold(by: str, reason: str, until: str, now: datetime) -> Hold:

@@ -121,8 +121,8 @@ def basis_of(installation: Installation, inventories: Iterable[Inventory], ident
     """
     deployed = asdict(replace(installation, hold=None, resource_version="", uid="", conditions=()))
     components = sorted((one.owner, one.details.get("version", ""), one.digest) for one in inventories)
-    told = [deployed, components, *filter(None, [identity])]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+    parts = [deployed, components, *filter(None, [identity])]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def records_version(installation: Installation, parts: Iterable[RecordVersion]) -> str:
@@ -137,8 +137,8 @@ def records_version(installation: Installation, parts: Iterable[RecordVersion]) 
     """
     if not installation.uid:
         return ""
-    told = [installation.uid, installation.resource_version, sorted(map(list, parts))]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+    versions = [installation.uid, installation.resource_version, sorted(map(list, parts))]
+    return hashlib.sha256(json.dumps(versions).encode()).hexdigest()[:16]
 
 
 HOLD_MANAGER = "kyma-lifecycle-hold"
@@ -188,7 +188,7 @@ def write_installation(
         apply_record(cluster, INSTALLATION_DEFINITION, record, force=True)
     except Conflict as conflict:
         now = installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME)) if seen else None
-        if now and seen and _only_touched(seen, now):
+        if now and seen and _has_only_other_changes(seen, now):
             if installation.last_run != seen.last_run and (held := hold_problem(now.hold, datetime.now(UTC))):
                 raise ClusterHeld(held) from conflict
             touched = replace(installation, resource_version=now.resource_version)
@@ -206,14 +206,14 @@ def _deployed_condition(installation: Installation) -> Object:
     if version and version == target:
         status, reason, message = "True", "Deployed", f"{version} was deployed completely"
     elif target:
-        told = f"{target} was not deployed completely. kubectl get kyrun {installation.last_run} -o wide"
-        status, reason, message = "False", "Incomplete", told
+        text = f"{target} was not deployed completely. kubectl get kyrun {installation.last_run} -o wide"
+        status, reason, message = "False", "Incomplete", text
     else:
         status, reason, message = "False", "NothingDeployed", "no release was deployed"
     return new_condition("Deployed", status, reason, message, before=installation.conditions, now=timestamp())
 
 
-def _only_touched(seen: Installation, now: Installation) -> bool:
+def _has_only_other_changes(seen: Installation, now: Installation) -> bool:
     """Whether a record was written in the meantime, but no field that deployments write has changed."""
     deployed, still = (replace(one, hold=None, resource_version="") for one in (seen, now))
     return deployed == still and seen.resource_version != now.resource_version
@@ -271,7 +271,7 @@ def basis_in(cluster: Cluster, installation: Installation, inventories: Iterable
 def identity_of(cluster: Cluster) -> str:
     """The uid of the namespace that every cluster has; empty for a user who may not read it."""
     try:
-        found = cluster.get("v1", "Namespace", "kube-system")
+        namespace = cluster.get("v1", "Namespace", "kube-system")
     except Forbidden:
         return ""
-    return str(found["metadata"].get("uid", "")) if found else ""
+    return str(namespace["metadata"].get("uid", "")) if namespace else ""

@@ -92,9 +92,9 @@ def _joined(owner_kind: str, owner: str, objects: list[Object]) -> Inventory:
     digests = {part["spec"].get("digest", "") for part in parts.values()}
     complete = len(digests) == 1 and "" not in digests and len(parts) == first.get("parts", 1)
     # Until it is complete, no object that any part names may be lost.
-    told = [parts[number] for number in sorted(parts)] if complete else objects
+    sources = [parts[number] for number in sorted(parts)] if complete else objects
     entries: dict[Ref, InventoryEntry] = {}
-    for entry in (entry_from_record(entry) for obj in told for entry in obj["spec"].get("objects") or ()):
+    for entry in (entry_from_record(entry) for obj in sources for entry in obj["spec"].get("objects") or ()):
         entries.setdefault(entry.ref, entry)
     return Inventory(
         owner,
@@ -159,13 +159,13 @@ def _chunks(entries: Iterable[InventoryEntry]) -> list[list[dict[str, Any]]]:
     chunks: list[list[dict[str, Any]]] = [[]]
     room = float(ENTRIES_PER_OBJECT)
     for entry in entries:
-        kept = entry_to_record(entry)
+        record = entry_to_record(entry)
         # Long names, and findings about others, take more space than most entries do.
-        weight = max(1.0, len(json.dumps(kept)) / BYTES_PER_ENTRY)
+        weight = max(1.0, len(json.dumps(record)) / BYTES_PER_ENTRY)
         if chunks[-1] and weight > room:
             chunks.append([])
             room = float(ENTRIES_PER_OBJECT)
-        chunks[-1].append(kept)
+        chunks[-1].append(record)
         room -= weight
     return chunks
 
@@ -282,8 +282,8 @@ def read_all_inventories(cluster: Cluster) -> list[Inventory]:
 
 def read_owned(cluster: Cluster) -> tuple[dict[str, Inventory], tuple[Inventory, ...]]:
     """Inventories by component, and those of owners of other kinds, whose objects must not be changed."""
-    found = read_all_inventories(cluster)
-    return inventories_of(found), tuple(one for one in found if one.owner_kind != COMPONENT)
+    inventories = read_all_inventories(cluster)
+    return inventories_of(inventories), tuple(one for one in inventories if one.owner_kind != COMPONENT)
 
 
 def read_record_versions(cluster: Cluster) -> list[RecordVersion]:

@@ -100,9 +100,9 @@ class RunJournal(Journal):
     def record_intent(self, entry: JournalEntry) -> JournalEntry:
         """See Journal."""
         name = f"{self._run}-{entry.sequence:x}-{secrets.token_hex(2)}"
-        kept = replace(entry, run=self._run, by=self._by, name=name)
+        record = replace(entry, run=self._run, by=self._by, name=name)
         try:
-            return self._keep(kept)
+            return self._keep(record)
         except ClusterError as error:
             raise ClusterError(
                 f"{entry.ref} was not written, as how it was before could not be journaled: {error}"

@@ -291,8 +291,8 @@ def _object_fields(known: KnownObject | None) -> dict[str, str]:
 
 def read_module_records(cluster: Cluster) -> dict[str, ModuleRecord]:
     """The records of all modules, by name."""
-    found = map(module_record_from, cluster.list(API_VERSION, "Module").items)
-    return {record.name: record for record in found}
+    records = map(module_record_from, cluster.list(API_VERSION, "Module").items)
+    return {record.name: record for record in records}
 
 
 def write_module_record(cluster: Cluster, record: ModuleRecord) -> ModuleRecord:

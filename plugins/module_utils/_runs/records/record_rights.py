@@ -19,18 +19,18 @@ INSTALLATIONS = "installations"
 def records_rights(kinds: RecordKinds) -> set[Right]:
     """The rights to read and write our own records, also on a cluster that never had them."""
     plurals = [definition["spec"]["names"]["plural"] for definition in kinds.definitions]
-    found = {Right(verb, GROUP, plural) for plural in plurals for verb in (*READ, "create", "patch")}
+    rights = {Right(verb, GROUP, plural) for plural in plurals for verb in (*READ, "create", "patch")}
     # There is one Installation as long as there are records.
-    found |= {Right("delete", GROUP, plural) for plural in plurals if plural != INSTALLATIONS}
-    return found | {Right(verb, *one) for one in _installed(kinds) for verb in ("get", "create", "patch")}
+    rights |= {Right("delete", GROUP, plural) for plural in plurals if plural != INSTALLATIONS}
+    return rights | {Right(verb, *one) for one in _installed(kinds) for verb in ("get", "create", "patch")}
 
 
 def records_deletion_rights(kinds: RecordKinds) -> set[Right]:
     """The rights to delete our own records, once everything that they describe is deleted."""
     installed = _installed(kinds)
-    found = {Right(verb, *one) for one in installed for verb in ("get", "delete")}
+    rights = {Right(verb, *one) for one in installed for verb in ("get", "delete")}
     # API servers grant no list by name.
-    return found | {Right(verb, *one[:2]) for one in installed for verb in ("list", "watch")}
+    return rights | {Right(verb, *one[:2]) for one in installed for verb in ("list", "watch")}
 
 
 def _installed(kinds: RecordKinds) -> list[tuple[str, str, str, str]]:
@@ -41,13 +41,13 @@ def _installed(kinds: RecordKinds) -> list[tuple[str, str, str, str]]:
 
 def undo_rights(entries: Iterable[JournalEntry], served: Resources) -> set[Right]:
     """The rights to undo these writes."""
-    found: set[Right] = set()
+    rights: set[Right] = set()
     for entry in entries:
         resource = served(entry.api_version, entry.ref.kind)
         if resource:
             verbs = ("get", "create", "patch", "delete")
-            found |= {right_for(verb, resource, entry.ref.namespace) for verb in verbs}
-    return found
+            rights |= {right_for(verb, resource, entry.ref.namespace) for verb in verbs}
+    return rights
 
 
 def journal_rights(ref: Ref) -> set[Right]:

@@ -32,6 +32,9 @@ from .record_writer import apply_record, patch_record
 MAX_RUNS = 20
 RUNNING = "running"
 
+_DIGEST_OF_OTHERS = {"kept": STRING}
+"""The release that the components have which a run does not deploy."""
+
 RUN_DEFINITION = resource_definition(
     "Run",
     "runs",
@@ -53,7 +56,7 @@ RUN_DEFINITION = resource_definition(
             selection={"type": "object", "additionalProperties": STRING},
             actions={"type": "object", "additionalProperties": STRING},
             alone=STRINGS,
-            kept=STRING,
+            **_DIGEST_OF_OTHERS,
             prune=STRINGS,
             phases=STRINGS,
             migrations={
@@ -124,9 +127,9 @@ def succeeded_condition(state: str, message: str) -> Object:
         message: what failed, or empty.
     """
     status = {RUNNING: "Unknown", "succeeded": "True"}.get(state, "False")
-    told = message or f"the run's state is {state}"
+    text = message or f"the run's state is {state}"
     # A run begins once and ends once: so the status differs each time.
-    return new_condition("Succeeded", status, state.capitalize(), told, before=(), now=timestamp())
+    return new_condition("Succeeded", status, state.capitalize(), text, before=(), now=timestamp())
 
 
 def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, among: int = 1) -> None:
@@ -223,21 +226,22 @@ def shorten_status(status: Mapping[str, Any], among: int = 1) -> dict[str, Any]:
 
 def _entry(entry: Mapping[str, Any], room: int) -> dict[str, Any]:
     lists = [key for key, value in entry.items() if isinstance(value, list) and key not in _NEEDED_WHOLE]
-    kept = {key: _text(value, room // 2) for key, value in entry.items() if key not in lists}
-    left = room - _size(kept)
-    told = [kept["left_out"]] if kept.get("left_out") else []
+    shortened = {key: _text(value, room // 2) for key, value in entry.items() if key not in lists}
+    left = room - _size(shortened)
+    left_out = [shortened["left_out"]] if shortened.get("left_out") else []
     for number, key in enumerate(lists):
         share = left // (len(lists) - number)
-        kept[key] = _first(entry[key], share)
-        left -= _size(kept[key])
-        if len(kept[key]) < len(entry[key]):
-            told.append(
-                f"{key}: {len(kept[key])} of {len(entry[key])} are kept here, and all in the task's result"
+        shortened[key] = _first(entry[key], share)
+        left -= _size(shortened[key])
+        if len(shortened[key]) < len(entry[key]):
+            left_out.append(
+                f"{key}: {len(shortened[key])} of {len(entry[key])} are kept here,"
+                " and all in the task's result"
             )
     if lists:
         # Null deletes the earlier value.
-        kept["left_out"] = "; ".join(told) or None
-    return kept
+        shortened["left_out"] = "; ".join(left_out) or None
+    return shortened
 
 
 def _first(items: list[Any], room: int) -> list[Any]:

@@ -63,14 +63,14 @@ class UndoneMigration:
 
     def as_record(self) -> dict[str, Any]:
         """The form of a run's record."""
-        told = {
+        record = {
             "state": self.state,
             "at": self.at,
             "by": self.by,
             "ownUndo": self.own_undo,
             "error": self.error,
         }
-        return {**told, "objects": [str(one) for one in self.objects]}
+        return {**record, "objects": [str(one) for one in self.objects]}
 
 
 def undo_state(objects: Iterable[UndoneObject], error: str) -> str:
@@ -91,9 +91,9 @@ def recorded_undo_of(
     """
     newest = _written_by(entries, migration)[0]
     status = (runs.get(newest.run) or {}).get("status") or {}
-    noted: Mapping[str, Any] = (status.get("undone") or {}).get(migration) or {}
+    note: Mapping[str, Any] = (status.get("undone") or {}).get(migration) or {}
     # An earlier version of this collection has not recorded it.
-    return noted if noted.get(THROUGH, newest.name) == newest.name else {}
+    return note if note.get(THROUGH, newest.name) == newest.name else {}
 
 
 def runs_of(entries: Iterable[JournalEntry], migration: str) -> tuple[str, ...]:
@@ -130,9 +130,9 @@ def record_undone(
         newest_ones = _written_by(written, one.id)
         for run in one.runs:
             newest = next(entry for entry in newest_ones if entry.run == run)
-            noted = {**one.as_record(), THROUGH: newest.name}
+            note = {**one.as_record(), THROUGH: newest.name}
             try:
-                update_run_status(cluster, run, {"undone": {one.id: noted}}, among=len(migrations))
+                update_run_status(cluster, run, {"undone": {one.id: note}}, among=len(migrations))
             except NotFound:
                 # The run's record was deleted meanwhile, and the journal with it.
                 continue
@@ -147,9 +147,9 @@ def newest_undoing(runs: Sequence[Object], migration: str) -> Mapping[str, Any]:
     """
     for run in runs:
         status = run.get("status") or {}
-        noted: Mapping[str, Any] = (status.get("undone") or {}).get(migration) or {}
-        if noted or has_written(run, migration):
-            return noted
+        note: Mapping[str, Any] = (status.get("undone") or {}).get(migration) or {}
+        if note or has_written(run, migration):
+            return note
     return {}
 
 
@@ -166,11 +166,11 @@ def last_undo_note(runs: Sequence[Object], migration: str) -> str:
         runs: all that are recorded, the newest first.
         migration: its id.
     """
-    noted = newest_undoing(runs, migration)
-    if not noted:
+    note = newest_undoing(runs, migration)
+    if not note:
         return ""
-    what = "undone" if noted.get("state") == UNDONE else "undone in part"
+    what = "undone" if note.get("state") == UNDONE else "undone in part"
     return (
-        f"it was {what} on {noted.get('at')} by {noted.get('by')}, so it is needed again; to leave it"
+        f"it was {what} on {note.get('at')} by {note.get('by')}, so it is needed again; to leave it"
         f" out, list it in skip_migrations (kyma_skip_migrations)"
     )

@@ -70,7 +70,7 @@ def work(someone: Deployer, name: str) -> Any:
 def watcher(
     someone: Deployer, name: str, clock: Clock, *, told: bool = False, tenure: HeldLease | None = None
 ) -> CancellationCheck:
-    progress = someone.told
+    progress = someone.reports
     task = Task(
         params={"grace": 30.0},
         cluster=someone.cluster,
@@ -100,7 +100,7 @@ def test_a_signal_is_recorded_at_once_with_who_had_begun_the_run() -> None:
     status = read_run(someone.cluster, name)["status"]
     assert status["cancelled"] == f"a signal to ansible-playbook, run by {current_user()}"
     assert status["cancelledAt"]
-    [line] = [line for line in someone.told if line[:2] == ("run", "stopping")]
+    [line] = [line for line in someone.reports if line[:2] == ("run", "stopping")]
     assert line[2] == f"cancelled by {status['cancelled']}; active work has 30 s to end"
 
 

@@ -145,7 +145,7 @@ def secrets(someone: Deployer) -> list[Mapping[str, Any]]:
 
 
 def told(someone: Deployer) -> list[str]:
-    return [detail for subject, state, detail in someone.told if (subject, state) == ("run", "unanswered")]
+    return [detail for subject, state, detail in someone.reports if (subject, state) == ("run", "unanswered")]
 
 
 def test_after_a_cancellation_the_lease_expires_and_the_next_run_waits_for_that() -> None:
@@ -162,9 +162,9 @@ def test_after_a_cancellation_the_lease_expires_and_the_next_run_waits_for_that(
     assert said.endswith("the next run waits for that, up to 2 s")
     someone.cancelled = lambda: False
     ANSWERED.set()
-    someone.told.clear()
+    someone.reports.clear()
     assert someone.deploy()["state"] == "succeeded"
-    states = [state for subject, state, _detail in someone.told if subject == "run"]
+    states = [state for subject, state, _detail in someone.reports if subject == "run"]
     assert states.index("waiting") < states.index("taking over")
     assert holder(someone) == ""
 
@@ -214,7 +214,7 @@ def test_from_its_end_on_a_tenure_lets_nothing_be_written() -> None:
     cluster = healthy_cluster()
     tenure = HeldLease(cluster, "a b 1", 1, 45, until=45, clock=lambda: 0.0)
     with tenure.guard_write():
-        assert not tenure.end()
-    assert tenure.end()
+        assert tenure.stop_writes() == 1
+    assert tenure.stop_writes() == 0
     with pytest.raises(LeaseLost, match="a may write no more"), tenure.guard_write():
         pytest.fail("it writes")

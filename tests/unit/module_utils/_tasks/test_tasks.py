@@ -220,7 +220,7 @@ def test_the_same_component_again_by_itself_lets_plans_stay_cheap() -> None:
 def test_while_at_work_a_component_tells_what_it_is_at() -> None:
     someone = deployer(kyma())
     someone.deploy()
-    told = [(subject, state) for subject, state, _detail in someone.told]
+    told = [(subject, state) for subject, state, _detail in someone.reports]
     assert ("run", "starting") in told
     assert told.index(("logging", "applying")) < told.index(("logging", "succeeded"))
 

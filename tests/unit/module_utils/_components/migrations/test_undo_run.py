@@ -438,7 +438,7 @@ def test_no_secret_is_readable_anywhere_but_in_secrets_and_it_comes_back() -> No
     assert found
     assert found["data"] == {"password": ENCODED}
     after = [obj for obj in everything(memory(someone)) if obj["kind"] != "Secret"]
-    told = json.dumps([readable, after, someone.results, someone.told])
+    told = json.dumps([readable, after, someone.results, someone.reports])
     assert CANARY not in told
     assert ENCODED not in told
     assert "data.password" in told
@@ -751,7 +751,7 @@ def test_deleting_undoes_before_anything_goes_and_not_what_components_consist_of
         "logging/grows-volumes",
         "logging/inside",
     }
-    someone.told.clear()
+    someone.reports.clear()
     start = len(memory(someone).requests)
     assert someone.delete(undo_migrations=True)["warnings"] == []
     ours = (GROUP, "coordination.k8s.io")

@@ -311,7 +311,7 @@ def test_what_somebody_else_has_done_meanwhile_is_told_and_stops_nothing() -> No
     someone = with_volume()
     meanwhile(someone, "component", lambda: edit(someone.cluster, size="30"))
     assert someone.deploy()["state"] == "succeeded"
-    [told] = [detail for subject, state, detail in someone.told if state == "warning"]
+    [told] = [detail for subject, state, detail in someone.reports if state == "warning"]
     assert "it was planned as needed (the volume has 10), and is not needed any more" in told
     assert someone.record()["status"]["migrations"]["logging/grows-volumes"]["state"] == "not_needed"
 

@@ -137,7 +137,9 @@ def test_its_progress_tells_it_in_one_line() -> None:
     someone = installed()
     make(someone, thing("theirs"))
     someone.delete()
-    [told] = [detail for name, state, detail in someone.told if (name, state) == ("operator", "not started")]
+    [told] = [
+        detail for name, state, detail in someone.reports if (name, state) == ("operator", "not started")
+    ]
     assert told.endswith("need it: 1 Thing.example.com")
 
 

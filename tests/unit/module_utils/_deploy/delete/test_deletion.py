@@ -307,7 +307,7 @@ def test_what_hangs_is_told_and_what_it_may_need_stays() -> None:
     assert "example.com/guard" in result["msg"]
     assert "istio not started: gateway may need it" in result["msg"]
     assert set(read_inventories(someone.cluster)) == {"foundation", "certs", "istio", "gateway"}
-    assert ("gateway", "deleting") in {(subject, state) for subject, state, _detail in someone.told}
+    assert ("gateway", "deleting") in {(subject, state) for subject, state, _detail in someone.reports}
     someone.cluster.patch(
         "example.com/v1", "Gateway", "kyma", "kyma-system", {"metadata": {"finalizers": None}}
     )

@@ -70,7 +70,7 @@ def test_an_error_is_waited_for_and_ends() -> None:
     cluster = reporting({"state": "Processing"}, {"state": "Error", "description": "a"}, {"state": "Ready"})
     someone = deployer(kyma(), cluster=cluster)
     assert someone.deploy()["state"] == "succeeded"
-    told = " ".join(detail for _subject, state, detail in someone.told if state == "waiting")
+    told = " ".join(detail for _subject, state, detail in someone.reports if state == "waiting")
     assert "its status.state is Error: a" in told
 
 

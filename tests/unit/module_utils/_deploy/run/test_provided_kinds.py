@@ -72,7 +72,7 @@ def operated(given: Any, *definitions: Object) -> Deployer:
 
     cluster.on_write(look)
     someone = deployer(given, cluster=cluster)
-    someone.told = Told(lambda: install_after("waiting"))
+    someone.reports = Told(lambda: install_after("waiting"))
     return someone
 
 
@@ -101,7 +101,7 @@ def test_a_run_waits_for_the_kinds_and_there_is_nothing_to_do_afterwards(scope: 
     given = release("2.9", {"mesh": mesh(prerequisite=True), "user": user()})
     someone = operated(given, definition)
     assert someone.deploy()["state"] == "succeeded"
-    assert ("user", "waiting", "for Route in mesh.test/v1 (provided by mesh)") in someone.told
+    assert ("user", "waiting", "for Route in mesh.test/v1 (provided by mesh)") in someone.reports
     assert someone.cluster.get("mesh.test/v1", "Route", "shop", "shop" if scope == "Namespaced" else None)
     assert not plan_of(someone)["needed"]
     # The same where all is read again.
@@ -148,7 +148,7 @@ def test_what_does_not_come_within_the_timeout_is_named() -> None:
 
 def test_a_cancelled_run_does_not_wait_on() -> None:
     someone = deployer(release("2.9", {"mesh": mesh(prerequisite=True), "user": user()}), grace=0)
-    someone.cancelled = lambda: any(one[:2] == ("user", "waiting") for one in someone.told)
+    someone.cancelled = lambda: any(one[:2] == ("user", "waiting") for one in someone.reports)
     someone.deploy()
     assert someone.states()["user"] == "cancelled"
     error = someone.record()["status"]["components"]["user"]["error"]

@@ -1116,7 +1116,7 @@ def _deploy_and_look(someone: Deployer) -> None:
         *someone.cluster.list(API_VERSION, "Inventory").items,
         *someone.cluster.list(API_VERSION, "Installation").items,
     ]
-    seen = json.dumps([someone.results, someone.told, records])
+    seen = json.dumps([someone.results, someone.reports, records])
     assert CANARY not in seen
     assert base64.b64encode(CANARY.encode()).decode().rstrip("=")[:-2] not in seen
 
@@ -1214,7 +1214,7 @@ def test_a_pod_that_can_not_start_is_named_while_it_is_waited_for(
     someone = deployer(release("2.9", {"a": [deployment("slow")]}), cluster=MemoryCluster(), timeout=1)
     memory(someone).seed(_pod_of("slow", "uid", **status))
     someone.deploy()
-    waiting = [detail for name, state, detail in someone.told if (name, state) == ("a", "waiting")]
+    waiting = [detail for name, state, detail in someone.reports if (name, state) == ("a", "waiting")]
     assert waiting == [
         "",
         f"Deployment kyma-system/slow: its controller has not seen it yet; {said}",

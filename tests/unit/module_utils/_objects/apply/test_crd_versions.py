@@ -187,7 +187,7 @@ def test_an_upgrade_ends_with_the_new_version_alone() -> None:
     assert offers(someone)["status"]["storedVersions"] == ["v1"]
     for name in ("apples", "pears"):
         assert versions_in(someone.cluster.get(NEW, "Offer", name, "kyma-system")) == {NEW}
-    assert ("foundation", "narrowing") in {(subject, state) for subject, state, _detail in someone.told}
+    assert ("foundation", "narrowing") in {(subject, state) for subject, state, _detail in someone.reports}
     assert someone.record()["status"]["components"]["foundation"]["phases"]["narrow"] >= 0
     assert not someone.plan()["plan"]["needed"]
 
@@ -281,14 +281,14 @@ def test_what_was_begun_is_ended_by_the_next_run() -> None:
 def test_who_cancels_meanwhile_ends_it_with_the_next_run() -> None:
     someone = upgraded("v1")
     someone.options["grace"] = 0
-    someone.cancelled = lambda: ("foundation", "narrowing") in {one[:2] for one in someone.told}
+    someone.cancelled = lambda: ("foundation", "narrowing") in {one[:2] for one in someone.reports}
     ended = someone.deploy()
     assert (
         "component foundation: cancelled, the run was cancelled before all objects of"
         in ended["failures"][-1]
     )
     assert set(shape(offers(someone))) == {"v1alpha1", "v1"}
-    someone.told.clear()
+    someone.reports.clear()
     someone.cancelled = lambda: False
     assert someone.deploy()["state"] == "succeeded"
     assert set(shape(offers(someone))) == {"v1"}
@@ -329,4 +329,4 @@ def test_a_component_by_itself_leaves_definitions_wide() -> None:
 def test_what_loses_no_version_is_not_narrowed(versions: tuple[str, ...]) -> None:
     someone = upgraded(*versions)
     assert someone.deploy()["state"] == "succeeded"
-    assert "narrowing" not in {state for _subject, state, _detail in someone.told}
+    assert "narrowing" not in {state for _subject, state, _detail in someone.reports}

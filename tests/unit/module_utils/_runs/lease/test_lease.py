@@ -834,7 +834,7 @@ def test_a_write_waits_for_it_while_it_is_kept_renewed_and_nobody_has_cancelled(
         assert not tenure.is_extension_pending()
     tenure.cancelled = lambda: False
     assert not tenure.is_extension_pending()
-    tenure.end()
+    tenure.stop_writes()
     with pytest.raises(LeaseLost, match="a may write no more"):
         tenure.is_extension_pending()
 
