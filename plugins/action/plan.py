@@ -37,12 +37,12 @@ class ActionModule(ClusterTask, DirectCarrier):
         turn = host_turn(self._task.get_play(), task_vars, limit, self._templar.template)
         if refusal := turn.refusal():
             return {**failed_result(refusal), "state": NOT_STARTED}
-        result = self._carried_or_kept(arguments, task_vars)
+        result = self._planned_or_stored(arguments, task_vars)
         if result.get("changed"):
             result["warnings"] = [*result.get("warnings", ()), *turn.warnings()]
         return result
 
-    def _carried_or_kept(self, arguments: Arguments, task_vars: TaskVars) -> Result:
+    def _planned_or_stored(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         if arguments.params["plan_digest"] and not arguments.params["plan"]:
             return failed_result(
                 "plan_digest says which plan was approved, and no plan is given: set plan too"

@@ -79,10 +79,10 @@ def reported_clusters(
     hosts = list(task_vars.get("ansible_play_hosts_all") or ())
     there = frozenset(task_vars.get("ansible_play_hosts") or ())
     order = {host: number for number, host in enumerate(hosts)}
-    found = sorted(gathered, key=lambda one: (order.get(one.host, len(order)), one.cluster))
+    ordered = sorted(gathered, key=lambda one: (order.get(one.host, len(order)), one.cluster))
     silent = [host for host in hosts if host not in {one.host for one in gathered}]
     return [
-        *(read_cluster(one.cluster, one.results, since=since) for one in found),
+        *(read_cluster(one.cluster, one.results, since=since) for one in ordered),
         *(read_cluster(host, [], has_left=host not in there) for host in silent),
     ]
 

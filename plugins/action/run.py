@@ -45,14 +45,14 @@ class ActionModule(ClusterTask, DirectCarrier, BackgroundCarrier):
         """See ClusterTask."""
         return self._task.args.get("state") in ("started", "noted", "finished")
 
-    def _work(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
+    def _work(self, arguments: Arguments, task_vars: TaskVars, must_stop: Callable[[], bool]) -> Result:
         """See DirectCarrier; in one piece with it, so that no other run comes between."""
         params, work = arguments.params, super()._work
         if params["state"] == "started" and not (self.is_local and has_libraries()):
             # It reports which run it waits for, and a person may want to stop it. A module in the foreground
             # can't do either.
             work = self._follow
-        result = work(arguments, task_vars, told)
+        result = work(arguments, task_vars, must_stop)
         run = result.get("run")
         if params["state"] == "started" and run and not params["outlives_playbook"]:
             TEMPORARY_FOLDER_CLEANUP.remove_after_exit(Path(C.DEFAULT_LOCAL_TMP))

@@ -158,14 +158,14 @@ class CallbackModule(CallbackBase):
             self._display.warning(f"The OpenTelemetry spans of {name} were not sent: {problem}")
 
     def _collect(self, result: Any) -> None:
-        told = {"host": result.host.get_name(), "task": result.task.get_name()}
+        origin = {"host": result.host.get_name(), "task": result.task.get_name()}
         known = {self._key(row) for row in self._rows}
         # The end of a run repeats the results of its tasks.
-        rows = [{**told, **row} for row in durations_in(result.result)]
+        rows = [{**origin, **row} for row in durations_in(result.result)]
         new = [row for row in rows if self._key(row) not in known]
         self._rows += new
         if self._spans:
-            self._spans.add(told["host"], result.result, new, time.time_ns())
+            self._spans.add(origin["host"], result.result, new, time.time_ns())
 
     @staticmethod
     def _key(row: Mapping[str, Any]) -> tuple[object, ...]:

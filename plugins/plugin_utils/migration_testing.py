@@ -76,15 +76,15 @@ def assert_migration(
         case = _case_of(case, before, after, options)
     if list(case.before) == list(case.after):
         raise BadTest("before and after are the same: assert_not_needed tests that nothing is done")
-    found: list[str] = []
+    failures: list[str] = []
     for number, proof in enumerate(PROOFS, 1):
         problems = list(proof.problems(case))
-        found += [f"{proof.name}: {problem}" for problem in problems]
+        failures += [f"{proof.name}: {problem}" for problem in problems]
         if problems and proof.basic:
             left = len(PROOFS) - number
-            found.append(f"({left} more proofs wait for this one)")
+            failures.append(f"({left} more proofs wait for this one)")
             break
-    _raise_if(case.migration, found)
+    _raise_if(case.migration, failures)
 
 
 def assert_not_needed(migration: type[Migration], state: Sequence[Object] = (), **options: Any) -> None:
@@ -152,11 +152,11 @@ def _case_of(
     return Case(migration, before, after, **given)
 
 
-def _raise_if(migration: type[Migration], found: Sequence[str]) -> None:
+def _raise_if(migration: type[Migration], failures: Sequence[str]) -> None:
     __tracebackhide__ = True
-    if found:
+    if failures:
         component = getattr(migration, "component", "?")
         name = migration.id() if component != "?" else migration.__name__
         raise Disproved(
-            f"migration {name} fails these proofs:" + "".join(f"\n  - {problem}" for problem in found)
+            f"migration {name} fails these proofs:" + "".join(f"\n  - {problem}" for problem in failures)
         )

@@ -35,7 +35,7 @@ Work = Callable[[Progress, Callable[[], bool]], Result]
 POLL_SECONDS = 0.2
 """How often this checks whether the work is to stop."""
 
-_asked: list[int] = []
+_stop_signals: list[int] = []
 """The signals that asked this process to stop, if it is a worker."""
 
 
@@ -93,14 +93,14 @@ def run_in_forked_worker(
                 show(ProgressLine.from_json(message["line"]))
     _pid, status = os.waitpid(pid, 0)
     if result is None:
-        how = _how_it_ended(status, time.monotonic() - begin, asked=cancelled())
+        how = _how_it_ended(status, time.monotonic() - begin, is_cancelled=cancelled())
         raise ProcessLost(_lost_message(how, {subject: step for subject, step in steps.items() if step}))
     return result
 
 
 def extend_time_limit(seconds: float) -> None:
     """Give this worker process another time limit from now on, unless it was asked to stop."""
-    if not _asked:
+    if not _stop_signals:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
@@ -126,11 +126,11 @@ def _ask_to_stop(pid: int) -> None:
         os.kill(pid, signal.SIGTERM)
 
 
-def _how_it_ended(status: int, seconds: float, *, asked: bool) -> str:
+def _how_it_ended(status: int, seconds: float, *, is_cancelled: bool) -> str:
     signal_number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if signal_number == signal.SIGALRM:
-        late = "it was asked to stop, and did not stop" if asked else f"its limit of {seconds:.0f} seconds"
-        how = f"it was ended after {late}"
+        limit = f"its limit of {seconds:.0f} seconds"
+        how = f"it was ended after {'it was asked to stop, and did not stop' if is_cancelled else limit}"
     elif signal_number:
         how = f"it was killed by {signal.Signals(signal_number).name} after {seconds:.0f} seconds"
     else:
@@ -175,7 +175,7 @@ def _be_the_process(work: Work, channel: socket.socket, limits: _Limits) -> NoRe
         sender = _Sender(channel)
         listen_to_steps(sender.report_step)
         try:
-            result = work(sender.tell, lambda: bool(_asked))
+            result = work(sender.report, lambda: bool(_stop_signals))
         except Exception as error:
             result = {"failed": True, "msg": f"unexpected: {error!r}", "exception": traceback.format_exc()}
         sender.send({"result": result})
@@ -188,10 +188,10 @@ def _heed_signals(patience: float) -> None:
     """Treat SIGTERM as the request to stop."""
 
     def heed(number: int, _frame: FrameType | None) -> None:
-        if not _asked:
+        if not _stop_signals:
             left = signal.getitimer(signal.ITIMER_REAL)[0]
             _set_timer(min(left or inf, patience))
-        _asked.append(number)
+        _stop_signals.append(number)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -217,7 +217,7 @@ class _Sender:
         self._channel = channel
         self._lock = threading.Lock()
 
-    def tell(self, subject: str, state: str, detail: str = "", step: Step | None = None) -> None:
+    def report(self, subject: str, state: str, detail: str = "", step: Step | None = None) -> None:
         """See :class:`Progress`."""
         line = ProgressLine(round(time.time(), 3), subject, state, detail, step)
         self.send({"line": line.as_json()})

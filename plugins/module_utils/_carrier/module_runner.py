@@ -54,7 +54,7 @@ def _run(definition: TaskDefinition, call: Callable[[], Result]) -> Result:
     if not definition.needs_migrations:
         return call()
     try:
-        return run_in_forked_worker(lambda _progress, _asked: call(), outlives_parent=False)
+        return run_in_forked_worker(lambda _progress, _cancelled: call(), outlives_parent=False)
     except ProcessLost as error:
         return failed_result(str(error))
 

@@ -18,34 +18,34 @@ from .model import ComponentEntry, Content, Release
 
 def to_bundle(release: Release) -> bytes:
     """A release as JSON; for content that was not read, it has only the source."""
-    kept = vars(release) | {
+    fields = vars(release) | {
         "components": [asdict(entry) for entry in release.components],
-        "content": {name: _kept(content) for name, content in release.content.items()},
-        "crds": _kept(release.crds),
+        "content": {name: _content_fields(content) for name, content in release.content.items()},
+        "crds": _content_fields(release.crds),
     }
-    return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def from_bundle(bundle: bytes) -> Release:
     """The release from the bytes of :func:`to_bundle`."""
-    kept: dict[str, Any] = json.loads(bundle)
+    fields: dict[str, Any] = json.loads(bundle)
     for name in ("upgrades_from", "warnings"):
-        kept[name] = tuple(kept[name])
-    kept["components"] = tuple(
+        fields[name] = tuple(fields[name])
+    fields["components"] = tuple(
         ComponentEntry(**entry | {key: tuple(entry[key]) for key in ("needs", "provides")})
-        for entry in kept["components"]
+        for entry in fields["components"]
     )
-    kept["content"] = {name: _content(content) for name, content in kept["content"].items()}
-    kept["crds"] = _content(kept["crds"])
-    return Release(**kept)
+    fields["content"] = {name: _content(content) for name, content in fields["content"].items()}
+    fields["crds"] = _content(fields["crds"])
+    return Release(**fields)
 
 
-def _kept(content: Content) -> dict[str, Any]:
+def _content_fields(content: Content) -> dict[str, Any]:
     return vars(content) | {"objects": content.objects if content.is_read else ()}
 
 
-def _content(kept: dict[str, Any]) -> Content:
-    return Content(**kept | {"objects": tuple(kept["objects"]), "hooks": tuple(kept["hooks"])})
+def _content(fields: dict[str, Any]) -> Content:
+    return Content(**fields | {"objects": tuple(fields["objects"]), "hooks": tuple(fields["hooks"])})
 
 
 QUICK = 1

@@ -22,8 +22,8 @@ def crd_problem(obj: Object) -> str:
     """
     if not is_crd(obj):
         return ""
-    found = _odd_field(obj.get("spec"), has_versions=obj["apiVersion"] != f"{CRD_KIND[0]}/v1beta1")
-    return f"the {obj['kind']} {obj['metadata']['name']} can't define a kind: {found}" if found else ""
+    problem = _odd_field(obj.get("spec"), has_versions=obj["apiVersion"] != f"{CRD_KIND[0]}/v1beta1")
+    return f"the {obj['kind']} {obj['metadata']['name']} can't define a kind: {problem}" if problem else ""
 
 
 def _odd_field(spec: Any, *, has_versions: bool) -> str:

@@ -51,11 +51,11 @@ def errand(task: Task) -> Result:
         live = read_errand(task.cluster, key) if all(key) and state.is_served else None
         if live is None and all(key) and task.check_mode:
             return _rehearsed_absent(key, is_definition_installed=not state.is_current)
-        wanted = existing_errand(request, live)
+        desired = existing_errand(request, live)
     else:
-        wanted = wanted_errand(request)
-    _refuse(wanted, wanted.problems)
-    return _Present(task, wanted, state, is_declared=not request.declares_nothing).result()
+        desired = wanted_errand(request)
+    _refuse(desired, desired.problems)
+    return _Present(task, desired, state, is_declared=not request.declares_nothing).result()
 
 
 def _request(params: Mapping[str, Any]) -> ErrandRequest:
@@ -70,9 +70,9 @@ def _request(params: Mapping[str, Any]) -> ErrandRequest:
     )
 
 
-def _refuse(wanted: WantedErrand, problems: tuple[str, ...]) -> None:
+def _refuse(desired: WantedErrand, problems: tuple[str, ...]) -> None:
     if problems:
-        name = f"Errand {wanted.key.namespace or '(no namespace)'}/{wanted.key.name or '(no name)'}"
+        name = f"Errand {desired.key.namespace or '(no namespace)'}/{desired.key.name or '(no name)'}"
         listed = "\n".join(f"- {problem}" for problem in problems)
         raise LifecycleError(f"{name} is refused, and nothing was written:\n{listed}")
 
@@ -97,8 +97,8 @@ def _rehearsed_absent(key: ErrandKey, *, is_definition_installed: bool) -> Resul
     }
 
 
-def _absent(task: Task, wanted: WantedErrand) -> Result:
-    key = wanted.key
+def _absent(task: Task, desired: WantedErrand) -> Result:
+    key = desired.key
     if not key.name or not key.namespace:
         raise LifecycleError("cannot delete an errand without name and namespace. Set both")
     live = read_errand(task.cluster, key)
@@ -126,18 +126,18 @@ class _Present:
     """One errand that is to exist."""
 
     def __init__(
-        self, task: Task, wanted: WantedErrand, state: DefinitionState, *, is_declared: bool
+        self, task: Task, desired: WantedErrand, state: DefinitionState, *, is_declared: bool
     ) -> None:
         self._task = task
         self._params = task.params
-        self._key: ErrandKey = wanted.key
+        self._key: ErrandKey = desired.key
         self._cluster = task.cluster.with_field_manager(task.params["field_manager"])
-        self._changes = _Changes(warnings=list(wanted.warnings))
-        live = read_errand(task.cluster, wanted.key) if state.is_served else None
+        self._changes = _Changes(warnings=list(desired.warnings))
+        live = read_errand(task.cluster, desired.key) if state.is_served else None
         self._definition = state
         self._is_declared = is_declared
         self._live = live
-        self._wanted = adjusted_to(wanted, live)
+        self._desired = adjusted_to(desired, live)
 
     @property
     def _is_requested(self) -> bool:
@@ -146,20 +146,20 @@ class _Present:
     @property
     def _runs(self) -> bool:
         """Whether the request may run the errand."""
-        return self._is_requested or self._wanted.errand.spec.strategy in (*_RUNS, *AUTOMATIC)
+        return self._is_requested or self._desired.errand.spec.strategy in (*_RUNS, *AUTOMATIC)
 
     def result(self) -> Result:
         """Validate all, write, run, wait."""
         checked = preflight(
             self._cluster,
-            self._wanted,
+            self._desired,
             is_applied=self._is_declared and self._definition.is_served and self._definition.is_current,
             force=self._params["force_conflicts"],
             runs_here=self._runs_here(),
             holder_image=self._params["holder_image"],
             check_mode=self._task.check_mode,
         )
-        _refuse(self._wanted, checked.problems)
+        _refuse(self._desired, checked.problems)
         self._changes.warnings += checked.warnings
         if self._task.check_mode:
             return self._rehearsed(checked)
@@ -174,12 +174,12 @@ class _Present:
         """Whether this task itself runs the errand; a quick answer if it has already run."""
         if not self._params["reconcile"] or not self._runs:
             return False
-        return self._is_requested or self._wanted.errand.spec.strategy is not Strategy.DONE
+        return self._is_requested or self._desired.errand.spec.strategy is not Strategy.DONE
 
     def _rehearsed(self, checked: Preflight) -> Result:
         self._changes.is_definition_installed = not self._definition.is_current
         if self._is_declared:
-            self._note_change(checked.applied or self._wanted.obj)
+            self._note_change(checked.applied or self._desired.obj)
         self._changes.is_changed |= self._changes.is_definition_installed or self._is_requested
         if self._live is None:
             return self._answer(None, 0)
@@ -198,7 +198,7 @@ class _Present:
             return live
         if live and checked.applied and not changed_fields(live, checked.applied):
             return live
-        applied = apply_errand(self._cluster, self._wanted.obj, force=self._params["force_conflicts"])
+        applied = apply_errand(self._cluster, self._desired.obj, force=self._params["force_conflicts"])
         self._note_change(applied)
         return applied
 
@@ -231,16 +231,16 @@ class _Present:
         self._changes.is_changed |= last is None or last.number < number
         if self._params["wait"]:
             try:
-                found, ended = wait.until_ended(number)
+                observed, ended = wait.until_ended(number)
             except LifecycleError as error:
                 return {**self._answer(wait.errand or applied, number), "failed": True, "msg": str(error)}
-            return {**self._answer(found, number), "durations": errand_durations(self._key, ended)}
+            return {**self._answer(observed, number), "durations": errand_durations(self._key, ended)}
         if self._params["reconcile"]:
             return self._answer(wait.step() or applied, number)
         return self._answer(applied, number)
 
-    def _answer(self, found: Errand | None, number: int) -> Result:
-        ended = errand_run_report(found, number) if found and number else {}
+    def _answer(self, observed: Errand | None, number: int) -> Result:
+        ended = errand_run_report(observed, number) if observed and number else {}
         result: Result = {
             "changed": self._changes.is_changed,
             "namespace": self._key.namespace,
@@ -252,7 +252,7 @@ class _Present:
             "secrets": ended.get("secrets", []),
             "log_command": log_command(self._key, number) if number else "",
             "durations": [],
-            "errand": errand_report(found) if found else None,
+            "errand": errand_report(observed) if observed else None,
             "definition_installed": self._changes.is_definition_installed,
             "warnings": list(self._changes.warnings),
         }

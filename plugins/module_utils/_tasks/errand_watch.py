@@ -37,8 +37,8 @@ def watch_errands(task: Task) -> Result:
         LifecycleError: rights or a login are missing.
     """
     reports = _Reports(task)
-    with _heeding_sigterm(task.cancelled) as asked:
-        cancelled = _or_after(asked, task.params["watch_seconds"])
+    with _heeding_sigterm(task.cancelled) as must_stop:
+        cancelled = _or_after(must_stop, task.params["watch_seconds"])
         is_installed, warnings = _updated_definition(task, reports, cancelled)
         engine = ErrandEngine(
             task.cluster, _engine_options(task), tell=reports.engine, on_outcome=reports.outcome
@@ -108,8 +108,8 @@ def outcome_detail(outcome: Outcome, when: str = "") -> str:
     if when and outcome["state"] in ENDS:
         parts.append(f"at {when}")
     head = ", ".join(parts)
-    told = outcome["message"] if outcome["state"] not in ("started", "succeeded") else ""
-    return ": ".join(part for part in (head, told) if part)
+    message = outcome["message"] if outcome["state"] not in ("started", "succeeded") else ""
+    return ": ".join(part for part in (head, message) if part)
 
 
 def _updated_definition(
@@ -161,13 +161,13 @@ def _heeding_sigterm(cancelled: Callable[[], bool]) -> Iterator[Callable[[], boo
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield cancelled
         return
-    asked = threading.Event()
+    stop_request = threading.Event()
 
     def heed(_number: int, _frame: FrameType | None) -> None:
-        asked.set()
+        stop_request.set()
 
     signal.signal(signal.SIGTERM, heed)
     try:
-        yield lambda: asked.is_set() or cancelled()
+        yield lambda: stop_request.is_set() or cancelled()
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -89,11 +89,11 @@ def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
         runner = runner.with_intent_records(task.cluster, record)
     elif task.tenure:
         runner = runner.with_lease(task.tenure)
-    wanted = select_migrations(runner, params["ids"] or (), params["component"], params["phase"])
+    selected = select_migrations(runner, params["ids"] or (), params["component"], params["phase"])
     outcomes: list[Mapping[str, Any]] = []
     why_not = _why_not(params, record, stopping)
     for phase in Phase:
-        here = [one for one in wanted if one.phase == phase]
+        here = [one for one in selected if one.phase == phase]
         outcomes += _not_started(here, why_not) if why_not else runner.run_migrations(here, overlay)
     failed = [one for one in outcomes if one["fatal"] and one["state"] != SKIPPED]
     skipped = [one["id"] for one in outcomes if one["state"] == SKIPPED]
@@ -120,11 +120,11 @@ def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
     cancelled_by = "; ".join(runner.cancel_reasons) or stopping.reason()
     if recorded:
         result["warnings"] += end_if_cancelled(task, params["run"], cancelled_by)
-    told = [f"cancelled by {cancelled_by}"] if cancelled_by else []
-    told += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
-    told += never_started(skipped, why_not)
-    if told:
-        result["msg"] = "\n".join(told)
+    messages = [f"cancelled by {cancelled_by}"] if cancelled_by else []
+    messages += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
+    messages += never_started(skipped, why_not)
+    if messages:
+        result["msg"] = "\n".join(messages)
         result["failed"] = not params["run"] or bool(failed)
     return result
 

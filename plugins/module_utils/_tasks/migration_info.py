@@ -27,18 +27,18 @@ def migration_info(task: Task) -> Result:
     """Get the migrations' verdicts, and from the records of runs when each last ran."""
     params = task.params
     runner = named_or_deployed_migrations(task, migration_options(params))
-    wanted = select_migrations(runner, params["ids"], params["component"], params["phase"])
+    selected = select_migrations(runner, params["ids"], params["component"], params["phase"])
     # Migrations without a component don't take part; their checks may rely on objects that they would find.
-    asked = [one for one in wanted if one.component in (GLOBAL, *runner.setting.components)]
-    nobody = "the release" if task.materials.has_release else "the cluster"
-    verdicts = {one.id: one for one in runner.check_migrations(asked, SharedReads(task.cluster))}
-    late = overdue_migrations(wanted, runner.setting.release)
+    participating = [one for one in selected if one.component in (GLOBAL, *runner.setting.components)]
+    scope = "the release" if task.materials.has_release else "the cluster"
+    verdicts = {one.id: one for one in runner.check_migrations(participating, SharedReads(task.cluster))}
+    late = overdue_migrations(selected, runner.setting.release)
     runs = read_runs(task.cluster)
     return {
         "changed": False,
         "migrations": [
             {
-                **(verdicts.get(one.id()) or _of_nothing(one, nobody)).as_result(),
+                **(verdicts.get(one.id()) or _of_nothing(one, scope)).as_result(),
                 "description": (one.__doc__ or "").strip().splitlines()[0],
                 "remove_in": one.remove_in,
                 "keep": one.keep,
@@ -46,14 +46,14 @@ def migration_info(task: Task) -> Result:
                 "irreversible": one.irreversible,
                 **_history(runs, one.id()),
             }
-            for one in wanted
+            for one in selected
         ],
         "searched": list(task.materials.migrations().searched),
     }
 
 
-def _of_nothing(migration: type[Migration], nobody: str) -> CheckResult:
-    evidence = f"{nobody} has no component {migration.component}"
+def _of_nothing(migration: type[Migration], scope: str) -> CheckResult:
+    evidence = f"{scope} has no component {migration.component}"
     return CheckResult(
         migration.id(),
         migration.component,

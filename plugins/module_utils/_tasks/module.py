@@ -50,20 +50,20 @@ def _request(params: Mapping[str, Any]) -> ModulesRequest:
     )
 
 
-def _module(asked: Mapping[str, Any], channel: str) -> ModuleRequest:
-    version = asked.get("version") or ""
+def _module(options: Mapping[str, Any], channel: str) -> ModuleRequest:
+    version = options.get("version") or ""
     return ModuleRequest(
-        name=asked["name"],
-        state=asked.get("state") or MANAGED,
-        channel=asked.get("channel") or ("" if version else channel),
+        name=options["name"],
+        state=options.get("state") or MANAGED,
+        channel=options.get("channel") or ("" if version else channel),
         version=version,
-        policy=asked.get("policy") or "",
-        configuration=asked.get("configuration"),
-        manifest=asked.get("manifest") or "",
-        needs=tuple(asked.get("needs") or ()),
-        is_default=bool(asked.get("default")),
-        delete_resources=bool(asked.get("delete_resources")),
-        running_version=asked.get("running_version") or "",
+        policy=options.get("policy") or "",
+        configuration=options.get("configuration"),
+        manifest=options.get("manifest") or "",
+        needs=tuple(options.get("needs") or ()),
+        is_default=bool(options.get("default")),
+        delete_resources=bool(options.get("delete_resources")),
+        running_version=options.get("running_version") or "",
     )
 
 

@@ -48,7 +48,7 @@ def plan(task: Task) -> Result:
 
 def _plan(task: Task) -> Result:
     params = task.params
-    found = task.materials.migrations()
+    migrations = task.materials.migrations()
     request = PlanRequest(
         policy_of(params),
         params["component_roles"],
@@ -61,8 +61,8 @@ def _plan(task: Task) -> Result:
         missing_roles=task.materials.missing_roles,
         progress=task.progress,
     )
-    runner = MigrationRunner.from_task(task, found, migration_options(params))
-    made = create_plan(task.cluster, task.materials, request, found, runner)
+    runner = MigrationRunner.from_task(task, migrations, migration_options(params))
+    made = create_plan(task.cluster, task.materials, request, migrations, runner)
     problems = [Blocker("", problem) for problem in task.notes.problems]
     made = replace(made, blockers=(*problems, *made.blockers))
     if made.blockers:

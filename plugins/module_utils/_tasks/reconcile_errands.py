@@ -41,8 +41,8 @@ def reconcile_errands(task: Task) -> Result:
         return watch_errands(task)
     result = _reconciled_once(task)
     if task.params["watch"]:
-        told = "in check mode it shows the next steps of now, and does not watch"
-        result["warnings"] = [*result["warnings"], told]
+        warning = "in check mode it shows the next steps of now, and does not watch"
+        result["warnings"] = [*result["warnings"], warning]
     return result
 
 
@@ -107,10 +107,10 @@ def _ended_runs(index: ErrandIndex) -> dict[ErrandKey, int]:
 
 def _durations(index: ErrandIndex, ended_runs: Mapping[ErrandKey, int]) -> list[dict[str, Any]]:
     """Rows of durations for the runs that have ended after these; a run may start and end in one call."""
-    found = ((index.errand(key), number) for key, number in ended_runs.items())
+    candidates = ((index.errand(key), number) for key, number in ended_runs.items())
     return [
         row
-        for errand, ended in found
+        for errand, ended in candidates
         if errand and errand.status.run
         for number in range(ended + 1, errand.status.run.number + 1)
         for row in errand_durations(errand.key, errand_run_report(errand, number))

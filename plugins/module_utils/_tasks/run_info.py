@@ -58,8 +58,8 @@ def _as_result(run: Object) -> dict[str, Any]:
         "components": list((status.get("components") or {}).values()),
         "migrations": list((status.get("migrations") or {}).values()),
         "undone": [
-            {"id": migration, **{key: noted.get(key) for key in ("state", "at", "by", "objects")}}
-            for migration, noted in (status.get("undone") or {}).items()
+            {"id": migration, **{key: undo.get(key) for key in ("state", "at", "by", "objects")}}
+            for migration, undo in (status.get("undone") or {}).items()
         ],
         "durations": durations_of(status),
         "failures": failures_of(status),

@@ -95,14 +95,14 @@ def _rights(
     stored = (*snapshot.definitions.values(), *snapshot.replaced.values())
     places = {*snapshot.runtime, *((one.key, one.type) for one in stored)}
     places |= {(one.key, one.job.type) for one in requests if one.job}
-    found: set[Right] = set()
+    rights: set[Right] = set()
     for key, type_ in places:
         if key in keys or params["prune"]:
             kinds = [COUNTER_KIND, DEFINITION_KINDS[type_], *KINDS_OF[type_]]
             # A run of a scheduled job outside its schedule is a Job.
             kinds += KINDS_OF[JobType.ONE_OFF] if params["state"] == RESTARTED else ()
-            found |= manager_rights((kind for _version, kind in kinds), key.namespace)
-    return found
+            rights |= manager_rights((kind for _version, kind in kinds), key.namespace)
+    return rights
 
 
 def _calls(changer: JobChanger, requests: Sequence[RequestedJob], state: str) -> list[_Call]:

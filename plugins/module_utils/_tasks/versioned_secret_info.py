@@ -27,13 +27,13 @@ _COPIES_OF_OBJECTS = ("last-applied-configuration", "last-handled-configuration"
 def versioned_secret_info(task: Task) -> Result:
     """Read the versions, by namespace and base."""
     names = task.params["names"]
-    found: dict[tuple[str, str], dict[SecretVersion, Object]] = {}
+    versions: dict[tuple[str, str], dict[SecretVersion, Object]] = {}
     listed = task.cluster.list("v1", "Secret", task.params["namespace"], label_selector=VERSIONS_SELECTOR)
     for secret in listed.items:
         version = secret_version(secret)
         if version is not None and (not names or version.base in names):
-            found.setdefault((version.namespace, version.base), {})[version] = secret
-    return {"changed": False, "secrets": [_as_result(*key, found[key]) for key in sorted(found)]}
+            versions.setdefault((version.namespace, version.base), {})[version] = secret
+    return {"changed": False, "secrets": [_as_result(*key, versions[key]) for key in sorted(versions)]}
 
 
 def _as_result(namespace: str, base: str, versions: dict[SecretVersion, Object]) -> dict[str, Any]:

@@ -123,14 +123,14 @@ def follow_job(
     reader = ProgressReader()
     end = clock() + limit + LATENESS
     seen = clock()
-    asked = False
+    is_stopping = False
     for delay in _delays(window.slowest):
         sleep(delay)
         try:
-            if not asked and cancelled():
+            if not is_stopping and cancelled():
                 end = min(end, clock() + patience)
                 window.cancel()
-                asked = True
+                is_stopping = True
             result, progress = window.read(reader.offset)
             seen = clock()
         except AnsibleConnectionFailure as error:
@@ -148,7 +148,7 @@ def follow_job(
             return result
         if clock() > end:
             break
-    late = f"{patience:.0f} seconds after it was asked to stop" if asked else f"{limit:.0f} seconds"
+    late = f"{patience:.0f} seconds after it was asked to stop" if is_stopping else f"{limit:.0f} seconds"
     raise JobLost(
         f"the background job left no result within {late}: its process was killed, or its host"
         " restarted. What it has written stays. Run the playbook again to continue."

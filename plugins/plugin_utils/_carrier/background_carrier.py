@@ -89,7 +89,7 @@ class BackgroundCarrier(Carrier):
         # With a `poll` of the user's own, Ansible would poll a job that has ended already.
         self._task.async_val = 0
         work = self._work_in_own_process if self.is_local and has_libraries() else self._follow
-        return run_with_stop_signals(lambda told: work(arguments, task_vars, told))
+        return run_with_stop_signals(lambda must_stop: work(arguments, task_vars, must_stop))
 
     _chosen = 0
     """The user's own limit, in seconds."""
@@ -108,14 +108,14 @@ class BackgroundCarrier(Carrier):
     def on_release_read(self, release: Release, params: Mapping[str, Any]) -> None:
         """See Carrier: a release may give its components more time."""
         self._entries = release.components
-        self._limit_anew(params)
+        self._raise_limit(params)
 
-    def on_migrations_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
+    def on_migrations_found(self, migration_set: MigrationSet, params: Mapping[str, Any]) -> None:
         """See Carrier: migrations have their own time, one after the other if they require it."""
-        self._migrating = _time_of(found.migrations, params)
-        self._limit_anew(params)
+        self._migrating = _time_of(migration_set.migrations, params)
+        self._raise_limit(params)
 
-    def _limit_anew(self, params: Mapping[str, Any]) -> None:
+    def _raise_limit(self, params: Mapping[str, Any]) -> None:
         limit = self._limit(params, self._entries, self._migrating)
         if limit > self._limit(params):
             self._prolong(limit)
@@ -126,13 +126,13 @@ class BackgroundCarrier(Carrier):
             super()._print(lines, task_vars)
         elif not self._task.no_log:
             for line in lines:
-                EXIT_MESSAGES.say(self._told(line.text, task_vars))
+                EXIT_MESSAGES.say(self._host_line(line.text, task_vars))
 
     def _work_in_own_process(
-        self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]
+        self, arguments: Arguments, task_vars: TaskVars, must_stop: Callable[[], bool]
     ) -> Result:
         self._prolong = extend_time_limit
-        with self._shown_progress(task_vars, told) as (show, cancelled):
+        with self._shown_progress(task_vars, must_stop) as (show, cancelled):
             return run_in_forked_worker(
                 lambda progress, cancelled: self.call(arguments, task_vars, progress, cancelled),
                 self._limit(arguments.params),
@@ -144,24 +144,24 @@ class BackgroundCarrier(Carrier):
 
     @contextmanager
     def _shown_progress(
-        self, task_vars: TaskVars, told: Callable[[], bool]
+        self, task_vars: TaskVars, must_stop: Callable[[], bool]
     ) -> Iterator[tuple[Callable[[ProgressLine], None], Callable[[], bool]]]:
-        """Where to show progress, and ``told`` in a form to call a few times a second."""
+        """Where to show progress, and ``must_stop`` in a form to call a few times a second."""
         held = HeldFailures(lambda line: self.show(line, task_vars))
 
-        def ask() -> bool:
+        def is_cancelled() -> bool:
             held.show_late()
-            return told()
+            return must_stop()
 
         with_reasons = True
         try:
-            yield (held.show if self.says_failures else lambda line: self.show(line, task_vars)), ask
+            yield (held.show if self.says_failures else lambda line: self.show(line, task_vars)), is_cancelled
             with_reasons = is_stop_requested()
         finally:
             self._print(self._view.rest(), task_vars)
             held.show_rest(with_reasons=with_reasons)
 
-    def _follow(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
+    def _follow(self, arguments: Arguments, task_vars: TaskVars, must_stop: Callable[[], bool]) -> Result:
         name = f"kyma-{secrets.token_hex(8)}.progress"
         async_dir = self.get_shell_option("async_dir", default="~/.ansible_async")
         self._migrating = SHIPPED_MIGRATIONS_SECONDS if self.definition.needs_migrations else 0.0
@@ -178,7 +178,7 @@ class BackgroundCarrier(Carrier):
             return job
         folder = posixpath.dirname(job["results_file"])
         window = self._window(Files(job["results_file"], posixpath.join(folder, name)))
-        with self._shown_progress(task_vars, told) as (show, cancelled):
+        with self._shown_progress(task_vars, must_stop) as (show, cancelled):
             content = follow_job(
                 window,
                 limit,

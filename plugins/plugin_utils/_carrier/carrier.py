@@ -159,14 +159,14 @@ class Carrier(ActionBase):
         if refusal := self.refusal(arguments):
             return failed_result(refusal)
         try:
-            found = resolve_paths(
+            paths = resolve_paths(
                 arguments.params,
                 self._places(task_vars),
                 decrypted=self._loader.get_real_file,
                 local_connection=self._connection.transport == "local",
             )
             with self._environment():
-                return self.carry(arguments.with_paths(found), task_vars)
+                return self.carry(arguments.with_paths(paths), task_vars)
         except LifecycleError as error:
             return failed_result("\n".join([*arguments.bad_numbers.values(), str(error)]))
 
@@ -195,9 +195,9 @@ class Carrier(ActionBase):
         if not self._task.no_log:
             for line in lines:
                 color = C.COLOR_ERROR if line.is_failure else None
-                print_line(self._told(line.text, task_vars), color)
+                print_line(self._host_line(line.text, task_vars), color)
 
-    def _told(self, line: object, task_vars: TaskVars) -> str:
+    def _host_line(self, line: object, task_vars: TaskVars) -> str:
         return host_label(_host_of(task_vars), str(line))
 
     def _summarise(self, result: Result, host: str) -> None:
@@ -225,7 +225,7 @@ class Carrier(ActionBase):
             migration_collections=tuple(params.get("migration_collections") or ()),
             bundles=ReleaseCache(
                 C.DEFAULT_LOCAL_TMP,
-                lambda text: print_line(self._told(text, task_vars)),
+                lambda text: print_line(self._host_line(text, task_vars)),
                 before_writing=TEMPORARY_FOLDER_CLEANUP.remove_after_exit,
             ),
             hide_login=self.url_logins.hide,
@@ -233,7 +233,7 @@ class Carrier(ActionBase):
             modules=self.modules(params) or NO_MODULE_MATERIALS,
             missing_roles=lambda names: missing_roles(names, self._loader, self._task.collections or ()),
             on_release_read=lambda release: self.on_release_read(release, params),
-            on_migrations_found=lambda found: self.on_migrations_found(found, params),
+            on_migrations_found=lambda migration_set: self.on_migrations_found(migration_set, params),
             progress=progress,
         )
 
@@ -263,7 +263,7 @@ class Carrier(ActionBase):
     def on_release_read(self, release: Release, params: Mapping[str, Any]) -> None:
         """Receive the task's release after it was read, in this process or in the one that works."""
 
-    def on_migrations_found(self, found: MigrationSet, params: Mapping[str, Any]) -> None:
+    def on_migrations_found(self, migration_set: MigrationSet, params: Mapping[str, Any]) -> None:
         """Receive the task's migrations, in the same way."""
 
     def call(
@@ -369,9 +369,9 @@ class Carrier(ActionBase):
     def _environment(self) -> Iterator[None]:
         """The task's ``environment`` in this process, as a module would get it."""
         before = dict(os.environ)
-        wanted: dict[str, Any] = {}
-        self._compute_environment_string(wanted)
-        os.environ.update({name: str(value) for name, value in wanted.items()})
+        variables: dict[str, Any] = {}
+        self._compute_environment_string(variables)
+        os.environ.update({name: str(value) for name, value in variables.items()})
         os.environ.update(absolute_kubeconfigs(os.environ))
         try:
             yield

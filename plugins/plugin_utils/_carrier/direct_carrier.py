@@ -34,27 +34,27 @@ class DirectCarrier(Carrier):
         if self._task.async_val:
             return self.ship(arguments, task_vars, background=True)
         if self.in_one_piece:
-            return run_with_stop_signals(lambda told: self._work(arguments, task_vars, told))
+            return run_with_stop_signals(lambda must_stop: self._work(arguments, task_vars, must_stop))
         return self._work(arguments, task_vars, lambda: False)
 
-    def _work(self, arguments: Arguments, task_vars: TaskVars, told: Callable[[], bool]) -> Result:
+    def _work(self, arguments: Arguments, task_vars: TaskVars, must_stop: Callable[[], bool]) -> Result:
         if not self.is_local or not has_libraries():
             return self.ship(arguments, task_vars, background=False)
 
         def progress(subject: str, state: str, detail: str = "", step: Step | None = None) -> None:
             self.show(ProgressLine(time.time(), subject, state, detail, step), task_vars)
 
-        def work(progress: Progress, told: Callable[[], bool]) -> Result:
-            return self.call(arguments, task_vars, progress, told)
+        def work(progress: Progress, must_stop: Callable[[], bool]) -> Result:
+            return self.call(arguments, task_vars, progress, must_stop)
 
         if not self.definition.needs_migrations:
-            return work(progress, told)
+            return work(progress, must_stop)
         # Migrations are code of others. One that ends its process must not end Ansible's worker, because
         # Ansible would wait for it for ever.
         return run_in_forked_worker(
             work,
             show=lambda line: self.show(line, task_vars),
-            cancelled=told,
+            cancelled=must_stop,
             meanwhile=lambda: self.show_due(task_vars),
             outlives_parent=self.in_one_piece,
         )

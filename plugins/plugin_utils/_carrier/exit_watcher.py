@@ -41,7 +41,7 @@ class ExitWatcher:
             unless: a new file. If it has any content then, nothing is called. The file may be gone then.
         """
         note = os.open(unless, os.O_RDWR | os.O_CREAT, 0o600)
-        if fork_detached_process():
+        if not fork_detached_process():
             self._wait_and(work, note, unless)
         os.close(note)
 

@@ -82,10 +82,10 @@ class ControllerMaterials(Materials):
         modules: ModuleMaterials = NO_MODULE_MATERIALS,
         missing_roles: Callable[[Collection[str]], frozenset[str]] = lambda _names: frozenset(),
         on_release_read: Callable[[Release], None] = lambda _release: None,
-        on_migrations_found: Callable[[MigrationSet], None] = lambda _found: None,
+        on_migrations_found: Callable[[MigrationSet], None] = lambda _migration_set: None,
         progress: Progress = no_progress,
     ) -> None:
-        self._asked = request
+        self._release_request = request
         self._folders = tuple(migration_folders)
         self._collections = tuple(migration_collections)
         self._bundles = bundles
@@ -100,7 +100,7 @@ class ControllerMaterials(Materials):
     @property
     def has_release(self) -> bool:
         """See Materials."""
-        return self._asked is not None
+        return self._release_request is not None
 
     def fingerprint(self) -> str:
         """See Materials."""
@@ -199,9 +199,9 @@ class ControllerMaterials(Materials):
 
     @property
     def _request(self) -> ReleaseRequest:
-        if self._asked is None:
+        if self._release_request is None:
             raise NoRelease
-        return self._asked
+        return self._release_request
 
     @cached_property
     def _others(self) -> list[tuple[AvailableRelease, ControllerMaterials]]:
@@ -225,6 +225,6 @@ class ControllerMaterials(Materials):
 
     @cached_property
     def _migrations(self) -> MigrationSet:
-        found = discover_migrations(self._folders, self._collections)
-        self._has_found(found)
-        return found
+        migration_set = discover_migrations(self._folders, self._collections)
+        self._has_found(migration_set)
+        return migration_set

@@ -91,39 +91,39 @@ def resolve_paths(
     Raises:
         NoSuchPath: of a release, its values or migrations.
     """
-    found: dict[str, Any] = {}
+    resolved: dict[str, Any] = {}
     for option in PATHS:
         if params.get(option):
-            found[option] = places.find(params[option], option)
+            resolved[option] = places.find(params[option], option)
     for option in PATH_LISTS:
         if params.get(option):
-            found[option] = [places.find(path, option) for path in params[option]]
+            resolved[option] = [places.find(path, option) for path in params[option]]
     if params.get("release_catalog"):
-        found["release_catalog"] = [_entry_found(entry, places) for entry in params["release_catalog"]]
+        resolved["release_catalog"] = [_resolved_entry(entry, places) for entry in params["release_catalog"]]
     if params.get("catalog"):
-        found["catalog"] = [_source_found(entry, places, "catalog") for entry in params["catalog"]]
+        resolved["catalog"] = [_resolved_source(entry, places, "catalog") for entry in params["catalog"]]
     if params.get("manifest"):
-        found["manifest"] = places.find(params["manifest"], "manifest")
+        resolved["manifest"] = places.find(params["manifest"], "manifest")
     if params.get("modules"):
-        found["modules"] = [
+        resolved["modules"] = [
             {**one, "manifest": places.find(one["manifest"], "manifest")} if one.get("manifest") else one
             for one in params["modules"]
         ]
-    if "values_files" in found:
-        found["values_files"] = [decrypted(path) for path in found["values_files"]]
+    if "values_files" in resolved:
+        resolved["values_files"] = [decrypted(path) for path in resolved["values_files"]]
     if local_connection:
-        found.update(_connection_paths(params, places, decrypted))
-    return found
+        resolved.update(_connection_paths(params, places, decrypted))
+    return resolved
 
 
-def _entry_found(entry: Any, places: SearchPath) -> Any:
+def _resolved_entry(entry: Any, places: SearchPath) -> Any:
     """An entry of a catalog with a path that is right from any folder; other values stay for their reader."""
     if isinstance(entry, Mapping) and isinstance(entry.get("release"), str):
         return {**entry, "release": places.find(entry["release"], "release_catalog")}
     return places.find(entry, "release_catalog") if isinstance(entry, str) else entry
 
 
-def _source_found(entry: Any, places: SearchPath, option: str) -> Any:
+def _resolved_source(entry: Any, places: SearchPath, option: str) -> Any:
     """An entry of a catalog of modules, in the same way; the word for the cluster's own catalog stays."""
     if isinstance(entry, Mapping) and isinstance(entry.get("source"), str):
         return {**entry, "source": places.find(entry["source"], option)}
@@ -137,8 +137,8 @@ def _connection_paths(
         whole = places.find_or_leave(path)
         return decrypted(whole) if Path(whole).is_file() else whole
 
-    found = {option: find(params[option]) for option in CONNECTION_PATHS if params.get(option)}
+    resolved = {option: find(params[option]) for option in CONNECTION_PATHS if params.get(option)}
     if isinstance(params.get("kubeconfig"), str):
         parts = params["kubeconfig"].split(os.pathsep)
-        found["kubeconfig"] = os.pathsep.join(find(part) for part in parts if part)
-    return found
+        resolved["kubeconfig"] = os.pathsep.join(find(part) for part in parts if part)
+    return resolved

@@ -68,5 +68,5 @@ def passed_variables(file: Path, options: Collection[str]) -> dict[str, str]:
     parts = _ENTRY.split((role / "meta" / "argument_specs.yml").read_text("utf-8"))[1:]
     entries = dict(zip(parts[::2], parts[1::2], strict=True))
     known = set(_VARIABLE.findall(entries.get(file.stem, entries["main"])))
-    found = {option: variable_of(option, role.name) for option in options}
-    return {option: name for option, name in found.items() if name in known}
+    variables = {option: variable_of(option, role.name) for option in options}
+    return {option: name for option, name in variables.items() if name in known}

@@ -52,13 +52,13 @@ def run_with_stop_signals(work: Callable[[Callable[[], bool]], Result]) -> Resul
     before = {number: signal.signal(number, _receive) for number in SIGNALS}
     parent = os.getppid()
 
-    def told() -> bool:
+    def must_stop() -> bool:
         if not _received and os.getppid() != parent:
             _received.append(_ORPHANED)
         return is_stop_requested()
 
     try:
-        result = work(told)
+        result = work(must_stop)
     finally:
         if is_stop_requested():
             _leave_soon()
@@ -88,8 +88,8 @@ def cancelled_result(message: str, result: Result | None = None) -> Result:
         result: of the work, if it has begun.
     """
     done = result or {}
-    told = str(done.get("msg") or message)
-    return {"failed": True, "changed": bool(done.get("changed")), "msg": told[:LONGEST_MESSAGE]}
+    text = str(done.get("msg") or message)
+    return {"failed": True, "changed": bool(done.get("changed")), "msg": text[:LONGEST_MESSAGE]}
 
 
 def _receive(number: int, _frame: FrameType | None) -> None:

@@ -45,7 +45,7 @@ class TemporaryFolderCleanup:
             os.close(os.open(folder / MARK, os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
             return
-        if fork_detached_process():
+        if not fork_detached_process():
             self._wait_and_remove(folder)
 
     def _wait_and_remove(self, folder: Path) -> NoReturn:
@@ -56,46 +56,46 @@ class TemporaryFolderCleanup:
             os._exit(0)
 
 
-def fork_detached_process() -> bool:
+def fork_detached_process() -> int:
     """Fork a process that signals to Ansible and its workers do not reach, from its first moment on.
 
     A request to all processes of a machine to end reaches Ansible's, too.
 
     Returns:
-        Whether this is the new process.
+        The id of the new process, which itself gets 0.
     """
     # A worker that is asked to end asks its whole group. The new process is in it until it leaves it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
-        is_new = not os.fork()
-        if is_new:
+        pid = os.fork()
+        if not pid:
             os.setsid()
             for number in ENDING:
                 signal.signal(number, lambda _number, _frame: None)
-        return is_new
+        return pid
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def wait_for_pipe_close(reader: int, kept: Collection[int] = ()) -> None:
+def wait_for_pipe_close(reader: int, retained: Collection[int] = ()) -> None:
     """Wait until no other process holds the other end of a pipe any more.
 
     Args:
         reader: the end to wait at.
-        kept: other inherited files that stay open.
+        retained: other inherited files that stay open.
     """
-    _close_all_but({reader, *kept})
+    _close_all_but({reader, *retained})
     os.read(reader, 1)
 
 
-def _close_all_but(kept: Collection[int]) -> None:
+def _close_all_but(retained: Collection[int]) -> None:
     """Close all files that others wait for, such as the pipe by which Ansible knows that a worker lives.
 
     The numbers stay taken, because objects of ours close them later.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in [int(entry.name) for entry in Path("/dev/fd").iterdir()]:
-        if number not in {nothing, *kept}:
+        if number not in {nothing, *retained}:
             with suppress(OSError):
                 os.fstat(number)
                 os.dup2(nothing, number)

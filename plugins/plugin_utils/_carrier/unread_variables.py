@@ -43,11 +43,11 @@ def misspelt_variables(
         known = internal()
         unknown = [name for name in unknown if name not in known]
     bare = {name.removeprefix(PREFIX): name for name in documented}
-    found: dict[str, str] = {}
+    corrections: dict[str, str] = {}
     for name in unknown:
         if close := get_close_matches(name.removeprefix(PREFIX), bare, n=1, cutoff=CLOSE):
-            found[name] = bare[close[0]]
-    return found
+            corrections[name] = bare[close[0]]
+    return corrections
 
 
 def variable_warnings(
@@ -64,14 +64,14 @@ def variable_warnings(
         variables_of: returns the variables of a host by its name. It takes milliseconds.
         texts: other texts that may read a variable. It is called only if one looks misspelt.
     """
-    found = misspelt_variables(variables, documented_names(), internal_names)
-    if not found:
+    corrections = misspelt_variables(variables, documented_names(), internal_names)
+    if not corrections:
         return []
     own = str(variables.get("inventory_hostname") or "")
     read = {name for text in (texts(), *_texts_of(variables)) for name in _NAME.findall(text)}
     return [
         f"nothing reads the variable {name} ({own}): {did_you_mean([known])}"
-        for name, known in found.items()
+        for name, known in corrections.items()
         if name not in read and _first_with(name, hosts, variables_of) in ("", own)
     ]
 

@@ -23,12 +23,12 @@ def missing_reason(name: str, places: Callable[[str], list[str]]) -> str:
     """
     if not re.fullmatch(r"[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*", name):
         return f"{OPTION} lists {name!r}, which is no collection's name: it must be namespace.name"
-    found = places(f"ansible_collections.{name}")
-    if found:
+    folders = places(f"ansible_collections.{name}")
+    if folders:
         return (
             f"{OPTION} lists {name}, and there are no migrations in its folder"
-            f" {found[0]}/plugins/module_utils/kyma_migrations: don't list it, or install a version that has"
-            " some"
+            f" {folders[0]}/plugins/module_utils/kyma_migrations: don't list it, or install a version that"
+            " has some"
         )
     roots = places("ansible_collections")
     what_to_do = (

@@ -79,15 +79,15 @@ class CatalogDocuments:
             origin = shown if len(documents) == 1 else f"{shown}:{document.line}"
             if is_nested_deeper(document.value, MOST_LEVELS):
                 raise release_error(f"nested too deeply: more than {MOST_LEVELS} levels", origin)
-            found = [SourcedDocument(origin, one) for one in _catalog_documents(document.value)]
+            sourced = [SourcedDocument(origin, one) for one in _catalog_documents(document.value)]
             if place.path is not None and root is not None:
-                for one in found:
+                for one in sourced:
                     self._resolve_links(one.document, place.path.parent, root)
-            self.documents += found
+            self.documents += sourced
             self.warnings += (
                 f"{shown}:{line}: the key {key!r} is there twice; the last one counts"
                 for key, line in document.duplicates
-                if found
+                if sourced
             )
 
     def _resolve_links(self, document: dict[str, Any], folder: Path, root: Path) -> None:
@@ -118,47 +118,47 @@ def read_catalog_sources(
         CatalogSourceError: all sources that can't be read.
     """
     entries = [entry for entry in catalog if entry != CLUSTER]
-    found = CatalogDocuments()
+    contents = CatalogDocuments()
     for one in map_in_threads(lambda entry: _read_entry(entry, cache, limits), entries):
-        found.add(one)
-    if found.problems:
-        raise CatalogSourceError(dict.fromkeys(found.problems))
-    return found
+        contents.add(one)
+    if contents.problems:
+        raise CatalogSourceError(dict.fromkeys(contents.problems))
+    return contents
 
 
 def _read_entry(entry: Any, cache: DownloadCache, limits: Limits) -> CatalogDocuments:
-    found = CatalogDocuments()
+    contents = CatalogDocuments()
     try:
         place = parse_place(entry, "catalog")
         path = place.path
         if path is None:
             downloaded = cache.fetch(place.source, place.sha256)
-            found.notes += downloaded.notes
-            found.warnings += downloaded.warnings
-            found.add_text(decode_text(downloaded.content, place.shown), place)
+            contents.notes += downloaded.notes
+            contents.warnings += downloaded.warnings
+            contents.add_text(decode_text(downloaded.content, place.shown), place)
         elif path.is_dir():
-            _read_folder(path, place, found, limits)
+            _read_folder(path, place, contents, limits)
         else:
             text = decode_text(read_local_file(path, place, limits), place.shown)
-            found.add_text(text, place, path.parent)
+            contents.add_text(text, place, path.parent)
     except ReleaseError as error:
-        found.problems += error.problems
-        return found
-    if not found.documents and not found.problems:
-        found.notes.append(f"{place.shown}: it has neither a {TEMPLATE} nor a {RELEASE_META}")
-    return found
+        contents.problems += error.problems
+        return contents
+    if not contents.documents and not contents.problems:
+        contents.notes.append(f"{place.shown}: it has neither a {TEMPLATE} nor a {RELEASE_META}")
+    return contents
 
 
-def _read_folder(folder: Path, named: Place, found: CatalogDocuments, limits: Limits) -> None:
+def _read_folder(folder: Path, named: Place, contents: CatalogDocuments, limits: Limits) -> None:
     if named.sha256:
         raise release_error("a sha256 is for a file, and this is a folder: leave it out", named.shown)
     for file in _files_below(folder):
         place = Place(str(file))
         try:
             text = decode_text(read_local_file(file, place, limits, folder), place.shown)
-            found.add_text(text, place, folder)
+            contents.add_text(text, place, folder)
         except ReleaseError as error:
-            found.problems += error.problems
+            contents.problems += error.problems
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

@@ -22,15 +22,15 @@ def hidden_link(link: str) -> str:
 
 def options_without_logins(params: Mapping[str, Any]) -> dict[str, Any]:
     """Those of a task's options that have URLs, for the function of the task."""
-    found: dict[str, Any] = {
+    hidden: dict[str, Any] = {
         "catalog": without_logins(params["catalog"]),
         "checksums": {hidden_link(link): checksum for link, checksum in params["checksums"].items()},
     }
     if params.get("manifest"):
-        found["manifest"] = hidden_link(params["manifest"])
+        hidden["manifest"] = hidden_link(params["manifest"])
     if params.get("modules"):
-        found["modules"] = [
+        hidden["modules"] = [
             {**one, "manifest": hidden_link(one["manifest"])} if one.get("manifest") else one
             for one in params["modules"]
         ]
-    return found
+    return hidden

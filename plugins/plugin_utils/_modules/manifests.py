@@ -63,8 +63,8 @@ class ManifestFetcher:
 
     def fetch(self, keys: Iterable[str]) -> dict[str, FetchedManifest]:
         """The manifests by key: a path, or a http, https or file URL."""
-        wanted = list(dict.fromkeys(keys))
-        return dict(zip(wanted, map_in_threads(self._fetch_one, wanted), strict=True))
+        unique = list(dict.fromkeys(keys))
+        return dict(zip(unique, map_in_threads(self._fetch_one, unique), strict=True))
 
     def _fetch_one(self, key: str) -> FetchedManifest:
         place = Place(key, self._pins.get(key, ""))

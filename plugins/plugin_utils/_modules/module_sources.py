@@ -36,8 +36,8 @@ class ModuleSources(ModuleMaterials):
         self._catalog = params["catalog"]
         self._pins: Mapping[str, str] = params["checksums"]
         self._fetched: dict[str, FetchedManifest] = {}
-        asked = (params, *(params.get("modules") or ()))
-        users = [one["manifest"] for one in asked if one.get("manifest")]
+        entries = (params, *(params.get("modules") or ()))
+        users = [one["manifest"] for one in entries if one.get("manifest")]
         self._users = {hidden_link(link): link for link in users}
 
     def documents(self) -> Sequence[tuple[str, Object]]:
@@ -47,10 +47,10 @@ class ModuleSources(ModuleMaterials):
     def manifest(self, link: str) -> str:
         """See ModuleMaterials."""
         self.fetch([link])
-        found = self._fetched[link]
-        if found.error:
-            raise LifecycleError(found.error)
-        return found.text
+        fetched = self._fetched[link]
+        if fetched.error:
+            raise LifecycleError(fetched.error)
+        return fetched.text
 
     def digest(self, link: str) -> str:
         """See ModuleMaterials."""
@@ -74,13 +74,13 @@ class ModuleSources(ModuleMaterials):
 
     def fetch(self, links: Collection[str]) -> None:
         """Read manifests; those that were not read yet in parallel."""
-        wanted = [link for link in links if link not in self._fetched]
-        refused = {link: error for link in wanted if (error := self._refusal(link))}
+        unread = [link for link in links if link not in self._fetched]
+        refused = {link: error for link in unread if (error := self._refusal(link))}
         self._fetched |= {link: FetchedManifest(error=error) for link, error in refused.items()}
-        wanted = [link for link in wanted if link not in refused]
-        if wanted:
-            roots = {link: root for link in wanted if (root := self._root(link))}
-            whole = {link: self._users.get(link, link) for link in wanted}
+        unread = [link for link in unread if link not in refused]
+        if unread:
+            roots = {link: root for link in unread if (root := self._root(link))}
+            whole = {link: self._users.get(link, link) for link in unread}
             fetched = ManifestFetcher(self._cache, self._pins, roots, self._limits).fetch(whole.values())
             self._fetched |= {link: fetched[url] for link, url in whole.items()}
 
@@ -105,11 +105,11 @@ class ModuleSources(ModuleMaterials):
             links: of the manifests that it has requested.
         """
         self.fetch(links)
-        found = {link: self._fetched[link] for link in links}
+        manifests = {link: self._fetched[link] for link in links}
         return {
             "documents": [list(one) for one in self._read.documents],
-            "manifests": {link: one.text for link, one in found.items() if not one.error},
-            "errors": {link: one.error for link, one in found.items() if one.error},
+            "manifests": {link: one.text for link, one in manifests.items() if not one.error},
+            "errors": {link: one.error for link, one in manifests.items() if one.error},
             "digests": {link: self.digest(link) for link in links},
             "warnings": list(self.warnings()),
         }

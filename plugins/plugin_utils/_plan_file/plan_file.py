@@ -45,35 +45,35 @@ class BadPlan(LifecycleError):
 
 
 def write_plan(
-    path: Path, asked: Mapping[str, Any], result: Mapping[str, Any], names: Mapping[str, Any] | None = None
+    path: Path, options: Mapping[str, Any], result: Mapping[str, Any], names: Mapping[str, Any] | None = None
 ) -> str:
     """Store a plan in a file that only its owner may read; return its digest.
 
     Args:
         path: of the file.
-        asked: the options to store, as :func:`given_options` returns them.
+        options: the options to store, as :func:`given_options` returns them.
         names: the values that are known only by name, as :func:`names_of` returns them.
         result: the result of the task ``plan``, with ``saw``.
 
     Raises:
         BadPlan: the file can't be written.
     """
-    kept: dict[str, Any] = {
+    document: dict[str, Any] = {
         "apiVersion": API_VERSION,
         "kind": KIND,
         "createdAt": timestamp(),
-        "asked": dict(asked),
+        "asked": dict(options),
         "names": dict(names or {}),
         "summary": list(result["summary"]),
         "plan": {key: value for key, value in result["plan"].items() if key != "noted"},
         "saw": result["saw"],
     }
-    digest = plan_file_digest(kept)
+    digest = plan_file_digest(document)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump({**kept, "digest": digest}, file, indent=2)
+            json.dump({**document, "digest": digest}, file, indent=2)
             file.write("\n")
         unfinished.replace(path)
     except OSError as error:
@@ -90,31 +90,31 @@ def given_options(params: Mapping[str, Any], spec: Mapping[str, Mapping[str, Any
         params: validated options.
         spec: of the options, with their defaults.
     """
-    found = {name: params.get(name) for name in PLAN_OPTIONS}
+    options = {name: params.get(name) for name in PLAN_OPTIONS}
     return {
-        name: value for name, value in found.items() if value not in (None, "", spec[name].get("default"))
+        name: value for name, value in options.items() if value not in (None, "", spec[name].get("default"))
     }
 
 
-def options_from_plan(kept: Mapping[str, Any], given: Mapping[str, Any], hop: int) -> dict[str, Any]:
+def options_from_plan(plan: Mapping[str, Any], given: Mapping[str, Any], hop: int) -> dict[str, Any]:
     """The options of a stored plan that the given ones do not replace.
 
     Args:
-        kept: the stored plan.
+        plan: the stored plan.
         given: the options that were given with it, as :func:`given_options` returns them.
         hop: the number of the current one; 1 is the first.
     """
     own = HOP if hop > 1 else ()
-    return {name: value for name, value in kept["asked"].items() if name not in (*own, *given)}
+    return {name: value for name, value in plan["asked"].items() if name not in (*own, *given)}
 
 
-def version_of_hop(kept: Mapping[str, Any], hop: int) -> str:
+def version_of_hop(plan: Mapping[str, Any], hop: int) -> str:
     """The version that a hop leads to; 1 is the first hop.
 
     Raises:
         BadPlan: the plan has no such hop.
     """
-    versions = [kept["plan"]["version"], *(one["version"] for one in kept["plan"]["later"])]
+    versions = [plan["plan"]["version"], *(one["version"] for one in plan["plan"]["later"])]
     if not 1 <= hop <= len(versions):
         raise BadPlan(f"plan_hop: the stored plan has no hop {hop}, as it leads to {', '.join(versions)}")
     return str(versions[hop - 1])
@@ -132,7 +132,7 @@ def names_of(written: Mapping[str, Any]) -> dict[str, list[str]]:
         "overrides": [text.partition("=")[0] for text in written.get("overrides") or ()],
         "migration_variables": list(written.get("migration_variables") or ()),
     }
-    return {option: sorted(found) for option, found in names.items() if found}
+    return {option: sorted(listed) for option, listed in names.items() if listed}
 
 
 def option_mismatches(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -142,15 +142,15 @@ def option_mismatches(before: Mapping[str, Any], now: Mapping[str, Any]) -> list
         before: the names in the plan, see :func:`names_of`.
         now: the same of the options given with it; files are optional.
     """
-    told = []
+    mismatches = []
     for option in (*(name for name in NAMED if now.get(name)), *SECRET_OPTIONS):
         then, here = set(before.get(option) or ()), set(now.get(option) or ())
         named = f"{option} (kyma_{option})"
         if missing := ", ".join(sorted(then - here)):
-            told.append(f"{named}: the plan was made with {missing}: set it again")
+            mismatches.append(f"{named}: the plan was made with {missing}: set it again")
         if more := ", ".join(sorted(here - then)):
-            told.append(f"{named}: the plan was made without {more}: remove it, or plan again")
-    return told
+            mismatches.append(f"{named}: the plan was made without {more}: remove it, or plan again")
+    return mismatches
 
 
 def read_plan(path: Path, approved: str) -> dict[str, Any]:
@@ -164,25 +164,25 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
         BadPlan: the file is no plan, it was edited, or another one was approved.
     """
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        plan = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadPlan(f"{path} can't be read as a plan: {error}") from error
-    kind = (kept.get("apiVersion"), kept.get("kind")) if isinstance(kept, dict) else None
+    kind = (plan.get("apiVersion"), plan.get("kind")) if isinstance(plan, dict) else None
     if kind != (API_VERSION, KIND):
         raise BadPlan(f"{path} is no {API_VERSION} {KIND}, which is what plan_out writes: plan again")
-    digest = plan_file_digest(kept)
-    if kept.get("digest") != digest:
+    digest = plan_file_digest(plan)
+    if plan.get("digest") != digest:
         raise BadPlan(f"{path} was changed since it was written, so it is not what was planned: plan again")
     if approved and approved.removeprefix("sha256:") != digest.removeprefix("sha256:"):
         raise BadPlan(
             f"{path} has the digest {digest}, and {approved} was approved by plan_digest (kyma_plan_digest)"
         )
-    return dict(kept)
+    return dict(plan)
 
 
-def plan_file_digest(kept: Mapping[str, Any]) -> str:
+def plan_file_digest(document: Mapping[str, Any]) -> str:
     """sha256 over the whole content of a file with a plan."""
-    said = {key: value for key, value in kept.items() if key != "digest"}
+    said = {key: value for key, value in document.items() if key != "digest"}
     return "sha256:" + hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 

@@ -83,42 +83,43 @@ class PlanFileTask:
         saw = self._saw(result, params)
         path = Path(params["plan_out"]).expanduser().absolute()
         # With paths that are right from any folder; for an encrypted file, the path of the encrypted one.
-        found = resolve_paths(self._written, self._places, decrypted=str, local_connection=False)
-        asked = without_logins(given_options({**self._written, **found}, DEFINITION.argument_spec))
-        digest = write_plan(path, asked, {**result, "saw": saw}, names_of(self._written))
-        told = [*_provisional(result["plan"]), f"written to {path}", f"digest  {digest}"]
-        return _answer(result, digest, told)
+        paths = resolve_paths(self._written, self._places, decrypted=str, local_connection=False)
+        options = without_logins(given_options({**self._written, **paths}, DEFINITION.argument_spec))
+        digest = write_plan(path, options, {**result, "saw": saw}, names_of(self._written))
+        lines = [*_provisional(result["plan"]), f"written to {path}", f"digest  {digest}"]
+        return _answer(result, digest, lines)
 
     def _carry_out(self, arguments: Arguments, planned: Planned) -> Result:
         hop = arguments.params["plan_hop"]
         file = Path(self._places.find(arguments.params["plan"], "plan"))
-        kept = read_plan(file, arguments.params["plan_digest"] or "")
-        version = version_of_hop(kept, hop)
-        asked = options_from_plan(kept, given_options(arguments.params, DEFINITION.argument_spec), hop)
-        found = resolve_paths(asked, self._places, decrypted=self._decrypted, local_connection=False)
-        arguments = arguments.with_paths({**arguments.paths, **asked, **found})
+        stored = read_plan(file, arguments.params["plan_digest"] or "")
+        version = version_of_hop(stored, hop)
+        options = options_from_plan(stored, given_options(arguments.params, DEFINITION.argument_spec), hop)
+        paths = resolve_paths(options, self._places, decrypted=self._decrypted, local_connection=False)
+        arguments = arguments.with_paths({**arguments.paths, **options, **paths})
         # Before the plan is created: otherwise only the effects of a missing file would show.
-        self._refuse_other_options(kept, arguments.params)
+        self._refuse_other_options(stored, arguments.params)
         result = planned(arguments)
         if "saw" not in result:
             return result
         saw = self._saw(result, arguments.params)
         if hop > 1:
-            _refuse(differences_of_later_hop(kept["saw"], saw, version))
-            told = [f"not as predicted  {one}" for one in deviations(kept["saw"], result["plan"])]
+            _refuse(differences_of_later_hop(stored["saw"], saw, version))
+            lines = [f"not as predicted  {one}" for one in deviations(stored["saw"], result["plan"])]
         else:
-            _refuse(input_differences(kept["saw"], saw))
-            told = _provisional(result["plan"])
-        options = {name: value for name, value in asked.items() if name in RUN_OPTIONS}
-        return _answer({**result, "plan": {**result["plan"], "options": options}}, kept["digest"], told)
+            _refuse(input_differences(stored["saw"], saw))
+            lines = _provisional(result["plan"])
+        options = {name: value for name, value in options.items() if name in RUN_OPTIONS}
+        plan = {**result["plan"], "options": options}
+        return _answer({**result, "plan": plan}, stored["digest"], lines)
 
-    def _refuse_other_options(self, kept: Mapping[str, Any], params: Mapping[str, Any]) -> None:
-        found = option_mismatches(kept["names"], names_of(self._written))
-        if not found:
-            found = input_differences(
-                {"options": kept["saw"]["options"]}, {"options": hashes_of(deployment_options(params))}
+    def _refuse_other_options(self, stored: Mapping[str, Any], params: Mapping[str, Any]) -> None:
+        differences = option_mismatches(stored["names"], names_of(self._written))
+        if not differences:
+            differences = input_differences(
+                {"options": stored["saw"]["options"]}, {"options": hashes_of(deployment_options(params))}
             )
-        _refuse(found)
+        _refuse(differences)
 
     def _saw(self, result: Result, params: Mapping[str, Any]) -> dict[str, Any]:
         return {**result["saw"], "migration code": archive_code_digest(self._code(params))}
@@ -129,9 +130,9 @@ class PlanFileTask:
         return validate(DEFINITION, self._args, self._action).params
 
 
-def _answer(result: Result, digest: str, told: Sequence[str]) -> Result:
+def _answer(result: Result, digest: str, lines: Sequence[str]) -> Result:
     answer = {name: value for name, value in result.items() if name != "saw"}
-    return {**answer, "plan_digest": digest, "summary": [*result["summary"], *told]}
+    return {**answer, "plan_digest": digest, "summary": [*result["summary"], *lines]}
 
 
 def _provisional(plan: Mapping[str, Any]) -> list[str]:
@@ -144,9 +145,9 @@ _LATER = (
 )
 
 
-def _refuse(found: Sequence[str]) -> None:
-    if found:
-        listed = "".join(f"\n- {one}" for one in found)
+def _refuse(differences: Sequence[str]) -> None:
+    if differences:
+        listed = "".join(f"\n- {one}" for one in differences)
         raise BadPlan(
             f"the stored plan is no longer valid, so nothing was written; plan again, or correct "
             f"this:{listed}"

@@ -36,54 +36,54 @@ class CatalogEntry:
     upgrades_from: tuple[str, ...] = ()
 
 
-def read_catalog(entries: Iterable[str | Mapping[str, Any]], wanted: ReleaseRequest) -> list[CatalogEntry]:
+def read_catalog(entries: Iterable[str | Mapping[str, Any]], target: ReleaseRequest) -> list[CatalogEntry]:
     """The releases that a catalog lists, and those in the folders that it lists.
 
     Args:
         entries: paths and URLs of releases and of folders of releases, each as text or as a mapping with
-            ``release``, ``checksum`` and ``version``. If there is none, the folder of the wanted release.
-        wanted: the target release of an upgrade.
+            ``release``, ``checksum`` and ``version``. If there is none, the folder of the target release.
+        target: the target release of an upgrade.
 
     Raises:
         ReleaseError: a release that is listed itself has an error.
     """
     listed = list(entries)
-    if not listed and not is_url(wanted.source):
-        listed = [str(Path(wanted.source).expanduser().absolute().parent)]
-    found = [one for entry in listed for one in _releases_of(_asked(entry), wanted)]
-    return list({one.version: one for one in reversed(found)}.values())[::-1]
+    if not listed and not is_url(target.source):
+        listed = [str(Path(target.source).expanduser().absolute().parent)]
+    releases = [one for entry in listed for one in _releases_of(_parsed_entry(entry), target)]
+    return list({one.version: one for one in reversed(releases)}.values())[::-1]
 
 
-def _asked(entry: str | Mapping[str, Any]) -> dict[str, str]:
-    asked = dict(entry) if isinstance(entry, Mapping) else {"release": entry}
-    if set(asked) - set(_KEYS) or not asked.get("release"):
+def _parsed_entry(entry: str | Mapping[str, Any]) -> dict[str, str]:
+    fields = dict(entry) if isinstance(entry, Mapping) else {"release": entry}
+    if set(fields) - set(_KEYS) or not fields.get("release"):
         raise release_error(
             f"release_catalog: {without_logins(entry)!r} is neither the place of a release"
             f" nor a mapping of {', '.join(_KEYS)}"
         )
-    for key, value in asked.items():
+    for key, value in fields.items():
         if isinstance(value, float):
             raise release_error(f"release_catalog: {key}: {number_problem(value)}")
-    return {key: str(value) for key, value in asked.items()}
+    return {key: str(value) for key, value in fields.items()}
 
 
-def _releases_of(asked: Mapping[str, str], wanted: ReleaseRequest) -> Iterator[CatalogEntry]:
-    path = Path(asked["release"]).expanduser()
-    if not is_url(asked["release"]) and path.is_dir() and layout_of(path).component_list() is None:
+def _releases_of(entry: Mapping[str, str], target: ReleaseRequest) -> Iterator[CatalogEntry]:
+    path = Path(entry["release"]).expanduser()
+    if not is_url(entry["release"]) and path.is_dir() and layout_of(path).component_list() is None:
         for child in sorted(path.iterdir()):
             try:
-                yield _listed({"release": str(child)}, wanted)
+                yield _listed({"release": str(child)}, target)
             except (ReleaseError, OSError):
                 # A folder of releases may hold anything else, and releases that are not needed.
                 continue
     else:
-        yield _listed(asked, wanted)
+        yield _listed(entry, target)
 
 
-def _listed(asked: Mapping[str, str], wanted: ReleaseRequest) -> CatalogEntry:
-    source = asked["release"]
-    version = asked.get("version", "").removeprefix("v")
-    request = replace(wanted, source=source, checksum=asked.get("checksum", ""), version=version)
+def _listed(entry: Mapping[str, str], target: ReleaseRequest) -> CatalogEntry:
+    source = entry["release"]
+    version = entry.get("version", "").removeprefix("v")
+    request = replace(target, source=source, checksum=entry.get("checksum", ""), version=version)
     declared = ReleaseDeclaration()
     if is_url(source):
         version = version or version_in_name(archive_name(request))

@@ -40,7 +40,7 @@ class Contents:
         layout: of the release.
         helm_binary: the helm binary.
         findings: gets all problems and warnings.
-        kept: sources of components that need not be read if they have not changed.
+        skip: sources of components that need not be read if they have not changed.
         there: the same release with the parts that were read before.
         on_read: called before and after the reading of each component, by several threads.
     """
@@ -51,7 +51,7 @@ class Contents:
         layout: Layout,
         helm_binary: str,
         findings: ProblemCollector,
-        kept: Mapping[str, str],
+        skip: Mapping[str, str],
         there: Release | None,
         on_read: OnRead = ignore_count,
     ) -> None:
@@ -59,7 +59,7 @@ class Contents:
         self._layout = layout
         self._helm_binary = helm_binary
         self._findings = findings
-        self._kept = kept
+        self._skip = skip
         self._there = there
         self._on_read = on_read
 
@@ -69,7 +69,7 @@ class Contents:
             return self._there.crds
         source = files_source_hash(self._layout.crd_files(), self._source.root, self._source.limits)
         unread = Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
-        return unread if self._kept else self.read_crds(unread)
+        return unread if self._skip else self.read_crds(unread)
 
     def read_crds(self, crds: Content) -> Content:
         """The CRDs, read."""
@@ -80,7 +80,7 @@ class Contents:
     def of_all(
         self,
         entries: Sequence[ComponentEntry],
-        found: Mapping[str, ComponentSource],
+        sources: Mapping[str, ComponentSource],
         values: UserValues,
         crds: Content,
     ) -> tuple[dict[str, Content], Content]:
@@ -90,14 +90,14 @@ class Contents:
         unread = {
             entry.name: content
             for entry in rest
-            if (content := self._findings.attempt(partial(self._unread, entry, found, values, crds), None))
+            if (content := self._findings.attempt(partial(self._unread, entry, sources, values, crds), None))
         }
         contents |= {
-            name: one for name, one in unread.items() if self._kept.get(name) == one.source_hash != ""
+            name: one for name, one in unread.items() if self._skip.get(name) == one.source_hash != ""
         }
         rest = [entry for entry in rest if entry.name in unread and entry.name not in contents]
         served: Sequence[str] = ()
-        if any(isinstance(found[entry.name], Chart) for entry in rest):
+        if any(isinstance(sources[entry.name], Chart) for entry in rest):
             crds = self.read_crds(crds)
             served = served_by(crds.objects)
         renderer = self._renderer(values, served)
@@ -106,7 +106,7 @@ class Contents:
         numbers = itertools.count(1)
 
         def render(entry: ComponentEntry) -> Callable[[], ManifestCollection]:
-            reading = renderer.render(entry, found[entry.name])
+            reading = renderer.render(entry, sources[entry.name])
             self._on_read(next(numbers), len(rest))
             return reading
 
@@ -117,11 +117,11 @@ class Contents:
             contents[entry.name] = self._taken(read(), unread[entry.name])
         return contents, crds
 
-    def of_one(self, entry: ComponentEntry, found: ComponentSource, values: UserValues) -> Content:
+    def of_one(self, entry: ComponentEntry, source: ComponentSource, values: UserValues) -> Content:
         """The content of one component, no matter what is known of it."""
         unread = Content((), is_read=False)
-        served = served_by(self.read_crds(unread).objects) if isinstance(found, Chart) else ()
-        return self._taken(self._renderer(values, served).render(entry, found)(), unread)
+        served = served_by(self.read_crds(unread).objects) if isinstance(source, Chart) else ()
+        return self._taken(self._renderer(values, served).render(entry, source)(), unread)
 
     def _renderer(self, values: UserValues, served: Sequence[str]) -> Renderer:
         return Renderer(self._source, values, served, self._helm_binary)
@@ -131,11 +131,11 @@ class Contents:
         return {e.name: there[e.name] for e in entries if e.name in there and there[e.name].is_read}
 
     def _unread(
-        self, entry: ComponentEntry, found: Mapping[str, ComponentSource], values: UserValues, crds: Content
+        self, entry: ComponentEntry, sources: Mapping[str, ComponentSource], values: UserValues, crds: Content
     ) -> Content:
         source = component_source_hash(
             entry,
-            found[entry.name],
+            sources[entry.name],
             values=values.for_component(entry.name),
             crds=crds.source_hash,
             helm_version=lambda: helm_version(self._helm_binary),

@@ -69,11 +69,11 @@ def read_inside(path: Path, root: Path, limits: Limits) -> bytes:
 def entries_inside(folder: str | Path, root: str | Path) -> list[os.DirEntry[str]]:
     """The entries of a folder without Git's own, by name; OSError for a link that leads out of ``root``."""
     with os.scandir(folder) as entries:
-        found = sorted((entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name)
-    for entry in found:
+        ordered = sorted((entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name)
+    for entry in ordered:
         if entry.is_symlink():
             check_inside(entry.path, root)
-    return found
+    return ordered
 
 
 def copy_inside(folder: Path, root: Path, target: Path, limits: Limits) -> None:

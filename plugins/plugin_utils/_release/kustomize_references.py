@@ -133,5 +133,5 @@ class _Search:
                     self._refuse(one, file)
 
     def _refuse(self, one: _String, file: Path) -> None:
-        told = f"{one.field}: {one.text!r} is not in the release: add a copy of it there"
-        self.problems.append(Problem(told, self._source.show(file), one.line))
+        message = f"{one.field}: {one.text!r} is not in the release: add a copy of it there"
+        self.problems.append(Problem(message, self._source.show(file), one.line))

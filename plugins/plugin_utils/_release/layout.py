@@ -106,7 +106,7 @@ class Layout:
         own = components | {_CHARTS, _CRDS, _INSTALLATION.parts[0]}
         # Content with a source is searched only there.
         by_name = {entry.name for entry in entries if not entry.source}
-        found = {
+        profiles = {
             folder.name
             for folder in ([] if self.checkout else _folders(self.root))
             if folder.name not in own
@@ -114,10 +114,10 @@ class Layout:
         }
         for place in (place for entry in entries for place in self.places(entry.name, "", entry.source)):
             content = content_at(place)
-            found.update(
+            profiles.update(
                 folder.name for folder in _folders(place) if content_at(place, folder.name) != content
             )
-        return found
+        return profiles
 
     def chart_profiles(self, entries: Iterable[ComponentEntry]) -> set[str]:
         """Profiles that charts have values for."""

@@ -29,7 +29,7 @@ Answer = TypeVar("Answer")
 
 def load_release(
     request: ReleaseRequest,
-    kept: Mapping[str, str] | None = None,
+    skip: Mapping[str, str] | None = None,
     there: Release | None = None,
     digest: str = "",
     on_read: OnRead = ignore_count,
@@ -38,7 +38,7 @@ def load_release(
 
     Args:
         request: its place, and how to render it.
-        kept: sources of components that need not be read if they have not changed. With any, the CRDs need
+        skip: sources of components that need not be read if they have not changed. With any, the CRDs need
             not be read either.
         there: the same release with the parts that were read before; they do not change.
         digest: its fingerprint, if known.
@@ -49,7 +49,7 @@ def load_release(
     """
     digest = digest or fingerprint(request)
     with open_source(request) as source:
-        release = _Loading(request, source, kept or {}, there, on_read).release(digest)
+        release = _Loading(request, source, skip or {}, there, on_read).release(digest)
     if fingerprint(request) != digest:
         raise release_error(
             "its files changed while they were read: try again when they rest", without_login(request.source)
@@ -77,11 +77,11 @@ def load_crds(request: ReleaseRequest) -> Content:
         return _Loading(request, source).crds()
 
 
-def is_read_except(release: Release, kept: Mapping[str, str]) -> bool:
+def is_read_except(release: Release, skip: Mapping[str, str]) -> bool:
     """Whether all necessary parts of a release were read; see :func:`load_release`."""
     unread = {name: content.source_hash for name, content in release.content.items() if not content.is_read}
-    same = all(kept.get(name) == source for name, source in unread.items())
-    return same and (release.crds.is_read or bool(kept))
+    same = all(skip.get(name) == source for name, source in unread.items())
+    return same and (release.crds.is_read or bool(skip))
 
 
 class _Loading:
@@ -91,7 +91,7 @@ class _Loading:
         self,
         request: ReleaseRequest,
         source: Source,
-        kept: Mapping[str, str] | None = None,
+        skip: Mapping[str, str] | None = None,
         there: Release | None = None,
         on_read: OnRead = ignore_count,
     ) -> None:
@@ -101,7 +101,7 @@ class _Loading:
         # Content that was read before has the same warnings as before.
         self._findings = ProblemCollector(warnings=list(there.warnings) if there else [])
         self._contents = Contents(
-            source, self._layout, request.helm_binary, self._findings, kept or {}, there, on_read
+            source, self._layout, request.helm_binary, self._findings, skip or {}, there, on_read
         )
 
     def release(self, digest: str) -> Release:
@@ -138,13 +138,13 @@ class _Loading:
         entry = next((entry for entry in listed.entries if entry.name == name), None)
         if entry is None:
             raise release_error(f"the release has no component {name}", self._source.label)
-        found = self._findings.attempt(
-            lambda: dict(self._found([entry], self._profile(listed))).get(name), None
+        source = self._findings.attempt(
+            lambda: dict(self._sources([entry], self._profile(listed))).get(name), None
         )
         content = Content(())
-        if found:
+        if source:
             values = read_user_values(self._request.values_files, self._request.overrides)
-            content = self._contents.of_one(entry, found, values)
+            content = self._contents.of_one(entry, source, values)
         self._findings.refuse()
         return content
 
@@ -158,12 +158,12 @@ class _Loading:
         return parse_release_file(self._text(path), self._source.show(path)) if path else ReleaseDeclaration()
 
     def _version(self, declared: str) -> str:
-        asked = self._request.version.removeprefix("v")
-        if asked and not is_version(asked):
-            raise release_error(f"{asked!r} is not a version of a release")
-        if asked and declared and not are_same_version(asked, declared):
-            raise release_error(f"the release says that it is {declared}, not {asked}", self._source.label)
-        version = declared or asked or self._source.version()
+        given = self._request.version.removeprefix("v")
+        if given and not is_version(given):
+            raise release_error(f"{given!r} is not a version of a release")
+        if given and declared and not are_same_version(given, declared):
+            raise release_error(f"the release says that it is {declared}, not {given}", self._source.label)
+        version = declared or given or self._source.version()
         if not version:
             raise release_error(
                 "nothing tells the release's version: give it as release_version, write it to its "
@@ -202,26 +202,26 @@ class _Loading:
         Without a profile, the list or the profile has an error. Then only existing content is read: the rest
         may be missing because of that.
         """
-        found = dict(self._found(listed.entries, profile))
+        sources = dict(self._sources(listed.entries, profile))
         names = {entry.name for entry in listed.entries}
         if profile is not None:
-            charts = {name for name, content in found.items() if isinstance(content, Chart)}
+            charts = {name for name, content in sources.items() if isinstance(content, Chart)}
             self._findings.problems += values.problems(charts, names - charts)
         self._findings.warnings += values.warnings(names)
-        entries = [entry for entry in listed.entries if entry.name in found]
-        rendered, crds = self._contents.of_all(entries, found, values, crds)
+        entries = [entry for entry in listed.entries if entry.name in sources]
+        rendered, crds = self._contents.of_all(entries, sources, values, crds)
         return {entry.name: rendered[entry.name] for entry in entries if entry.name in rendered}, crds
 
-    def _found(
+    def _sources(
         self, entries: Iterable[ComponentEntry], profile: str | None
     ) -> Iterator[tuple[str, ComponentSource]]:
-        wanted = self._request.profile if profile is None else profile
+        chosen = self._request.profile if profile is None else profile
         for entry in entries:
-            found = self._layout.find(entry.name, wanted, entry.source)
-            if found:
-                yield entry.name, found
+            source = self._layout.find(entry.name, chosen, entry.source)
+            if source:
+                yield entry.name, source
             elif profile is not None:
-                places = self._layout.places(entry.name, wanted, entry.source)
+                places = self._layout.places(entry.name, chosen, entry.source)
                 looked = ", ".join(path.relative_to(self._source.root).as_posix() for path in places)
                 self._findings.problems.append(
                     Problem(

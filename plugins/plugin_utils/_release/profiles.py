@@ -12,15 +12,15 @@ from ...module_utils._release.release_error import release_error
 from .layout import Layout
 
 
-def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], wanted: str, shown: str) -> str:
-    """The wanted profile, if the release has it; by default, the only one that it was rendered for.
+def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], requested: str, shown: str) -> str:
+    """The requested profile, if the release has it; by default, the only one that it was rendered for.
 
     Charts have plain values in addition to those of their profiles, so that no profile is needed for them.
 
     Args:
         layout: of the release.
         entries: the release's components.
-        wanted: the profile of the user, or empty.
+        requested: the profile of the user, or empty.
         shown: the release's name in messages.
 
     Raises:
@@ -28,11 +28,11 @@ def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], wanted: st
     """
     rendered = layout.rendered_profiles(entries)
     known = rendered | layout.chart_profiles(entries)
-    if wanted:
-        if wanted not in known:
+    if requested:
+        if requested not in known:
             there = f"there are {_listed(known)}" if known else "it has no profiles, so leave it out"
-            raise release_error(f"the release has no profile {wanted!r}: {there}", shown)
-        return wanted
+            raise release_error(f"the release has no profile {requested!r}: {there}", shown)
+        return requested
     waiting = [entry for entry in entries if not layout.find(entry.name, "", entry.source)]
     fitting = {
         profile

@@ -116,7 +116,7 @@ def _exchange(
                     stdin = _give(key.fd, stdin)
                     is_done = not stdin
                 else:
-                    is_done = not _take(key.fd, key.data)
+                    is_done = not _take_piece(key.fd, key.data)
                 if is_done:
                     waiting.unregister(key.fileobj)
                     if key.data is None and process.stdin:
@@ -127,11 +127,11 @@ def _exchange(
                 return output, said
 
 
-def _take(source: int, data: bytearray) -> bool:
-    """Add what a program has written; whether it may write more."""
+def _take_piece(source: int, data: bytearray) -> bytes:
+    """Add the next piece of a program's output and return it; empty at the end of the output."""
     piece = os.read(source, _PIECE)
     data += piece
-    return bool(piece)
+    return piece
 
 
 def _give(target: int, rest: bytes) -> bytes:

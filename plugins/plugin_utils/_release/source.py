@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import tarfile
 import tempfile
 from collections.abc import Iterator
@@ -225,7 +226,7 @@ class _LimitedFile(gzip.GzipFile):
         """The next bytes."""
         if size is None or not 0 <= size <= _LONGEST_READ:
             raise _TooLarge("it has a header that is too long")
-        self._check(self.tell() + size)
+        self._check(super().seek(0, os.SEEK_CUR) + size)
         return super().read(size)
 
     def seek(self, offset: int, whence: int = 0) -> int:

@@ -48,7 +48,7 @@ def files_source_hash(files: Iterable[Path], root: Path, limits: Limits = DEFAUL
 
 def component_source_hash(
     entry: ComponentEntry,
-    found: ComponentSource,
+    source: ComponentSource,
     *,
     values: Mapping[str, Any],
     crds: str,
@@ -60,7 +60,7 @@ def component_source_hash(
 
     Args:
         entry: of the component list.
-        found: the place of its content.
+        source: the place of its content.
         values: the user's values for it.
         crds: the source of the release's CRDs, as charts may ask for the served kinds.
         helm_version: asks the helm binary for its version.
@@ -70,9 +70,9 @@ def component_source_hash(
     Raises:
         ReleaseError: a file can't be read, or a tool is missing.
     """
-    if isinstance(found, Manifests):
-        return files_source_hash(found.files, root, limits)
-    if not isinstance(found, Chart):
+    if isinstance(source, Manifests):
+        return files_source_hash(source.files, root, limits)
+    if not isinstance(source, Chart):
         return SourceHash("", has_namespaces=True)
     parts = _Parts(root, limits)
     for name, part in (
@@ -83,9 +83,9 @@ def component_source_hash(
         ("helm", helm_version()),
     ):
         parts.add(name, part.encode())
-    for file in files_of(found.folder, root):
-        parts.add_file(file.relative_to(found.folder).as_posix(), file)
-    for file in found.values:
+    for file in files_of(source.folder, root):
+        parts.add_file(file.relative_to(source.folder).as_posix(), file)
+    for file in source.values:
         parts.add_file("profile", file)
     return parts.source()
 

@@ -116,22 +116,22 @@ class UserValues:
             charts: names of components that are charts.
             others: names of components that are not.
         """
-        found: list[Problem] = []
+        problems: list[Problem] = []
         for layer in self.layers:
             for key in layer.values:
                 if key in others:
-                    found.append(
+                    problems.append(
                         layer.problem(f"{key} is no Helm chart in this release: values can't change it", key)
                     )
                 elif key == GLOBAL and not charts:
-                    found.append(
+                    problems.append(
                         layer.problem(
                             "no component of this release is a Helm chart: values change nothing", key
                         )
                     )
                 elif key != GLOBAL and key not in charts and not layer.file:
-                    found.append(layer.problem(f"the release has no component {key}", key))
-        return found
+                    problems.append(layer.problem(f"the release has no component {key}", key))
+        return problems
 
     def warnings(self, components: Collection[str]) -> list[str]:
         """Keys of files that name no component: misspelt, or for another release."""

@@ -66,12 +66,8 @@ def version_in_decorations(decorations: str) -> str:
     """The version in the output of ``git log --decorate=full --format=%D``; tags win, the newest of them."""
     names = [name.removeprefix("HEAD -> ") for name in decorations.split(", ")]
     for prefix in ("tag: refs/tags/", "refs/heads/", "refs/remotes/"):
-        found = [
-            version_in_name(name.removeprefix(prefix).rpartition("/")[2])
-            for name in names
-            if name.startswith(prefix)
-        ]
-        versions = [version for version in found if version]
+        named = (name.removeprefix(prefix).rpartition("/")[2] for name in names if name.startswith(prefix))
+        versions = [version for version in map(version_in_name, named) if version]
         if versions:
             return newest(versions)
     return ""

@@ -71,7 +71,7 @@ def _after_failure(run: RunReport, limit: str) -> Iterator[Step]:
         ids = ",".join(f'"{one}"' for one in bad)
         command = f"ansible-playbook kyma.lifecycle.migrations{limit} -e '{{\"{IDS_VARIABLE}\": [{ids}]}}'"
         yield Step("Ask the failed migrations whether they are still needed:", command)
-    if run.name and run.wrote_by_migrations:
+    if run.name and run.has_migration_writes:
         yield Step(
             "To take back what the migrations of this run wrote:",
             f"ansible-playbook kyma.lifecycle.undo_migrations{limit} -e {UNDO_RUN_VARIABLE}={run.name}",

@@ -42,13 +42,13 @@ def errands_run(given: Sequence[Mapping[str, Any]], begin: datetime | None) -> R
         given: what tasks returned: ``errand_info``, and tasks that have run errands.
         begin: of ``errand_info``, runs that began before are left out. None for the newest of each errand.
     """
-    found = [run for result in given for one in _errands(result) for run in _recorded(one, begin)]
+    runs = [run for result in given for one in _errands(result) for run in _recorded(one, begin)]
     # The history of an errand says why a run failed, the row of a task does not always.
-    known = {(one.name, one.started_at) for one in found}
+    known = {(one.name, one.started_at) for one in runs}
     own = (one for result in given for one in _own_runs(result))
-    found += [one for one in own if (one.name, one.started_at) not in known]
-    found.sort(key=lambda one: (one.started_at, one.name))
-    return _report(found) if found else None
+    runs += [one for one in own if (one.name, one.started_at) not in known]
+    runs.sort(key=lambda one: (one.started_at, one.name))
+    return _report(runs) if runs else None
 
 
 def has_errands_alone(result: Mapping[str, Any]) -> bool:

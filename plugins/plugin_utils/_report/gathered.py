@@ -53,8 +53,8 @@ class GatheredClusters:
         """All clusters that were added, by name."""
         if not self._folder.is_dir():
             return []
-        found = [json.loads(file.read_text("utf-8")) for file in self._folder.glob("*.json")]
-        return sorted((GatheredCluster(**one) for one in found), key=lambda one: one.cluster)
+        stored = (json.loads(file.read_text("utf-8")) for file in self._folder.glob("*.json"))
+        return sorted((GatheredCluster(**one) for one in stored), key=lambda one: one.cluster)
 
 
 def _digest(text: str) -> str:

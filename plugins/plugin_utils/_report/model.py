@@ -123,7 +123,7 @@ class RunReport:
     components: tuple[ComponentReport, ...] = ()
 
     @property
-    def wrote_by_migrations(self) -> bool:
+    def has_migration_writes(self) -> bool:
         """Whether a migration of it may have written to the cluster."""
         return any(one.wrote for one in self.migrations)
 

@@ -96,8 +96,8 @@ def _subtitle(clusters: Sequence[ClusterReport]) -> str:
 
 
 def _counts(clusters: Sequence[ClusterReport]) -> list[tuple[str, int]]:
-    found = Counter(cluster.state for cluster in clusters)
-    return [(state, found[state]) for state in model.STATES if found[state]]
+    counts = Counter(cluster.state for cluster in clusters)
+    return [(state, counts[state]) for state in model.STATES if counts[state]]
 
 
 def _versions(cluster: ClusterReport) -> str:

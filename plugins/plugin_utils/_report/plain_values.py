@@ -13,10 +13,10 @@ from ...module_utils._text import without_controls
 def parse_time(text: object) -> datetime | None:
     """A moment (RFC 3339); None where the text is none."""
     try:
-        found = datetime.fromisoformat(str(text or ""))
+        time = datetime.fromisoformat(str(text or ""))
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def plain_text(value: object) -> str:

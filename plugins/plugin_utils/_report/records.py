@@ -211,17 +211,17 @@ def _failures(run: Result, state: str) -> Iterator[Failure]:
         if one.get("state") in (model.FAILED, model.CANCELLED, model.NOT_STARTED):
             label = _text(f"{one.get('kind') or 'component'} {one.get('name')}")
             described.setdefault((one["state"], _text(one.get("error"))), []).append(label)
-    known = [f"{label}: " for found in described.values() for label in found]
-    if any(found == model.NOT_STARTED for found, _reason in described):
+    known = [f"{label}: " for labels in described.values() for label in labels]
+    if any(part_state == model.NOT_STARTED for part_state, _reason in described):
         known.append(NEVER_STARTED)
     others = [text for text in map(_text, run.get("failures") or ()) if not text.startswith(tuple(known))]
     if not (others or described) and state in (model.FAILED, model.CANCELLED):
         others = [
             _text(run.get("message") or run.get("msg") or f"The run is {state}, and no reason is recorded.")
         ]
-    for wanted in (model.FAILED, model.CANCELLED, model.NOT_STARTED):
-        for (found, text), subjects in described.items():
-            if found == wanted:
-                yield Failure(tuple(subjects), text, found)
-        if wanted == model.FAILED:
+    for listed_state in (model.FAILED, model.CANCELLED, model.NOT_STARTED):
+        for (part_state, text), subjects in described.items():
+            if part_state == listed_state:
+                yield Failure(tuple(subjects), text, part_state)
+        if listed_state == model.FAILED:
             yield from (Failure((), text) for text in others)

@@ -135,7 +135,7 @@ def fleet_timeline(clusters: Sequence[ClusterReport]) -> Timeline:
             start = starts[cluster.name, number] - first if is_exact else offset
             placed.setdefault(cluster.name, []).append((start, run))
             offset += run.seconds
-    ends = [start + run.seconds for found in placed.values() for start, run in found]
+    ends = [start + run.seconds for runs in placed.values() for start, run in runs]
     seconds = max([longest, *ends]) or 1.0
     lanes = [
         Lane(

@@ -87,8 +87,8 @@ class ResultCollector:
                 replace(row, run=run) if row.cluster == cluster and not row.run else row for row in self._rows
             ]
         if state := str(result.get("state") or ""):
-            told = [*(result.get("failures") or ()), result.get("msg")] if state != SUCCEEDED else []
-            reason = next((one_line(one) for one in told if one), "")
+            messages = [*(result.get("failures") or ()), result.get("msg")] if state != SUCCEEDED else []
+            reason = next((one_line(one) for one in messages if one), "")
             self._ends[cluster, run] = RunEnd(state, reason)
 
 
@@ -113,24 +113,24 @@ def row_times(row: Mapping[str, Any], ended: int) -> tuple[int, int]:
 def _moment(text: object) -> int | None:
     """A time such as 2026-11-21T13:18:54.123Z in nanoseconds since the epoch; None if it can't be read."""
     try:
-        found = datetime.fromisoformat(str(text or ""))
+        moment = datetime.fromisoformat(str(text or ""))
     except ValueError:
         return None
-    return round(found.timestamp() * 1000) * (NANOSECONDS // 1000) if found.tzinfo else None
+    return round(moment.timestamp() * 1000) * (NANOSECONDS // 1000) if moment.tzinfo else None
 
 
 def _reasons(result: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     """The reasons of failed components, modules, errands and migrations, by kind and name."""
-    found: dict[tuple[str, str], str] = {}
+    reasons: dict[tuple[str, str], str] = {}
     for one in _mappings(result.get("components")):
-        found[str(one.get("kind") or "component"), str(one.get("name"))] = one_line(one.get("error") or "")
+        reasons[str(one.get("kind") or "component"), str(one.get("name"))] = one_line(one.get("error") or "")
     for one in _mappings(result.get("migrations")):
         reason = one.get("error") or (one.get("evidence") if one.get("state") == BLOCKED else "")
-        found[MIGRATION, str(one.get("id"))] = one_line(reason or "")
+        reasons[MIGRATION, str(one.get("id"))] = one_line(reason or "")
     for row in _mappings(result.get("durations")):
         if row.get("kind") == ERRAND and row.get("state") == FAILED:
-            found[ERRAND, str(row.get("name"))] = one_line(result.get("msg") or "")
-    return found
+            reasons[ERRAND, str(row.get("name"))] = one_line(result.get("msg") or "")
+    return reasons
 
 
 def _mappings(value: object) -> list[Mapping[str, Any]]:

@@ -78,20 +78,20 @@ def requested_jobs(params: Mapping[str, Any]) -> list[RequestedJob]:
         fields = {name: value for name, value in entry.items() if value is not None}
         name, type_ = fields.pop("name", ""), fields.pop("type", "")
         namespace = fields.pop("namespace", "") or params["namespace"] or ""
-        found = job_problems(name, type_, fields) if is_present else _problems_of_name(name)
+        entry_problems = job_problems(name, type_, fields) if is_present else _problems_of_name(name)
         if not isinstance(namespace, str):
-            found.append(f"namespace is {namespace!r}, and must be a string")
+            entry_problems.append(f"namespace is {namespace!r}, and must be a string")
         elif not namespace:
-            found.append("namespace is not set; set it for the task or for the job")
+            entry_problems.append("namespace is not set; set it for the task or for the job")
         elif is_present and namespace == LIFECYCLE_NAMESPACE:
-            found.append(
+            entry_problems.append(
                 f"namespace is {namespace}, which has the accounts and tokens of runs; use another one"
             )
-        if found:
+        if entry_problems:
             title = one_line(
                 f"{namespace or '(no namespace)'}/{name}" if name else f"job {place} of the list"
             )
-            problems += [f"{title}: {one}" for one in found]
+            problems += [f"{title}: {one}" for one in entry_problems]
             continue
         key = JobKey(namespace, name)
         requests.append(RequestedJob(key, core_job(key, JobType(type_), fields) if is_present else None))

@@ -63,13 +63,13 @@ def _folded(lines: Sequence[str]) -> Iterator[str]:
     # The task that applies them warns of the manifests.
     shown = [one for one in lines if not (one.startswith(_NOTE) and _is_about_manifests(one))]
     has_note = [one.startswith(_NOTE) for one in [*shown, ""][1:]]
-    installs = [None if noted else _INSTALL.match(one) for one, noted in zip(shown, has_note, strict=True)]
+    installs = [None if skip else _INSTALL.match(one) for one, skip in zip(shown, has_note, strict=True)]
     for is_install, group in groupby(zip(installs, shown, strict=True), lambda one: one[0] is not None):
-        found = list(group)
-        if is_install and len(found) >= FEWEST_FOLDED:
-            yield from _one_for([install for install, _line in found if install])
+        members = list(group)
+        if is_install and len(members) >= FEWEST_FOLDED:
+            yield from _one_for([install for install, _line in members if install])
         else:
-            yield from (line for _install, line in found)
+            yield from (line for _install, line in members)
 
 
 def _one_for(installs: Sequence[re.Match[str]]) -> list[str]:

@@ -48,11 +48,11 @@ def print_block(lines: Iterable[str], *, is_plan: bool = False) -> None:
         is_plan: whether to colour them as Ansible colours diffs.
     """
     is_for_people = is_stdout_for_people()
-    found = [printable_line(line) for line in lines]
+    printable = [printable_line(line) for line in lines]
     if is_plan and is_for_people:
-        found = [paint_plan_line(line) for line in found]
-    if found:
-        Display().display("\n".join(found), stderr=not is_for_people)
+        printable = [paint_plan_line(line) for line in printable]
+    if printable:
+        Display().display("\n".join(printable), stderr=not is_for_people)
 
 
 def print_banner(title: str) -> None:
@@ -78,10 +78,10 @@ def paint_plan_line(line: str) -> str:
     return _ACTION.sub(_painted, _COUNT.sub(_painted, line))
 
 
-def _painted(found: re.Match[str]) -> str:
-    word = found[1]
+def _painted(match: re.Match[str]) -> str:
+    word = match[1]
     color = C.COLOR_DIFF_ADD if word in _ADDING else C.COLOR_CHANGED
-    return str(stringc(found[0], C.COLOR_DIFF_REMOVE if word in _REMOVING else color))
+    return str(stringc(match[0], C.COLOR_DIFF_REMOVE if word in _REMOVING else color))
 
 
 @cache
