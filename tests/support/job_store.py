@@ -92,9 +92,9 @@ def note_status(cluster: MemoryCluster, job: CoreJob, live: list[Object], **stat
             name=obj["metadata"]["name"],
             uid=obj["metadata"]["uid"],
             resource_version=obj["metadata"]["resourceVersion"],
-            digest=json_digest(meant),
+            digest=json_digest(desired),
         )
-        for meant, obj in zip(runtime_objects(job), live, strict=True)
+        for desired, obj in zip(runtime_objects(job), live, strict=True)
     )
     fields = status_fields(StoredStatus(**{"objects": objects, "defaults": CURRENT_DEFAULTS, **status}))
     kind, name, namespace = DEFINITION_KINDS[job.type], job.key.name, job.key.namespace

@@ -457,8 +457,8 @@ def _held_container(pod: Mapping[str, Any], name: str) -> str | None:
         return None
     sources = [
         str(other)
-        for other, found in mounts.items()
-        if any((one["name"], one["mountPath"]) == (held, OUTPUT_FOLDER) for one in found)
+        for other, its_mounts in mounts.items()
+        if any((one["name"], one["mountPath"]) == (held, OUTPUT_FOLDER) for one in its_mounts)
     ]
     return sources[0]
 

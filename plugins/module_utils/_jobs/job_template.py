@@ -185,12 +185,12 @@ def _limit_to_one_start(pod_template: Object) -> list[str]:
 
 def _limit_container(path: str, container: Object, *, is_init: bool) -> list[str]:
     # An init container with Always is a native sidecar: its work is no part of the run.
-    kept = ("Never", "Always") if is_init else ("Never",)
+    allowed = ("Never", "Always") if is_init else ("Never",)
     name = one_line(text_of(container.get("name")))
     warnings = []
     for field in ("restartPolicy", "restartPolicyRules"):
         value = container.get(field)
-        if value is not None and value not in kept:
+        if value is not None and value not in allowed:
             warnings.append(f"template.{path}[{name}].{field} is ignored, because {_NO_REPETITION}")
             del container[field]
     return warnings

@@ -68,18 +68,20 @@ def pod_references(pod_template: Mapping[str, Any]) -> tuple[PodReference, ...]:
     Args:
         pod_template: with ``metadata`` and ``spec``.
     """
-    found: dict[tuple[str, str], PodReference] = {}
+    references: dict[tuple[str, str], PodReference] = {}
     for place in _places(pod_template):
         if not place.name:
             continue
-        before = found.get((place.kind, place.name), PodReference(place.kind, place.name, is_optional=True))
-        found[place.kind, place.name] = PodReference(
+        before = references.get(
+            (place.kind, place.name), PodReference(place.kind, place.name, is_optional=True)
+        )
+        references[place.kind, place.name] = PodReference(
             place.kind,
             place.name,
             before.keys if place.is_optional else before.keys | place.keys,
             is_optional=before.is_optional and place.is_optional,
         )
-    return tuple(found[key] for key in sorted(found))
+    return tuple(references[key] for key in sorted(references))
 
 
 def with_secret_names(pod_template: Mapping[str, Any], names: Mapping[str, str]) -> Object:

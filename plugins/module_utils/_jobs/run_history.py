@@ -57,16 +57,16 @@ def run_report(run: int, outcome: JobOutcome | None, state: str = "") -> Object:
     """
     if outcome is not None:
         state = SUCCEEDED if outcome.is_success else FAILED
-    told = outcome or JobOutcome(False, "")
+    reported = outcome or JobOutcome(False, "")
     return {
         "run": run,
         "state": state,
-        "outcome": told.reason,
-        "message": told.message,
-        "exit_code": told.exit_code,
-        "started": told.started,
-        "finished": told.finished,
-        "seconds": told.seconds,
+        "outcome": reported.reason,
+        "message": reported.message,
+        "exit_code": reported.exit_code,
+        "started": reported.started,
+        "finished": reported.finished,
+        "seconds": reported.seconds,
     }
 
 

@@ -232,33 +232,33 @@ def _create_version(
     while True:
         newest = newest_version(content.base, read_versions(cluster, content.namespace, content.base))
         number = max(tried, newest.version if newest else 0) + 1
-        wanted = content.as_version(number)
+        desired = content.as_version(number)
         live = cluster.get(*_SECRET, newest.name, content.namespace) if newest else None
         if newest is not None:
             if live is None:
                 # It was deleted meanwhile.
                 continue
-            if _is_same(cluster, live, wanted):
+            if _is_same(cluster, live, desired):
                 return WrittenVersion(newest.name, newest.version, is_new=False, secret=live)
         refuse_problems(action, name_problems(versioned_name(content.base, number)))
         try:
-            with errors_without_values(wanted):
-                cluster.create(wanted, dry_run=dry_run)
+            with errors_without_values(desired):
+                cluster.create(desired, dry_run=dry_run)
         except AlreadyExists:
             # Another writer's version, or a Secret without the label.
             tried = number
             continue
-        name = wanted["metadata"]["name"]
-        return WrittenVersion(name, number, is_new=True, secret=wanted, previous=live)
+        name = desired["metadata"]["name"]
+        return WrittenVersion(name, number, is_new=True, secret=desired, previous=live)
 
 
-def _is_same(cluster: Cluster, live: Object, wanted: Object) -> bool:
+def _is_same(cluster: Cluster, live: Object, desired: Object) -> bool:
     """Whether the newest version is equal to the wanted one after admission."""
-    if is_same_version(live, wanted):
+    if is_same_version(live, desired):
         return True
     try:
         # Admission webhooks may add labels or change data of each version.
-        return is_same_version(live, cluster.create(wanted, dry_run=True))
+        return is_same_version(live, cluster.create(desired, dry_run=True))
     except ApiError:
         # The write itself will show the problem; some webhooks only refuse the dry run.
         return False
@@ -273,11 +273,11 @@ def _prune_versions(
     *,
     dry_run: bool,
 ) -> RemovedVersions:
-    found = read_versions(cluster, content.namespace, content.base)
-    own = {one: meta for one, meta in found.items() if _is_own(meta, content.owner)}
+    existing = read_versions(cluster, content.namespace, content.base)
+    own = {one: meta for one, meta in existing.items() if _is_own(meta, content.owner)}
     # A dry run has created no version.
     new = SecretVersion(content.namespace, content.base, written.version, written.name)
-    foreign = _names(one for one in found if one not in own and one != new)
+    foreign = _names(one for one in existing if one not in own and one != new)
     versions = [*{*own, new}]
     if not surplus_versions(versions, keep, ()):
         return RemovedVersions(foreign=foreign)

@@ -54,8 +54,8 @@ def versioned_name(base: str, version: int) -> str:
 
 def split_versioned_name(name: str) -> tuple[str, int] | None:
     """Base and number of a version's name: ``x-v3`` is ``("x", 3)``. None for any other name."""
-    found = _VERSIONED_NAME.fullmatch(name)
-    return (found[1], int(found[2])) if found else None
+    match = _VERSIONED_NAME.fullmatch(name)
+    return (match[1], int(match[2])) if match else None
 
 
 def secret_version(obj: Mapping[str, Any]) -> SecretVersion | None:
@@ -123,12 +123,12 @@ def versioned_secret_object(
     }
 
 
-def has_same_data(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def has_same_data(live: Mapping[str, Any], desired: Mapping[str, Any]) -> bool:
     """Whether two Secrets have the same data."""
-    return mapping_of(live.get("data")) == mapping_of(wanted.get("data"))
+    return mapping_of(live.get("data")) == mapping_of(desired.get("data"))
 
 
-def is_same_version(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def is_same_version(live: Mapping[str, Any], desired: Mapping[str, Any]) -> bool:
     """Whether a new version would be the same as the newest one: its data, labels and annotations.
 
     The number of the version and the description of its source do not count. Labels and annotations that
@@ -137,10 +137,10 @@ def is_same_version(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
     Args:
         live: the newest version, as the server has it.
-        wanted: as :func:`versioned_secret_object` returns it.
+        desired: as :func:`versioned_secret_object` returns it.
     """
-    return has_same_data(live, wanted) and all(
-        _compared(live, field, ignored) == _compared(wanted, field, ignored)
+    return has_same_data(live, desired) and all(
+        _compared(live, field, ignored) == _compared(desired, field, ignored)
         for field, ignored in (("labels", SECRET_VERSION_LABEL), ("annotations", SOURCE_ANNOTATION))
     )
 

@@ -118,8 +118,8 @@ def write_counter(cluster: Cluster, before: JobCounter, after: JobCounter) -> Jo
             if isinstance(error, NotFound) and not after.resource_version:
                 # There is no namespace.
                 raise
-        found = cluster.get(*COUNTER_KIND, COUNTER_NAME, before.namespace)
-        current = counter_from(found) if found else JobCounter(before.namespace)
+        obj = cluster.get(*COUNTER_KIND, COUNTER_NAME, before.namespace)
+        current = counter_from(obj) if obj else JobCounter(before.namespace)
         before, after = current, _added(current, before, after)
     return before if after.counts == before.counts else _write(cluster, after)
 

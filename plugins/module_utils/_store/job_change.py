@@ -37,9 +37,9 @@ from .changes.steps import (
     Step,
     WriteRuntime,
     WriteStatus,
+    desired_objects,
     ended_run_step,
     is_preparation,
-    meant_objects,
     next_step,
     next_step_to_absence,
     orphan_step,
@@ -195,13 +195,13 @@ class JobChanger:
 
         def work(change: _Change) -> None:
             nonlocal is_run_changed
-            wanted = goal(change.view)
-            is_run_changed |= wanted.is_run_changed
-            wanted = replace(wanted, is_run_changed=is_run_changed)
-            _refuse(refusal(change.view, wanted.job.type))
+            desired = goal(change.view)
+            is_run_changed |= desired.is_run_changed
+            desired = replace(desired, is_run_changed=is_run_changed)
+            _refuse(refusal(change.view, desired.job.type))
             if action is Action.RESTARTED:
-                self._restart(change, wanted)
-            self._take(change, lambda view: next_step(view, wanted))
+                self._restart(change, desired)
+            self._take(change, lambda view: next_step(view, desired))
 
         return self._reported(key, action, work)
 
@@ -280,10 +280,10 @@ class JobChanger:
             is_repeated = isinstance(step, WriteRuntime) and change.view.written is before.written
             is_replaced = False
             if isinstance(step, WriteRuntime) and not is_repeated:
-                uid = change.view.written[step.meant["kind"]].uid
+                uid = change.view.written[step.desired["kind"]].uid
                 # One that can't be changed in place was deleted and created again.
                 is_replaced = step.live is not None and step.live["metadata"]["uid"] != uid
-                change.is_started |= step.meant["kind"] in (DEPLOYMENT, JOB)
+                change.is_started |= step.desired["kind"] in (DEPLOYMENT, JOB)
                 change.created |= {uid} if is_replaced or step.live is None else set()
             if not is_repeated and not isinstance(step, WriteStatus):
                 change.is_changed = True
@@ -307,7 +307,7 @@ class JobChanger:
                 step = DeleteRuntime(definition.type, runtime.main)
                 self._take(change, lambda view: step if definition.type in view.runtime else None)
                 self._take(change, ended_run_step)
-            main = meant_objects(change.view, definition, goal)[0]
+            main = desired_objects(change.view, definition, goal)[0]
             run = WriteRuntime(definition.type, main)
             self._take(change, lambda view: None if definition.type in view.runtime else run)
         else:
@@ -385,8 +385,8 @@ class JobChanger:
             return action
         if not change.first.definition and not change.first.adoptable:
             return Action.CREATED
-        found = (one.runtime.get(JobType.CONTINUOUS) for one in (change.first, change.view))
-        return Action.REPLACED if len({one.uid for one in found if one}) > 1 else action
+        deployments = (one.runtime.get(JobType.CONTINUOUS) for one in (change.first, change.view))
+        return Action.REPLACED if len({one.uid for one in deployments if one}) > 1 else action
 
 
 def _is_same(one: StoredDefinition | None, other: StoredDefinition | None) -> bool:
@@ -399,8 +399,8 @@ def _vanished_run(before: JobView, now: JobView, created: Collection[str]) -> Kn
     started = before.vanished or before.written.get(JOB)
     if started is None or started.uid not in created or JobType.ONE_OFF in now.runtime:
         return None
-    noted = now.definition.status.known(RUN) if now.definition else None
-    return None if noted and noted.uid == started.uid else started
+    recorded = now.definition.status.known(RUN) if now.definition else None
+    return None if recorded and recorded.uid == started.uid else started
 
 
 def _goal_as_it_is(view: JobView) -> Goal:

@@ -107,7 +107,7 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
     if unknown_jobs(snapshot):
         snapshot = without_gone_jobs(cluster, snapshot)
     counters = count_jobs(cluster, snapshot)
-    found, unreadable, warnings = _found_jobs(cluster, snapshot)
+    undefined, unreadable, warnings = _undefined_jobs(cluster, snapshot)
     old = [one for one in snapshot.definitions.values() if rewrite and _is_old(one)]
     cut_short = [
         one
@@ -115,7 +115,7 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
         if one.storage_version == CURRENT_VERSION and _lacks_status(snapshot, one)
     ]
     writer = _Writer(cluster, snapshot)
-    created = map_in_threads(lambda one: writer.create(*one), found)
+    created = map_in_threads(lambda one: writer.create(*one), undefined)
     created += map_in_threads(writer.complete, cut_short)
     rewritten = map_in_threads(writer.rewrite, old)
     problems = [one.problem for one in (*created, *rewritten) if one.problem]
@@ -129,13 +129,13 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
     )
 
 
-def _found_jobs(
+def _undefined_jobs(
     cluster: Cluster, snapshot: StoreSnapshot
 ) -> tuple[list[tuple[CoreJob, RuntimeJob | None]], list[str], list[str]]:
     """The jobs without a definition, with runtime objects; lines for jobs that can't be read or stored."""
     warnings: list[str] = []
     unreadable = [f"{one.ref}: {one.problem}" for one in snapshot.unreadable]
-    found: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
+    undefined: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
     for runtime in unknown_jobs(snapshot):
         try:
             job = adoptable_job(snapshot, runtime)
@@ -143,7 +143,7 @@ def _found_jobs(
         except UNREADABLE as error:
             unreadable.append(f"{ref_of(runtime.main)}: {problem_of(error)}")
         else:
-            found[job.key] = (job, runtime)
+            undefined[job.key] = (job, runtime)
     taken = snapshot.definitions.keys() | {one.key for one in snapshot.unreadable}
     taken |= {key for key, _type in snapshot.runtime}
     for obj in _toolforge_resources(cluster, snapshot, unreadable):
@@ -151,16 +151,18 @@ def _found_jobs(
             key, type_, fields = toolforge_resource(obj)
             if key in taken:
                 continue
-            if key in found:
-                raise UnreadableJob(f"Its name is taken by a {found[key][0].type} job. Delete one of them.")
-            found[key] = (core_job(key, type_, fields), None)
+            if key in undefined:
+                raise UnreadableJob(
+                    f"Its name is taken by a {undefined[key][0].type} job. Delete one of them."
+                )
+            undefined[key] = (core_job(key, type_, fields), None)
             warnings += [
                 f"{ref_of(obj)}: {name} is not imported, as a job of the store has no such field"
                 for name in lost_fields(obj)
             ]
         except UNREADABLE as error:
             unreadable.append(f"{ref_of(obj)}: {problem_of(error)}")
-    return list(found.values()), unreadable, warnings
+    return list(undefined.values()), unreadable, warnings
 
 
 def _toolforge_resources(
@@ -201,8 +203,8 @@ class _Writer:
 
     def create(self, job: CoreJob, runtime: RuntimeJob | None) -> _Outcome:
         """Create the definition of a job, and its status."""
-        meant = definition_object(job)
-        return self._outcome(meant, None, lambda: self._with_status(self._cluster.create(meant), runtime))
+        desired = definition_object(job)
+        return self._outcome(desired, None, lambda: self._with_status(self._cluster.create(desired), runtime))
 
     def complete(self, definition: StoredDefinition) -> _Outcome:
         """Write the status that a definition lacks."""
@@ -212,20 +214,20 @@ class _Writer:
     def rewrite(self, definition: StoredDefinition) -> _Outcome:
         """Write a definition in the current storage version, unless others have changed it meanwhile."""
         obj = definition.obj
-        meant = definition_object(definition.job, existing=obj, replaces=definition.replaces)
+        desired = definition_object(definition.job, existing=obj, replaces=definition.replaces)
         lacks_status = _lacks_status(self._snapshot, definition)
 
         def write() -> Object:
-            after = patch_exactly(self._cluster, obj, merge_patch(obj, meant))
+            after = patch_exactly(self._cluster, obj, merge_patch(obj, desired))
             runtime = self._snapshot.runtime_of(definition)
             if lacks_status:
                 return self._with_status(after, runtime)
             return self._with_generation(after)
 
-        return self._outcome(meant, obj, write)
+        return self._outcome(desired, obj, write)
 
-    def _outcome(self, meant: Object, before: Object | None, write: Callable[[], Object]) -> _Outcome:
-        ref = ref_of(meant)
+    def _outcome(self, desired: Object, before: Object | None, write: Callable[[], Object]) -> _Outcome:
+        ref = ref_of(desired)
         try:
             after = write()
         except AlreadyExists:
@@ -258,8 +260,8 @@ def _imported_status(definition: StoredDefinition, runtime: RuntimeJob | None) -
     """The status of a definition whose runtime objects, if any, are as it describes them."""
     if runtime is None and definition.type is not JobType.ONE_OFF:
         return failed_status(definition, NOT_ROLLED_OUT, "Nothing of it runs yet.")
-    found = {runtime.type: runtime} if runtime else {}
-    view = JobView(definition.key, definition, runtime=found)
+    runtimes = {runtime.type: runtime} if runtime else {}
+    view = JobView(definition.key, definition, runtime=runtimes)
     status = rolled_out_status(view, runtime_objects(definition.job))
     # A one-off job with no runtime object left has run.
     return status if runtime else replace(status, run=1)

@@ -128,9 +128,9 @@ def drift_line(drift: DriftedField) -> str:
     """A drifted field in a clause: its path, its value, its intended value, and its manager."""
     if not drift.field:
         return f"{drift.ref} is {drift.actual}, not {drift.expected}"
-    who = f" ({' at '.join(filter(None, (drift.manager, drift.time)))})" if drift.manager else ""
+    author = f" ({' at '.join(filter(None, (drift.manager, drift.time)))})" if drift.manager else ""
     return one_line(
-        f"{drift.ref}: {drift.field} is {_value(drift.actual)}, not {_value(drift.expected)}{who}"
+        f"{drift.ref}: {drift.field} is {_value(drift.actual)}, not {_value(drift.expected)}{author}"
     )
 
 
@@ -187,8 +187,8 @@ def _listed_definition(snapshot: StoreSnapshot, definition: StoredDefinition) ->
         job = _defined_job(snapshot, definition)
         problems = job_problems(definition.key.name, definition.type, fields_of(definition.job))
         if problems:
-            told = f"Its definition is not valid: {'; '.join(problems)}. Correct it by stored_job."
-            return replace(job, is_readable=False, message=one_line(told))
+            message = f"Its definition is not valid: {'; '.join(problems)}. Correct it by stored_job."
+            return replace(job, is_readable=False, message=one_line(message))
         return job
     except UNREADABLE as error:
         return ListedJob(
@@ -239,11 +239,11 @@ def _as_it_runs(job: ListedJob, definition: StoredDefinition, runtime: RuntimeJo
     """A drifted job with the fields that run. All other jobs keep their intended fields."""
     try:
         main, *services = expected_objects(definition)
-        meant = running_job(RuntimeJob(definition.type, main, services[0] if services else None))
+        desired = running_job(RuntimeJob(definition.type, main, services[0] if services else None))
         running = fields_of(running_job(runtime))
     except UNREADABLE as error:
         return replace(job, is_readable=False, message=problem_of(error))
-    known = fields_of(meant)
+    known = fields_of(desired)
     changed = {name for name in running.keys() | known.keys() if running.get(name) != known.get(name)}
     fields = {name: value for name, value in job.fields.items() if name not in changed}
     fields |= {name: value for name, value in running.items() if name in changed}

@@ -95,27 +95,31 @@ def job_drift(definition: StoredDefinition, runtime: RuntimeJob) -> tuple[Drifte
     """The changes of others in the runtime objects of a definition."""
     live = {obj["kind"]: obj for obj in (runtime.main, runtime.service) if obj}
     drift: list[DriftedField] = []
-    for meant in expected_objects(definition):
-        found = live.get(meant["kind"])
-        is_as_rolled_out = _is_as_rolled_out(definition, meant)
-        if found is None:
+    for desired in expected_objects(definition):
+        existing = live.get(desired["kind"])
+        is_as_rolled_out = _is_as_rolled_out(definition, desired)
+        if existing is None:
             # A change of type in progress has not created all objects yet.
             is_new = definition.replaces is not None and not definition.status.objects
-            drift += [_absent(ref_of(meant))] if is_as_rolled_out and not is_new else []
+            drift += [_absent(ref_of(desired))] if is_as_rolled_out and not is_new else []
         elif not is_as_rolled_out:
             # A difference because the definition has changed since is no drift.
-            drift += [one for one in others_drift(meant, found) if one.manager]
-        elif not _is_unmoved(definition, found):
-            drift += others_drift(meant, found) if definition.status.objects else find_drift(meant, found)
+            drift += [one for one in others_drift(desired, existing) if one.manager]
+        elif not _is_unmoved(definition, existing):
+            drift += (
+                others_drift(desired, existing)
+                if definition.status.objects
+                else find_drift(desired, existing)
+            )
     return tuple(drift)
 
 
-def others_drift(meant: Object, live: Object) -> list[DriftedField]:
+def others_drift(desired: Object, live: Object) -> list[DriftedField]:
     """The changes of others in an object that we have written as intended.
 
     If fields of our own field manager differ, a webhook of the cluster changed our request.
     """
-    return [one for one in find_drift(meant, live) if not one.manager.startswith(FIELD_MANAGER)]
+    return [one for one in find_drift(desired, live) if not one.manager.startswith(FIELD_MANAGER)]
 
 
 def runtime_state(runtime: RuntimeJob) -> JobState:
@@ -224,11 +228,11 @@ def definition_state(definition: StoredDefinition) -> JobState:
     return JobState.FAILED if definition.status.has_failed else JobState.FINISHED
 
 
-def _is_as_rolled_out(definition: StoredDefinition, meant: Object) -> bool:
+def _is_as_rolled_out(definition: StoredDefinition, desired: Object) -> bool:
     """Whether the intended object is the same as when it was last written; yes if that is not recorded."""
     objects = definition.status.objects
-    digests = {one.digest for one in objects if one.kind == meant["kind"]}
-    return not objects or "" in digests or any(is_digest_of(one, meant) for one in digests)
+    digests = {one.digest for one in objects if one.kind == desired["kind"]}
+    return not objects or "" in digests or any(is_digest_of(one, desired) for one in digests)
 
 
 def _is_unmoved(definition: StoredDefinition, live: Object) -> bool:

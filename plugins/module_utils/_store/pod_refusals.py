@@ -78,16 +78,16 @@ def await_pods(
     """
     # The more namespaces are read each time, the less often they are.
     deadline, delay = time.monotonic() + PODS_SECONDS, max(0.1, 0.02 * len({key.namespace for key in keys}))
-    found = dict(pod_refusals(cluster, snapshot))
+    refusals = dict(pod_refusals(cluster, snapshot))
     while True:
-        waiting = {key for key in keys if key not in found and _awaits_pods(snapshot, key)}
+        waiting = {key for key in keys if key not in refusals and _awaits_pods(snapshot, key)}
         if not waiting or time.monotonic() + delay > deadline or cancelled():
-            return found
+            return refusals
         time.sleep(delay)
         delay *= 2
         namespaces = sorted({key.namespace for key in waiting})
         snapshot, keys = read_snapshot(cluster, namespaces), waiting
-        found |= pod_refusals(cluster, snapshot)
+        refusals |= pod_refusals(cluster, snapshot)
 
 
 def _awaits_pods(snapshot: StoreSnapshot, key: JobKey) -> bool:
@@ -102,13 +102,13 @@ def _of_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> dict[JobKey, str]:
     for runtime in snapshot.runtime.values():
         if runtime.type is JobType.ONE_OFF and is_podless(runtime.main):
             waiting[runtime.uid] = (runtime.key, _changed_at(runtime.main))
-    found: dict[JobKey, tuple[str, str]] = {}
+    messages: dict[JobKey, tuple[str, str]] = {}
     for event in _failed_creations(cluster, snapshot) if waiting else ():
         key, since = waiting.get(text_of(mapping_of(event.get("involvedObject")).get("uid")), (None, ""))
         at = _event_time(event)
-        if key and (not at or at > since) and at >= found.get(key, ("", ""))[0]:
-            found[key] = (at, text_of(event.get("message")))
-    return {key: text for key, (_at, text) in found.items()}
+        if key and (not at or at > since) and at >= messages.get(key, ("", ""))[0]:
+            messages[key] = (at, text_of(event.get("message")))
+    return {key: text for key, (_at, text) in messages.items()}
 
 
 def _failed_creations(cluster: Cluster, snapshot: StoreSnapshot) -> Iterator[Object]:
@@ -145,7 +145,7 @@ def _of_deployments(cluster: Cluster, snapshot: StoreSnapshot) -> dict[JobKey, s
         is_current = number_of(status.get("observedGeneration", generation)) >= generation
         if runtime.type is JobType.CONTINUOUS and is_current and (text := _refused_pods(runtime.main)):
             failing[runtime.key.namespace].append((runtime, text))
-    found: dict[JobKey, str] = {}
+    messages: dict[JobKey, str] = {}
     for namespace, jobs in failing.items():
         try:
             sets = cluster.list("apps/v1", "ReplicaSet", namespace).items
@@ -154,8 +154,8 @@ def _of_deployments(cluster: Cluster, snapshot: StoreSnapshot) -> dict[JobKey, s
         for runtime, text in jobs:
             current = next((one for one in sets if _is_current_set(one, runtime.main)), None)
             if words := _refused_pods(current) if current else text:
-                found[runtime.key] = words
-    return found
+                messages[runtime.key] = words
+    return messages
 
 
 def _is_current_set(replica_set: Object, deployment: Object) -> bool:
@@ -171,5 +171,5 @@ def _refused_pods(obj: Object) -> str:
     """Why the pods of a Deployment or ReplicaSet can't be created; empty if they can."""
     conditions = mappings_in(mapping_of(obj.get("status")).get("conditions"))
     marks = ("ReplicaFailure", "True", "FailedCreate")
-    found = (one for one in conditions if (one.get("type"), one.get("status"), one.get("reason")) == marks)
-    return text_of(next(found, {}).get("message"))
+    failures = (one for one in conditions if (one.get("type"), one.get("status"), one.get("reason")) == marks)
+    return text_of(next(failures, {}).get("message"))

@@ -134,22 +134,22 @@ def read_snapshot(
     # A definition is written before its runtime objects. In this order, a job that others are creating has
     # its own.
     parts = [(*_MAIN_KINDS, SERVICE_KIND), (*DEFINITION_KINDS.values(), COUNTER_KIND)]
-    found: dict[tuple[str, str], list[Object]] = {}
+    lists: dict[tuple[str, str], list[Object]] = {}
     for kinds in reversed(parts) if is_to_change else parts:
-        found |= _lists(cluster, kinds, places)
+        lists |= _lists(cluster, kinds, places)
     switches, problem = _switches(cluster)
 
-    stored = read_definitions([obj for kind in DEFINITION_KINDS.values() for obj in found[kind]])
-    services = {_key(obj): obj for obj in found[SERVICE_KIND]}
+    stored = read_definitions([obj for kind in DEFINITION_KINDS.values() for obj in lists[kind]])
+    services = {_key(obj): obj for obj in lists[SERVICE_KIND]}
     runtime: dict[tuple[JobKey, JobType], RuntimeJob] = {}
     excluded: dict[tuple[JobKey, JobType], str] = {}
     podless_runs: dict[str, JobKey] = {}
     left_out: set[tuple[JobKey, JobType]] = set()
     uids: dict[str, set[str]] = defaultdict(set)
-    for obj in (obj for kind in (*DEFINITION_KINDS.values(), *_MAIN_KINDS) for obj in found[kind]):
+    for obj in (obj for kind in (*DEFINITION_KINDS.values(), *_MAIN_KINDS) for obj in lists[kind]):
         uids[obj["metadata"]["namespace"]].add(str(obj["metadata"].get("uid") or ""))
     for kind, type_ in _MAIN_KINDS.items():
-        for obj in found[kind]:
+        for obj in lists[kind]:
             key = _key(obj)
             reason = _why_no_job(obj)
             if reason:
@@ -167,7 +167,7 @@ def read_snapshot(
         )
 
     definitions = {key: one for key, one in stored.definitions.items() if is_selected(one)}
-    counters = map(counter_from, found[COUNTER_KIND])
+    counters = map(counter_from, lists[COUNTER_KIND])
     return StoreSnapshot(
         definitions=definitions,
         replaced=stored.replaced,
@@ -193,8 +193,8 @@ def without_gone_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> StoreSnapsho
     Such a job could have lost its definition before the definitions were read. The check takes a list of
     metadata for each kind that runs jobs.
     """
-    found = _lists(cluster, (*_MAIN_KINDS,), snapshot.namespaces, metadata_only=True)
-    uids = {obj["metadata"].get("uid") for items in found.values() for obj in items}
+    lists = _lists(cluster, (*_MAIN_KINDS,), snapshot.namespaces, metadata_only=True)
+    uids = {obj["metadata"].get("uid") for items in lists.values() for obj in items}
     left = {place: one for place, one in snapshot.runtime.items() if one.main["metadata"].get("uid") in uids}
     return replace(snapshot, runtime=left)
 
@@ -203,14 +203,14 @@ def _lists(
     cluster: Cluster, kinds: Sequence[tuple[str, str]], places: Sequence[str], *, metadata_only: bool = False
 ) -> dict[tuple[str, str], list[Object]]:
     """All objects of some kinds in some namespaces, or in all, by their kind."""
-    lists = [(kind, place) for kind in kinds for place in places or (None,)]
+    requests = [(kind, place) for kind in kinds for place in places or (None,)]
     pages = map_in_threads(
-        lambda one: cluster.list(*one[0], one[1], metadata_only=metadata_only).items, lists
+        lambda one: cluster.list(*one[0], one[1], metadata_only=metadata_only).items, requests
     )
-    found: dict[tuple[str, str], list[Object]] = {kind: [] for kind in kinds}
-    for (kind, _place), items in zip(lists, pages, strict=True):
-        found[kind] += items
-    return found
+    objects: dict[tuple[str, str], list[Object]] = {kind: [] for kind in kinds}
+    for (kind, _place), items in zip(requests, pages, strict=True):
+        objects[kind] += items
+    return objects
 
 
 def _switches(cluster: Cluster) -> tuple[StoreSwitches, str]:

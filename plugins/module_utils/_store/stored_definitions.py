@@ -110,8 +110,8 @@ def _check_objects(definition: StoredDefinition) -> None:
         KINDS_OF[definition.type], runtime_objects(definition.job), strict=False
     ):
         meta = mapping_of(obj.get("metadata"))
-        found = (obj.get("apiVersion"), obj.get("kind"), meta.get("namespace"), meta.get("name"))
-        if found != (api_version, kind, *definition.key):
+        identity = (obj.get("apiVersion"), obj.get("kind"), meta.get("namespace"), meta.get("name"))
+        if identity != (api_version, kind, *definition.key):
             raise UnreadableDefinition(f"spec.extra changes name, namespace or kind of its {kind}")
 
 

@@ -79,8 +79,8 @@ def _undefined(snapshot: StoreSnapshot) -> list[RuntimeJob]:
 
 def _types_of_definitions(snapshot: StoreSnapshot, key: JobKey) -> set[JobType]:
     """The types of the runtime objects that belong to the definitions of a name, replaced ones included."""
-    found = [one for one in (snapshot.definitions.get(key), snapshot.replaced.get(key)) if one]
-    return {one.type for one in found} | {one.replaces for one in found if one.replaces}
+    definitions = [one for one in (snapshot.definitions.get(key), snapshot.replaced.get(key)) if one]
+    return {one.type for one in definitions} | {one.replaces for one in definitions if one.replaces}
 
 
 def _age(runtime: RuntimeJob) -> tuple[str, JobType]:

@@ -30,7 +30,7 @@ def step_note(step: Step, *, is_replaced: bool = False) -> str:
         return f"{ref_of(step.live)} deleted"
     if not isinstance(step, WriteRuntime):
         raise AssertionError
-    return f"{ref_of(step.meant)} {'replaced' if is_replaced else 'updated' if step.live else 'created'}"
+    return f"{ref_of(step.desired)} {'replaced' if is_replaced else 'updated' if step.live else 'created'}"
 
 
 def fields_after(view: JobView) -> Object | None:

@@ -96,7 +96,7 @@ def changed_by_others(before: JobView, ours: JobView, view: JobView) -> list[Ref
         ours: its state when the change ended.
         view: its current state.
     """
-    found = [
+    changed = [
         ref_of(obj)
         for type_ in view.runtime
         for kind, obj in view.live(type_).items()
@@ -104,8 +104,8 @@ def changed_by_others(before: JobView, ours: JobView, view: JobView) -> list[Ref
     ]
     definition = view.definition
     if definition and _meaning(view) not in (_meaning(before), _meaning(ours)):
-        found.append(ref_of(definition.obj))
-    return found
+        changed.append(ref_of(definition.obj))
+    return changed
 
 
 def _forms(kind: str, type_: JobType, *views: JobView) -> list[Object]:
@@ -125,14 +125,14 @@ def _runtime_step(before: JobView, view: JobView, created: Collection[str]) -> S
                 return DeleteRuntime(type_, obj)
         for kind, obj in old.items():
             live = now.get(kind)
-            meant = normal_form(obj)
+            desired = normal_form(obj)
             if live is None and not run_outcome(before.runtime[type_]):
                 # The Job of a run that has ended would run again.
-                return WriteRuntime(type_, meant)
+                return WriteRuntime(type_, desired)
             if live is not None and live["metadata"].get("uid") == obj["metadata"].get("uid"):
-                patch = merge_patch(normal_form(live), meant)
+                patch = merge_patch(normal_form(live), desired)
                 if patch:
-                    return WriteRuntime(type_, meant, live, patch)
+                    return WriteRuntime(type_, desired, live, patch)
             elif live is not None and live["metadata"].get("uid") in created:
                 # It took the place of the one before.
                 return DeleteRuntime(type_, live)

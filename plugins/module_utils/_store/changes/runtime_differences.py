@@ -20,7 +20,7 @@ from ..job_state import others_drift
 
 
 def runtime_patch(
-    meant: Object, live: Object, known: KnownObject | None, target: Object | None = None
+    desired: Object, live: Object, known: KnownObject | None, target: Object | None = None
 ) -> Object:
     """The merge patch that turns a live object into the intended one; empty if there is nothing to do.
 
@@ -28,21 +28,21 @@ def runtime_patch(
     of pods that an autoscaler has set.
 
     Args:
-        meant: the intended object.
+        desired: the intended object.
         live: the object in the cluster.
         known: the known state of the object that was written last.
         target: the reachable part of the intended object; None for all of it.
     """
     meta = live["metadata"]
-    if known and is_digest_of(known.digest, meant) and known.uid == str(meta.get("uid") or ""):
+    if known and is_digest_of(known.digest, desired) and known.uid == str(meta.get("uid") or ""):
         is_unmoved = known.resource_version == str(meta.get("resourceVersion") or "")
-        if is_unmoved or not others_drift(meant, live):
+        if is_unmoved or not others_drift(desired, live):
             return {}
-    found = normal_form(live)
-    patch = merge_patch(found, normal_form(with_carried_fields(target or meant, live)))
+    live_form = normal_form(live)
+    patch = merge_patch(live_form, normal_form(with_carried_fields(target or desired, live)))
     if not patch:
         return {}
-    patch = _without_stale_defaults(patch, target or meant, live)
+    patch = _without_stale_defaults(patch, target or desired, live)
     patch["metadata"] = {**mapping_of(patch.get("metadata")), "resourceVersion": meta.get("resourceVersion")}
     return patch
 
@@ -69,29 +69,29 @@ def _without_stale_defaults(patch: Object, target: Object, live: Object) -> Obje
     return new
 
 
-def with_carried_fields(meant: Object, live: Object) -> Object:
+def with_carried_fields(desired: Object, live: Object) -> Object:
     """The intended object, with the fields of the live object that others may set."""
-    new = deep_copy(meant)
-    found = normal_form(live)
+    new = deep_copy(desired)
+    live_form = normal_form(live)
     for name in ("labels", "annotations"):
         own = _own_names(live, name)
-        values = fields_at(found, "metadata", name)
-        kept = {one: value for one, value in values.items() if own is not None and one not in own}
-        if kept:
-            new["metadata"][name] = {**kept, **fields_at(new, "metadata", name)}
+        values = fields_at(live_form, "metadata", name)
+        carried = {one: value for one, value in values.items() if own is not None and one not in own}
+        if carried:
+            new["metadata"][name] = {**carried, **fields_at(new, "metadata", name)}
     for name in ("finalizers", "ownerReferences"):
         if live["metadata"].get(name):
             new["metadata"][name] = live["metadata"][name]
     if new["kind"] == "Deployment":
-        _carry_replicas(new, meant, live)
+        _carry_replicas(new, desired, live)
     return new
 
 
-def _carry_replicas(new: Object, meant: Object, live: Object) -> None:
-    running, wanted = (fields_at(obj, "spec").get("replicas", 1) for obj in (live, meant))
-    is_drift = any(one.field == "spec.replicas" for one in find_drift(meant, live))
-    if running and wanted and not is_drift:
-        new["spec"]["replicas"] = running
+def _carry_replicas(new: Object, desired: Object, live: Object) -> None:
+    running_count, desired_count = (fields_at(obj, "spec").get("replicas", 1) for obj in (live, desired))
+    is_drift = any(one.field == "spec.replicas" for one in find_drift(desired, live))
+    if running_count and desired_count and not is_drift:
+        new["spec"]["replicas"] = running_count
 
 
 def _own_names(live: Object, field: str) -> set[str] | None:

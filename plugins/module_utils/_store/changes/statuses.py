@@ -21,29 +21,33 @@ from ..job_state import refuses_pods_still, with_runs
 from .job_view import JobView
 
 
-def known_object(meant: Object, live: Object) -> KnownObject:
+def known_object(desired: Object, live: Object) -> KnownObject:
     """The entry of a status for a runtime object that was written."""
     meta = live["metadata"]
     uid, version = str(meta.get("uid") or ""), str(meta.get("resourceVersion") or "")
-    return KnownObject(live["kind"], meta["name"], uid, version, json_digest(meant))
+    return KnownObject(live["kind"], meta["name"], uid, version, json_digest(desired))
 
 
-def rolled_out_status(view: JobView, meant: list[Object], release: int = CURRENT_DEFAULTS) -> StoredStatus:
+def rolled_out_status(view: JobView, desired: list[Object], release: int = CURRENT_DEFAULTS) -> StoredStatus:
     """The status of a definition whose runtime objects are as intended.
 
     Args:
         view: with a definition.
-        meant: the objects that it describes.
+        desired: the objects that it describes.
         release: the number of the release of defaults by which they are built.
     """
     definition = view.definition
     if definition is None:
         raise AssertionError
     live, objects = view.live(definition.type), []
-    for obj in meant:
+    for obj in desired:
         known = view.known(obj["kind"])
-        found = live.get(obj["kind"])
-        now = known_object(obj, found) if found else known and replace(known, digest=json_digest(obj))
+        live_object = live.get(obj["kind"])
+        now = (
+            known_object(obj, live_object)
+            if live_object
+            else known and replace(known, digest=json_digest(obj))
+        )
         if now and known and _without_version(known) == _without_version(now):
             now = view.written.get(obj["kind"], known)
         objects += [now] if now else []

@@ -111,8 +111,8 @@ class StepWriter:
     def _refuse_gone(self, view: JobView, type_: JobType) -> None:
         """Refuse to create a definition from objects that others have deleted since the view was read."""
         runtime = view.runtime.get(type_)
-        found = self.cluster.get(*_kind(runtime.main), *_place(runtime.main)) if runtime else None
-        if runtime is None or found is None or found["metadata"].get("uid") != runtime.uid:
+        main = self.cluster.get(*_kind(runtime.main), *_place(runtime.main)) if runtime else None
+        if runtime is None or main is None or main["metadata"].get("uid") != runtime.uid:
             raise StaleView(f"the {type_} job was deleted meanwhile")
 
     def _yield_to_others(self, view: JobView, created: Object) -> None:
@@ -167,7 +167,7 @@ class StepWriter:
                 raise
             now = view if step.live is None else self._with_fresh_runtime(view, step.type, step.live)
             raise RuntimeRefused(now, error) from error
-        written = view.with_runtime(step.type, answer, known_object(step.meant, answer))
+        written = view.with_runtime(step.type, answer, known_object(step.desired, answer))
         is_new_deployment = step.live is None and step.type not in view.runtime
         if step.type is JobType.CONTINUOUS and is_new_deployment and written.definition:
             return self._with_left_service(written, written.definition)
@@ -175,7 +175,7 @@ class StepWriter:
 
     def _written_runtime(self, step: WriteRuntime) -> Object:
         if step.live is None or step.patch is None:
-            return self.cluster.create(step.meant)
+            return self.cluster.create(step.desired)
         try:
             return patch_exactly(self.cluster, step.live, step.patch)
         except ApiError as error:
@@ -199,8 +199,8 @@ class StepWriter:
     def _with_left_service(self, view: JobView, definition: StoredDefinition) -> JobView:
         """The view of a new Deployment, with a Service that remains of one that others have deleted."""
         type_ = JobType.CONTINUOUS
-        found = self._own_service(view.key, definition.status.known(SERVICE))
-        new = without_foreign_service(definition, replace(view.runtime[type_], service=found))
+        service = self._own_service(view.key, definition.status.known(SERVICE))
+        new = without_foreign_service(definition, replace(view.runtime[type_], service=service))
         return replace(view, runtime={**view.runtime, type_: new})
 
     def _delete_left_service(self, definition: StoredDefinition) -> None:
@@ -212,10 +212,10 @@ class StepWriter:
 
     def _own_service(self, key: JobKey, known: KnownObject | None) -> Object | None:
         """The Service with the name of a job, if it belongs to the job."""
-        found = self.cluster.get("v1", SERVICE, key.name, key.namespace)
-        meta = found["metadata"] if found else {}
+        service = self.cluster.get("v1", SERVICE, key.name, key.namespace)
+        meta = service["metadata"] if service else {}
         is_own = (meta.get("labels") or {}).get(JOB_LABEL) == key.name
-        return found if is_own or (known and known.uid and known.uid == meta.get("uid")) else None
+        return service if is_own or (known and known.uid and known.uid == meta.get("uid")) else None
 
     def _delete_and_wait(self, live: Object) -> None:
         self.cluster.delete(

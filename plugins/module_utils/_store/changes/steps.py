@@ -76,14 +76,14 @@ class WriteRuntime:
 
     Attributes:
         type: of the job.
-        meant: the intended object.
+        desired: the intended object.
         live: the object in the cluster; None to create it.
         patch: the merge patch that changes it.
         replacement: what to create after a deletion, if it can't be changed in place; None to leave it.
     """
 
     type: JobType
-    meant: Object
+    desired: Object
     live: Object | None = None
     patch: Object | None = None
     replacement: Object | None = None
@@ -108,12 +108,12 @@ class WriteStatus:
 Step: TypeAlias = WriteDefinition | DeleteDefinition | WriteRuntime | DeleteRuntime | WriteStatus
 
 
-def refusal(view: JobView, wanted: JobType | None = None) -> str:
+def refusal(view: JobView, desired_type: JobType | None = None) -> str:
     """The reason why a job may not be changed, in a sentence; empty if it may.
 
     Args:
         view: its current state.
-        wanted: its intended type; None to delete it.
+        desired_type: its intended type; None to delete it.
     """
     if view.unreadable:
         return f"{view.unreadable}. Correct it, or delete it, and run this again."
@@ -123,25 +123,25 @@ def refusal(view: JobView, wanted: JobType | None = None) -> str:
                 f"Its definition has storage version {one.storage_version}, which a newer version of this"
                 " collection has written. Change it with that version."
             )
-    if view.surplus and wanted is not None:
+    if view.surplus and desired_type is not None:
         counting = ref_of(view.definition.obj) if view.definition else "another one"
         return (
             f"{', '.join(map(str, view.surplus))} has the same name, and only {counting} counts."
             " Delete one of them (kubectl delete), and run this again."
         )
     defined = view.definition or view.adoptable
-    if wanted is None:
+    if desired_type is None:
         types = {defined.type} if defined else view.excluded.keys() - view.runtime.keys()
         return next((_exclusion(one) for type_, one in view.excluded.items() if type_ in types), "")
-    for type_ in (wanted, *((defined.type,) if defined else ())):
+    for type_ in (desired_type, *((defined.type,) if defined else ())):
         if type_ in view.excluded:
             return _exclusion(view.excluded[type_])
     if view.adoption_problem and not defined:
         return f"It has no definition, and none can be made from what runs: {view.adoption_problem}"
-    own = {defined.type} if defined else {wanted}
+    own = {defined.type} if defined else {desired_type}
     own |= {view.definition.replaces} if view.definition and view.definition.replaces else set()
     for type_, runtime in view.runtime.items():
-        if type_ not in own and not runtime.is_deleting and (type_ is wanted or not defined):
+        if type_ not in own and not runtime.is_deleting and (type_ is desired_type or not defined):
             return f"A {type_} job without a definition has the same name. Delete or rename it."
     return ""
 
@@ -201,8 +201,8 @@ def orphan_step(view: JobView, created: Collection[str]) -> DeleteRuntime | None
         created: the uids of the runtime objects that the change has created.
     """
     own = {view.definition.type, view.definition.replaces} if view.definition else set()
-    found = (type_ for type_, one in view.runtime.items() if type_ not in own and one.uid in created)
-    type_ = next(found, None)
+    orphaned_types = (type_ for type_, one in view.runtime.items() if type_ not in own and one.uid in created)
+    type_ = next(orphaned_types, None)
     return _deletion(view, type_) if type_ else None
 
 
@@ -259,25 +259,25 @@ def _runtime_step(view: JobView, definition: StoredDefinition, goal: Goal) -> St
     type_, live = definition.type, view.live(definition.type)
     main_kind = KINDS_OF[type_][0][1]
     runtime = view.runtime.get(type_)
-    meant = meant_objects(view, definition, goal)
+    desired = desired_objects(view, definition, goal)
     if runtime and runtime.is_deleting:
         return DeleteRuntime(type_, runtime.main)
     is_run_due = type_ is not JobType.ONE_OFF or _is_run_due(view, definition, goal)
-    for obj in meant:
-        found = live.get(obj["kind"])
-        if found is None:
+    for obj in desired:
+        existing = live.get(obj["kind"])
+        if existing is None:
             if obj["kind"] != main_kind or is_run_due:
                 return WriteRuntime(type_, obj)
             continue
-        target = obj if is_run_due or obj["kind"] != main_kind else _with_run(obj, found)
-        patch = runtime_patch(obj, found, view.known(obj["kind"]), target)
+        target = obj if is_run_due or obj["kind"] != main_kind else _with_run(obj, existing)
+        patch = runtime_patch(obj, existing, view.known(obj["kind"]), target)
         if patch and runtime and is_run_due and run_outcome(runtime):
             # It has ended; a patch would change what no longer runs.
-            return DeleteRuntime(type_, found)
+            return DeleteRuntime(type_, existing)
         if patch:
-            replacement = with_carried_fields(obj, found) if is_run_due else None
-            return WriteRuntime(type_, obj, found, patch, replacement)
-    kinds = {obj["kind"] for obj in meant}
+            replacement = with_carried_fields(obj, existing) if is_run_due else None
+            return WriteRuntime(type_, obj, existing, patch, replacement)
+    kinds = {obj["kind"] for obj in desired}
     for kind, obj in live.items():
         if kind not in kinds:
             return DeleteRuntime(type_, obj)
@@ -296,7 +296,7 @@ def _is_run_due(view: JobView, definition: StoredDefinition, goal: Goal) -> bool
     return known.digest != run_identity(definition.job, rolled_out_release(view))
 
 
-def meant_objects(view: JobView, definition: StoredDefinition, goal: Goal) -> list[Object]:
+def desired_objects(view: JobView, definition: StoredDefinition, goal: Goal) -> list[Object]:
     """The objects that run a job. A one-off job that has run retains the defaults with which it ran."""
     job, release = definition.job, _release(view, definition, goal)
     return runtime_objects(core_job(job.key, job.type, fields_of(job), release))
@@ -307,13 +307,13 @@ def _release(view: JobView, definition: StoredDefinition, goal: Goal) -> int:
     return rolled_out_release(view) if has_run and not view.vanished else goal.release
 
 
-def _with_run(meant: Object, live: Object) -> Object:
+def _with_run(desired: Object, live: Object) -> Object:
     """An intended Job, with the fields that can't change after a Job has run."""
     fixed = {name: live["spec"][name] for name in ("template", "selector") if name in live["spec"]}
-    return {**meant, "spec": {**meant["spec"], **fixed}}
+    return {**desired, "spec": {**desired["spec"], **fixed}}
 
 
 def _status_step(view: JobView, definition: StoredDefinition, goal: Goal) -> Step | None:
-    meant = meant_objects(view, definition, goal)
-    status = rolled_out_status(view, meant, _release(view, definition, goal))
+    desired = desired_objects(view, definition, goal)
+    status = rolled_out_status(view, desired, _release(view, definition, goal))
     return WriteStatus(definition, status) if status != definition.status else None

@@ -72,11 +72,11 @@ def pod(*statuses: Pod, phase: str = "Running", uid: str = "j1", name: str = "e-
 
 
 def outcome(live: Pod | None, *pods: Pod, ignored: tuple[str, ...] = HOLDER) -> JobOutcome:
-    phase, found = job_outcome(live, pods, ignored_containers=ignored)
+    phase, ended_with = job_outcome(live, pods, ignored_containers=ignored)
     assert phase is RunPhase.ENDED
-    assert found is not None
-    assert SECRET_TEXT not in str(found)
-    return found
+    assert ended_with is not None
+    assert SECRET_TEXT not in str(ended_with)
+    return ended_with
 
 
 NOT_ENDED: dict[str, tuple[Pod, list[Pod], RunPhase]] = {
@@ -188,19 +188,19 @@ FAILURES: dict[str, tuple[Pod, list[Pod], tuple[str, int | None, str]]] = {
 
 @pytest.mark.parametrize(("live", "pods", "expected"), FAILURES.values(), ids=FAILURES)
 def test_a_failure(live: Pod, pods: list[Pod], expected: tuple[str, int | None, str]) -> None:
-    found = outcome(live, *pods)
+    failure = outcome(live, *pods)
     reason, code, message = expected
-    assert (found.is_success, found.reason, found.exit_code) == (False, reason, code)
-    assert message in found.message
-    assert found.started == START
-    assert found.finished
+    assert (failure.is_success, failure.reason, failure.exit_code) == (False, reason, code)
+    assert message in failure.message
+    assert failure.started == START
+    assert failure.finished
 
 
 def test_a_pod_that_ended_before_its_jobs_start_was_known_began_with_its_own() -> None:
     live = {**job(), "status": {}}
-    found = pod_outcome(live, pod(ended("main", 0), phase="Succeeded", startTime=START))
-    assert found is not None
-    assert (found.started, found.finished) == (START, END)
+    success = pod_outcome(live, pod(ended("main", 0), phase="Succeeded", startTime=START))
+    assert success is not None
+    assert (success.started, success.finished) == (START, END)
 
 
 @pytest.mark.parametrize(
@@ -208,8 +208,8 @@ def test_a_pod_that_ended_before_its_jobs_start_was_known_began_with_its_own() -
 )
 def test_a_success_that_only_an_ignored_container_has_spoilt(conditions: list[Pod]) -> None:
     spoilt = pod(ended("main", 0), ended("holder", 3, LATE), phase="Failed", conditions=conditions)
-    found = outcome(job(FAILED), spoilt)
-    assert found == JobOutcome(True, COMPLETED, exit_code=0, started=START, finished=END)
+    success = outcome(job(FAILED), spoilt)
+    assert success == JobOutcome(True, COMPLETED, exit_code=0, started=START, finished=END)
     assert outcome(job(FAILED), spoilt, ignored=()).is_success is False
 
 
@@ -217,9 +217,9 @@ def test_a_pod_that_is_ended_at_the_deadline_has_not_failed_by_itself() -> None:
     failing = job(
         condition("FailureTarget", "DeadlineExceeded", "Job was active longer than specified deadline")
     )
-    found = pod_outcome(failing, pod(ended("main", 137), phase="Failed"))
-    assert found is not None
-    assert (found.reason, found.exit_code) == (DEADLINE_EXCEEDED, 137)
+    failure = pod_outcome(failing, pod(ended("main", 137), phase="Failed"))
+    assert failure is not None
+    assert (failure.reason, failure.exit_code) == (DEADLINE_EXCEEDED, 137)
     # What had ended by itself was in time.
     held = pod(ended("main", 0), running("holder"))
     in_time = pod_outcome(failing, held, ignored_containers=HOLDER)
@@ -227,7 +227,7 @@ def test_a_pod_that_is_ended_at_the_deadline_has_not_failed_by_itself() -> None:
     assert in_time.is_success
 
 
-def test_a_disruption_is_told_while_the_pod_is_there_unless_its_containers_had_ended() -> None:
+def test_a_disruption_is_reported_until_the_pod_is_gone_or_its_containers_have_ended() -> None:
     running = pod(waiting("main"), conditions=[TARGET])
     assert "EvictionByEvictionAPI" in disruption_of(running)
     assert disruption_of(pod(waiting("main"))) == ""
@@ -236,8 +236,8 @@ def test_a_disruption_is_told_while_the_pod_is_there_unless_its_containers_had_e
 
 
 def test_a_job_that_is_gone_is_lost() -> None:
-    found = outcome(None, pod(ended("main", 0)))
-    assert (found.is_success, found.reason, found.exit_code) == (False, RUN_LOST, None)
+    loss = outcome(None, pod(ended("main", 0)))
+    assert (loss.is_success, loss.reason, loss.exit_code) == (False, RUN_LOST, None)
 
 
 def test_pods_are_found_by_the_uid_of_their_job_and_the_newest_counts() -> None:
@@ -251,10 +251,10 @@ def test_pods_are_found_by_the_uid_of_their_job_and_the_newest_counts() -> None:
 
 
 def test_containers_that_have_ended() -> None:
-    found = pod(
+    mixed = pod(
         ended("main", 1), running("other"), ended("holder", 0), initContainerStatuses=[ended("i", 0, EARLY)]
     )
-    assert ended_containers(found, ("main", "other", "i", "missing")) == {
+    assert ended_containers(mixed, ("main", "other", "i", "missing")) == {
         "main": ContainerEnd("main", 1, "Error", END),
         "i": ContainerEnd("i", 0, "Completed", EARLY),
     }

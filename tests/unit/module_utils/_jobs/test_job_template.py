@@ -92,7 +92,7 @@ def test_a_job_has_its_owner_its_labels_and_one_pod_that_starts_once() -> None:
     assert {**controller_reference(OWNER), "blockOwnerDeletion": True} == owner
 
 
-def test_what_the_user_has_set_stays() -> None:
+def test_fields_that_the_user_has_set_stay() -> None:
     given = template({"activeDeadlineSeconds": 60, "suspend": True}, terminationGracePeriodSeconds=1)
     given["metadata"] = {"labels": {"app": "a", "a.b/errand": "x"}, "annotations": {"note": "n"}}
     given["spec"]["template"]["metadata"] = {
@@ -127,7 +127,9 @@ def test_what_the_user_has_set_stays() -> None:
         ("ttlSecondsAfterFinished", 0, None),
     ],
 )
-def test_what_would_start_it_again_is_replaced_with_a_warning(field: str, value: Any, used: Any) -> None:
+def test_a_field_that_would_start_the_job_again_is_replaced_with_a_warning(
+    field: str, value: Any, used: Any
+) -> None:
     made = built(template({field: value}))
     assert made.job["spec"].get(field) == used
     (warning,) = made.warnings
@@ -142,7 +144,7 @@ def test_what_would_start_it_again_is_replaced_with_a_warning(field: str, value:
         {"completionMode": "NonIndexed", "selector": None},
     ],
 )
-def test_what_changes_nothing_is_no_warning(spec: dict[str, Any]) -> None:
+def test_a_field_that_changes_nothing_causes_no_warning(spec: dict[str, Any]) -> None:
     assert built(template(spec, restartPolicy="Never")).warnings == ()
 
 
@@ -171,7 +173,7 @@ def test_no_container_starts_again() -> None:
     )
 
 
-def test_what_stands_beside_the_spec_is_named() -> None:
+def test_a_field_outside_the_spec_causes_a_warning() -> None:
     given = {**template(), "backoffLimit": 2, "activeDeadlineSeconds": 5, "ttlSecondsAfterFinished": 1}
     given["metadata"] = {"name": "mine", "creationTimestamp": None}
     made = built(given)

@@ -140,6 +140,6 @@ def test_several_places_make_one_reference_which_is_optional_only_if_each_is() -
         {"spec": {"ephemeralContainers": container(envFrom=[{"secretRef": {"name": "s"}}])["containers"]}},
     ],
 )
-def test_what_has_no_reference_or_another_shape_has_none(template: dict[str, Any]) -> None:
+def test_a_template_without_references_or_of_another_shape_has_none(template: dict[str, Any]) -> None:
     assert pod_references(template) == ()
     assert with_secret_names(template, {"s": "t"}) == template

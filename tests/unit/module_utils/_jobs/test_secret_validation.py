@@ -112,7 +112,7 @@ def test_labels_and_annotations_that_are_valid() -> None:
     assert metadata_problems({"app": "shop", "example.com/app": ""}, {"A.b/C": "any text: ü\n"}) == []
 
 
-def test_what_marks_a_version_is_reserved() -> None:
+def test_the_label_and_the_annotation_of_versions_are_reserved() -> None:
     problems = reserved_problems({SECRET_KIND_LABEL: "x"}, {SOURCE_ANNOTATION: "y"})
     assert [problem.split(" is ")[0] for problem in problems] == [
         f"the label {SECRET_KIND_LABEL}",

@@ -66,9 +66,9 @@ def names(cluster: Cluster) -> list[str]:
 
 
 def value(cluster: Cluster, name: str) -> str:
-    found = cluster.get("v1", "Secret", name, NAMESPACE)
-    assert found is not None
-    return base64.b64decode(found["data"]["password"]).decode()
+    secret = cluster.get("v1", "Secret", name, NAMESPACE)
+    assert secret is not None
+    return base64.b64decode(secret["data"]["password"]).decode()
 
 
 def brief(written: WrittenVersion) -> tuple[str, int, bool]:
@@ -128,7 +128,7 @@ def test_the_content_of_an_older_version_makes_one() -> None:
         assert brief(written) == (f"x-v{number}", number, True)
 
 
-def test_what_admission_adds_to_each_version_makes_no_new_one() -> None:
+def test_a_label_that_admission_adds_to_each_version_makes_no_new_one() -> None:
     class Labelled(MemoryCluster):
         def create(self, obj: Object, *, dry_run: bool = False) -> Object:
             obj = deepcopy(obj)
@@ -223,7 +223,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("change", "reason"), BAD.values(), ids=BAD)
-def test_what_the_server_would_refuse_is_refused_before_the_first_write(
+def test_content_that_the_server_would_refuse_is_refused_before_the_first_write(
     change: dict[str, Any], reason: str
 ) -> None:
     cluster = MemoryCluster()
@@ -283,7 +283,7 @@ def test_old_ones_go_also_without_a_new_one() -> None:
     assert brief(write_version(cluster, CONTENT, keep=1)) == ("x-v3", 3, False)
 
 
-def test_what_is_used_stays() -> None:
+def test_versions_in_use_are_not_pruned() -> None:
     cluster = MemoryCluster(*(version(number) for number in (1, 2, 3)), pod("a", "x-v1"))
     written = write_version(cluster, CONTENT, keep=1, more_users=lambda: {"x-v3": ("Errand default/e",)})
     assert written.removed == ("x-v2",)
@@ -293,14 +293,14 @@ def test_what_is_used_stays() -> None:
 def test_users_are_read_only_if_something_is_to_go() -> None:
     cluster = MemoryCluster(version(1))
 
-    def nobody_asks() -> dict[str, tuple[str, ...]]:
+    def unexpected_users() -> dict[str, tuple[str, ...]]:
         raise AssertionError("asked for users")
 
-    write_version(cluster, CONTENT, keep=2, more_users=nobody_asks)
+    write_version(cluster, CONTENT, keep=2, more_users=unexpected_users)
     assert not [one for one in cluster.requests if one.ref.kind == "Pod"]
 
 
-def test_whoever_may_not_see_the_users_deletes_nothing_and_has_written() -> None:
+def test_a_writer_without_the_right_to_read_the_users_writes_and_deletes_nothing() -> None:
     cluster = MemoryCluster(version(1))
     cluster.fail_when(
         lambda request: request.ref.kind == "CronJob",
@@ -334,7 +334,7 @@ def test_another_secret_of_the_name_is_not_deleted() -> None:
     assert value(cluster, "x-v1") == "mine"
 
 
-def test_a_dry_run_tells_the_same_and_writes_nothing() -> None:
+def test_a_dry_run_returns_the_same_and_writes_nothing() -> None:
     cluster = MemoryCluster(version(9), version(2), plain("x-v10"))
     foretold = write_version(cluster, CONTENT, keep=1, dry_run=True)
     assert writes(cluster) == []
@@ -384,9 +384,9 @@ def test_a_version_is_immutable_and_belongs_to_its_owner() -> None:
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u"}
     cluster = MemoryCluster()
     write_version(cluster, replace(CONTENT, owner=owner))
-    found = cluster.get("v1", "Secret", "x-v1", NAMESPACE)
-    assert found is not None
-    assert found["metadata"]["ownerReferences"] == [owner]
+    secret = cluster.get("v1", "Secret", "x-v1", NAMESPACE)
+    assert secret is not None
+    assert secret["metadata"]["ownerReferences"] == [owner]
     expected = versioned_secret_object(
         namespace=NAMESPACE,
         base="x",
@@ -396,7 +396,7 @@ def test_a_version_is_immutable_and_belongs_to_its_owner() -> None:
         annotations=CONTENT.annotations,
         source=CONTENT.source,
     )
-    assert {key: found[key] for key in ("data", "immutable", "type")} == {
+    assert {key: secret[key] for key in ("data", "immutable", "type")} == {
         key: expected[key] for key in ("data", "immutable", "type")
     }
     with pytest.raises(Invalid):
@@ -436,8 +436,8 @@ def test_deleting_all_versions_leaves_those_of_others() -> None:
     cluster = MemoryCluster()
     write_version(cluster, CONTENT)
     created_by_others(cluster, 2)
-    found = remove_versions(cluster, NAMESPACE, "x", force=True)
-    assert (found.removed, found.foreign, names(cluster)) == (("x-v1",), ("x-v2",), ["x-v2"])
+    deletion = remove_versions(cluster, NAMESPACE, "x", force=True)
+    assert (deletion.removed, deletion.foreign, names(cluster)) == (("x-v1",), ("x-v2",), ["x-v2"])
     assert remove_versions(cluster, NAMESPACE, "x", version=2, force=True).removed == ()
 
 

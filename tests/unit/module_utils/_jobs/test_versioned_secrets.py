@@ -164,5 +164,5 @@ def test_the_newest_ones_and_those_in_use_stay(
 
 
 def test_each_base_is_counted_alone() -> None:
-    found = surplus_versions([*versions(1, 2), *versions(1, 2, base="y")], 1, ())
-    assert [one.name for one in found] == ["x-v1", "y-v1"]
+    surplus = surplus_versions([*versions(1, 2), *versions(1, 2, base="y")], 1, ())
+    assert [one.name for one in surplus] == ["x-v1", "y-v1"]

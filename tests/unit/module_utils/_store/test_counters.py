@@ -38,11 +38,11 @@ EMPTY = JobCounter("shop")
 
 
 @dataclass(frozen=True)
-class Found:
+class CountedJob:
     uid: str
 
 
-A, B, C = Found("a"), Found("b"), Found("c")
+A, B, C = CountedJob("a"), CountedJob("b"), CountedJob("c")
 ALL = {"a", "b", "c"}
 
 
@@ -57,9 +57,9 @@ def missing(cluster: MemoryCluster) -> StoredDefinition:
 
 
 def read(cluster: MemoryCluster) -> JobCounter:
-    found = cluster.get(*COUNTER_KIND, COUNTER_NAME, "shop")
-    assert found is not None
-    return counter_from(found)
+    obj = cluster.get(*COUNTER_KIND, COUNTER_NAME, "shop")
+    assert obj is not None
+    return counter_from(obj)
 
 
 def test_each_job_counts_once() -> None:
@@ -76,14 +76,14 @@ def test_each_definition_counts_once(missing: StoredDefinition) -> None:
     assert counted(first, [], [missing], {uid}) == first
 
 
-def test_what_is_gone_is_forgotten_but_stays_counted(missing: StoredDefinition) -> None:
+def test_a_deleted_job_loses_its_uid_but_stays_counted(missing: StoredDefinition) -> None:
     before = counted(EMPTY, [A, B], [missing], ALL)
     after = counted(before, [C], [], {"b", "c"})
     assert (after.counts, after.uids, after.definition_uids) == ((3, 1), {"b", "c"}, frozenset())
 
 
 def test_an_object_without_a_uid_does_not_count() -> None:
-    assert counted(EMPTY, [Found("")], [], set()) == EMPTY
+    assert counted(EMPTY, [CountedJob("")], [], set()) == EMPTY
 
 
 def test_a_counter_is_read_as_it_was_written(cluster: MemoryCluster, missing: StoredDefinition) -> None:
@@ -102,15 +102,15 @@ def test_numbers_that_have_not_changed_are_not_written(cluster: MemoryCluster) -
     assert cluster.requests == []
 
 
-def test_what_others_count_at_the_same_time_counts_once(
+def test_a_job_that_others_count_at_the_same_time_counts_once(
     cluster: MemoryCluster, missing: StoredDefinition
 ) -> None:
     one, other = counted(EMPTY, [A, B], [missing], ALL), counted(EMPTY, [B, C], [missing], ALL)
     write_counter(cluster, EMPTY, one)
     assert write_counter(cluster, EMPTY, other).counts == (3, 1)
     start = read(cluster)
-    write_counter(cluster, start, counted(start, [Found("d")], [], ALL))
-    assert write_counter(cluster, start, counted(start, [Found("e")], [], ALL)).counts == (5, 1)
+    write_counter(cluster, start, counted(start, [CountedJob("d")], [], ALL))
+    assert write_counter(cluster, start, counted(start, [CountedJob("e")], [], ALL)).counts == (5, 1)
     assert read(cluster).uids == {"a", "b", "c", "d", "e"}
 
 
@@ -134,7 +134,7 @@ def test_a_conflict_without_an_end_is_raised(cluster: MemoryCluster) -> None:
     assert len([one for one in cluster.requests if one.writes]) == MOST_ATTEMPTS
 
 
-def test_a_namespace_that_is_gone_is_told_at_once() -> None:
+def test_a_namespace_that_is_gone_fails_at_once() -> None:
     cluster = store_cluster()
     with pytest.raises(NotFound):
         write_counter(cluster, EMPTY, counted(EMPTY, [A], [], ALL))
@@ -142,7 +142,7 @@ def test_a_namespace_that_is_gone_is_told_at_once() -> None:
 
 
 @pytest.mark.parametrize("spec", [None, "odd", {"onlyInKubernetes": "many", "onlyInStorage": -1, "uids": {}}])
-def test_what_cannot_be_read_counts_as_nothing(spec: object) -> None:
+def test_an_unreadable_counter_counts_as_empty(spec: object) -> None:
     obj = {"metadata": {"name": COUNTER_NAME, "namespace": "shop"}, "spec": spec}
     assert counter_from(obj) == EMPTY
 

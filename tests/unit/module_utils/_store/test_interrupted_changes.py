@@ -77,11 +77,13 @@ def hooked_changer(cluster: HookedCluster) -> JobChanger:
 def objects(cluster: Cluster) -> tuple[list[Object], list[Object]]:
     """The definitions and the runtime objects of the name."""
 
-    def found(kinds: list[tuple[str, str]]) -> list[Object]:
+    def existing(kinds: list[tuple[str, str]]) -> list[Object]:
         answers = [cluster.get(*kind, KEY.name, KEY.namespace) for kind in kinds]
         return [obj for obj in answers if obj]
 
-    return found([*DEFINITION_KINDS.values()]), found([kind for some in KINDS_OF.values() for kind in some])
+    return existing([*DEFINITION_KINDS.values()]), existing(
+        [kind for some in KINDS_OF.values() for kind in some]
+    )
 
 
 def end_state(cluster: Cluster) -> Object:
@@ -189,7 +191,7 @@ def test_another_type_leaves_nothing_of_the_old_one(cluster: MemoryCluster) -> N
 
 @pytest.mark.parametrize("type_", [SCHEDULED, ONE_OFF])
 def test_a_killed_change_of_type_can_be_followed_by_another_one(type_: JobType) -> None:
-    wanted = job_of("web", type_)
+    desired = job_of("web", type_)
     for last in range(1, 100):
         cluster = new_cluster(namespace_named("shop"))
         changer(cluster).present(job_of("web", SCHEDULED))
@@ -201,11 +203,11 @@ def test_a_killed_change_of_type_can_be_followed_by_another_one(type_: JobType) 
         try:
             hooked_changer(HookedCluster(cluster, after=kill)).present(job_of("web"))
         except KilledError:
-            changer(cluster).present(wanted)
+            changer(cluster).present(desired)
             definitions, runtime = objects(cluster)
             assert [one["kind"] for one in definitions] == [DEFINITION_KINDS[type_][1]]
             assert [normal_form(one) for one in runtime] == [
-                normal_form(one) for one in runtime_objects(wanted)
+                normal_form(one) for one in runtime_objects(desired)
             ]
         else:
             assert last > 5
@@ -236,7 +238,7 @@ def allow(cluster: MemoryCluster) -> None:
 @pytest.mark.parametrize(
     ("type_", "kind"), [(ONE_OFF, "Job"), (CONTINUOUS, "Deployment"), (CONTINUOUS, "Service")]
 )
-def test_a_refused_new_job_is_rolled_back_or_kept(
+def test_a_refused_new_job_is_rolled_back_or_its_definition_stays(
     cluster: MemoryCluster, on_failure: OnFailure, type_: JobType, kind: str
 ) -> None:
     """Case 7."""
@@ -260,7 +262,9 @@ def test_a_refused_new_job_is_rolled_back_or_kept(
 
 
 @pytest.mark.parametrize("on_failure", OnFailure)
-def test_a_refused_change_is_rolled_back_or_kept(cluster: MemoryCluster, on_failure: OnFailure) -> None:
+def test_a_refused_change_is_rolled_back_or_its_definition_stays(
+    cluster: MemoryCluster, on_failure: OnFailure
+) -> None:
     job, new = job_of("web"), job_of("web", image="nginx:2")
     changer(cluster).present(job)
     before = objects(cluster)[1]
@@ -380,11 +384,12 @@ def test_two_writers_at_once_lose_no_field(cluster: MemoryCluster) -> None:
     assert {f"field{number}" for number in range(10)} <= definition["spec"].keys()
 
 
-def test_two_who_declare_one_job_at_once_end_with_one_of_both(cluster: MemoryCluster) -> None:
+def test_concurrent_writers_of_one_job_end_with_the_job_of_one_of_them(cluster: MemoryCluster) -> None:
     jobs = [job_of("web", image=f"nginx:{number}", env={"N": str(number)}) for number in range(2, 5)]
-    found = [changer(cluster) for _job in jobs]
+    changers = [changer(cluster) for _job in jobs]
     threads = [
-        Thread(target=lambda one=one, job=job: one.present(job)) for one, job in zip(found, jobs, strict=True)
+        Thread(target=lambda one=one, job=job: one.present(job))
+        for one, job in zip(changers, jobs, strict=True)
     ]
     for thread in threads:
         thread.start()
@@ -397,7 +402,7 @@ def test_two_who_declare_one_job_at_once_end_with_one_of_both(cluster: MemoryClu
     assert [normal_form(one) for one in runtime] == [normal_form(one) for one in runtime_objects(stored)]
 
 
-def test_what_runs_is_read_after_the_definition_that_a_change_is_decided_by(cluster: MemoryCluster) -> None:
+def test_the_runtime_is_read_after_the_definition_that_decides_a_change(cluster: MemoryCluster) -> None:
     """Others may write both between the two reads: then the definition has changed, and the write says so."""
     changer(cluster).present(job_of("web", image="nginx:2"))
     read: list[str] = []
@@ -514,7 +519,7 @@ def test_a_rollback_overwrites_no_definition_that_others_have_written_meanwhile(
     assert objects(cluster)[0][0]["spec"]["image"] == "nginx:3"
 
 
-def test_problems_of_quotas_take_one_list_whatever_the_number_of_runs(cluster: MemoryCluster) -> None:
+def test_problems_of_quotas_take_one_list_for_any_number_of_runs(cluster: MemoryCluster) -> None:
     for number in range(5):
         job = job_of(f"job-{number}", SCHEDULED)
         changer(cluster).present(job)
@@ -532,6 +537,6 @@ def test_problems_of_quotas_take_one_list_whatever_the_number_of_runs(cluster: M
         cluster.seed(event)
     snapshot = read_snapshot(cluster)
     before = len(cluster.requests)
-    found = pod_refusals(cluster, snapshot)
-    assert len(found) == 5
+    refusals = pod_refusals(cluster, snapshot)
+    assert len(refusals) == 5
     assert [one.verb for one in cluster.requests[before:]] == ["list"]

@@ -90,8 +90,8 @@ def present(cluster: MemoryCluster, job: CoreJob, **options: Any) -> ChangeRepor
 
 def live(cluster: MemoryCluster, job: CoreJob) -> list[Object]:
     """The runtime objects of a job."""
-    found = [cluster.get(*kind, job.key.name, job.key.namespace) for kind in KINDS_OF[job.type]]
-    return [obj for obj in found if obj]
+    answers = [cluster.get(*kind, job.key.name, job.key.namespace) for kind in KINDS_OF[job.type]]
+    return [obj for obj in answers if obj]
 
 
 def forms(objects: list[Object]) -> list[Object]:
@@ -127,9 +127,9 @@ def test_a_new_job_is_created(cluster: MemoryCluster, type_: JobType) -> None:
 def test_the_same_job_is_up_to_date(cluster: MemoryCluster, type_: JobType) -> None:
     job = job_of("web", type_)
     present(cluster, job)
-    found = changer(cluster)
+    second = changer(cluster)
     cluster.requests.clear()
-    assert found.present(job).action is Action.UNCHANGED
+    assert second.present(job).action is Action.UNCHANGED
     assert cluster.requests == []
 
 
@@ -218,9 +218,9 @@ def test_a_definition_of_another_type_that_others_create_meanwhile_counts(cluste
     hooked = HookedCluster(cluster, before=create_theirs)
     report = JobChanger(hooked, read_snapshot(cluster)).present(job_of("web"))
     assert (report.action, report.reason) == (Action.CREATED, "")
-    found = read_snapshot(cluster)
-    assert [one.type for one in found.definitions.values()] == [CONTINUOUS]
-    assert (found.replaced, found.surplus) == ({}, {})
+    snapshot = read_snapshot(cluster)
+    assert [one.type for one in snapshot.definitions.values()] == [CONTINUOUS]
+    assert (snapshot.replaced, snapshot.surplus) == ({}, {})
 
 
 def test_a_deployment_that_comes_back_loses_the_service_that_it_no_longer_has(cluster: MemoryCluster) -> None:
@@ -317,8 +317,8 @@ def test_an_object_that_a_finalizer_holds_is_named(cluster: MemoryCluster) -> No
     job = job_of("once", ONE_OFF)
     present(cluster, job)
     patch_runtime(cluster, job, {"metadata": {"finalizers": ["example.com/hold"]}})
-    found = JobChanger(cluster, read_snapshot(cluster), timeout=0.1)
-    report = found.present(job_of("once", ONE_OFF, command="false"))
+    impatient = JobChanger(cluster, read_snapshot(cluster), timeout=0.1)
+    report = impatient.present(job_of("once", ONE_OFF, command="false"))
     assert (report.action, report.changed) == (Action.REFUSED, True)
     assert "Job shop/once still exists" in report.message
     assert report.message.endswith("By then: definition updated")
@@ -508,26 +508,26 @@ def test_a_definition_of_a_newer_version_is_refused(cluster: MemoryCluster) -> N
     label = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "99"}}}
     cluster.patch(*DEFINITION_KINDS[CONTINUOUS], "web", "shop", label)
     cluster.requests.clear()
-    found = changer(cluster)
-    for report in (found.present(job), found.absent(job.key), found.restarted(job.key)):
+    older = changer(cluster)
+    for report in (older.present(job), older.absent(job.key), older.restarted(job.key)):
         assert report.action is Action.REFUSED
         assert "99" in report.message
     assert not [one for one in cluster.requests if one.writes]
 
 
-def test_what_has_a_controller_is_refused(cluster: MemoryCluster) -> None:
+def test_a_job_that_has_a_controller_is_refused(cluster: MemoryCluster) -> None:
     [job] = runtime_objects(job_of("once", ONE_OFF))
     owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "x", "uid": "1", "controller": True}
     job["metadata"]["ownerReferences"] = [owner]
     cluster.seed(job)
-    found = changer(cluster)
+    jobs = changer(cluster)
     key = job_of("once").key
-    for report in (found.present(job_of("once", ONE_OFF)), found.absent(key), found.restarted(key)):
+    for report in (jobs.present(job_of("once", ONE_OFF)), jobs.absent(key), jobs.restarted(key)):
         assert report.action is Action.REFUSED
         assert "CronJob x" in report.message
 
 
-def test_what_is_not_there_can_be_neither_restarted_nor_suspended(cluster: MemoryCluster) -> None:
+def test_a_job_that_does_not_exist_can_be_neither_restarted_nor_suspended(cluster: MemoryCluster) -> None:
     for change in (changer(cluster).restarted, changer(cluster).suspended):
         report = change(job_of("web").key)
         assert (report.action, report.message) == (Action.REFUSED, "There is no job shop/web.")
@@ -617,7 +617,7 @@ def test_extra_keeps_no_suspended_job_running(cluster: MemoryCluster) -> None:
     assert live(cluster, job)[0]["spec"]["replicas"] == 0
 
 
-def test_what_others_create_after_a_change_of_type_is_theirs(cluster: MemoryCluster) -> None:
+def test_an_object_that_others_create_after_a_change_of_type_is_theirs(cluster: MemoryCluster) -> None:
     """The last write of the change was lost: the definition still names the one that it replaced."""
     new = job_of("web", CONTINUOUS)
     create_definition(cluster, new, replaces=SCHEDULED)

@@ -81,9 +81,9 @@ def read(cluster: MemoryCluster, stage: StoreSwitches = FIRST) -> StoreSnapshot:
 
 
 def reports(cluster: MemoryCluster, stage: StoreSwitches = FIRST) -> list[dict[str, Any]]:
-    found = [job_report(job) for job in listed_jobs(read(cluster, stage))]
-    assert json.loads(json.dumps(found)) == found
-    return found
+    all_reports = [job_report(job) for job in listed_jobs(read(cluster, stage))]
+    assert json.loads(json.dumps(all_reports)) == all_reports
+    return all_reports
 
 
 def names(cluster: MemoryCluster, stage: StoreSwitches = FIRST) -> list[str]:
@@ -97,9 +97,11 @@ def only(cluster: MemoryCluster, stage: StoreSwitches = FIRST) -> ListedJob:
 
 def count(cluster: MemoryCluster) -> tuple[int, int]:
     """What each of the tasks does that may write."""
-    found = read(cluster)
-    before = found.counter("shop")
-    after = counted(before, unknown_jobs(found), missing_jobs(found), found.uids.get("shop", frozenset()))
+    snapshot = read(cluster)
+    before = snapshot.counter("shop")
+    after = counted(
+        before, unknown_jobs(snapshot), missing_jobs(snapshot), snapshot.uids.get("shop", frozenset())
+    )
     return write_counter(cluster, before, after).counts
 
 
@@ -121,10 +123,15 @@ def test_a_job_only_in_kubernetes_is_adoptable_and_counted_once(
     job = job_of("web", type_)
     create_runtime(cluster, job)
     for stage in (FIRST, SECOND):
-        found = only(cluster, stage)
-        assert (found.key, found.type, found.is_adoptable, found.storage_version) == (job.key, type_, True, 0)
-        assert found.source is SourceOfTruth.KUBERNETES
-        assert found.fields["image"] == job.image
+        listed = only(cluster, stage)
+        assert (listed.key, listed.type, listed.is_adoptable, listed.storage_version) == (
+            job.key,
+            type_,
+            True,
+            0,
+        )
+        assert listed.source is SourceOfTruth.KUBERNETES
+        assert listed.fields["image"] == job.image
     assert count(cluster) == (1, 0)
     assert count(cluster) == (1, 0)
     create_runtime(cluster, job_of("other", type_))
@@ -197,19 +204,19 @@ def test_a_drifted_job_is_listed_as_it_runs_in_the_first_stage_alone(cluster: Me
     assert list(first.fields) == list(fields_of(job))
     assert first.source is SourceOfTruth.KUBERNETES
     for stage in (SECOND, LAST):
-        found = only(cluster, stage)
-        assert (found.fields, found.source) == (fields_of(job), SourceOfTruth.STORAGE)
-        assert [one.field for one in found.drift] == ["spec.replicas"]
+        listed = only(cluster, stage)
+        assert (listed.fields, listed.source) == (fields_of(job), SourceOfTruth.STORAGE)
+        assert [one.field for one in listed.drift] == ["spec.replicas"]
     assert first.drift == only(cluster, SECOND).drift
 
 
-def test_what_is_left_unset_stays_unset_when_something_else_drifts(cluster: MemoryCluster) -> None:
+def test_an_unset_field_stays_unset_when_another_field_drifts(cluster: MemoryCluster) -> None:
     job = job_of("nightly", JobType.SCHEDULED, memory=None, schedule="@daily")
     roll_out(cluster, job)
     patch_runtime(cluster, job, {"spec": {"suspend": True}}, manager="kubectl")
-    found = only(cluster)
-    assert found.fields == {**fields_of(job), "suspend": True}
-    assert found.state is JobState.SUSPENDED
+    listed = only(cluster)
+    assert listed.fields == {**fields_of(job), "suspend": True}
+    assert listed.state is JobState.SUSPENDED
 
 
 def test_a_drift_that_no_field_can_say_is_refused_by_a_flip_too(cluster: MemoryCluster) -> None:
@@ -238,13 +245,13 @@ def test_all_storage_versions_are_listed_alike(cluster: MemoryCluster) -> None:
     put_definition(cluster, job_of("v2"), second, **{STORAGE_VERSION_LABEL: "2"})
     fields = {"image": "nginx:1", "command": "serve", "logs": logs, "memory": "1Gi"}
     create_definition(cluster, core_job(JobKey("shop", "v3"), JobType.CONTINUOUS, fields))
-    found = reports(cluster)
-    assert [(one["name"], one["storage_version"], one["fields"]) for one in found] == [
+    listed = reports(cluster)
+    assert [(one["name"], one["storage_version"], one["fields"]) for one in listed] == [
         ("v1", 1, fields),
         ("v2", 2, fields),
         ("v3", CURRENT_VERSION, fields),
     ]
-    rest = [{**one, "name": "", "storage_version": 0} for one in found]
+    rest = [{**one, "name": "", "storage_version": 0} for one in listed]
     assert rest[0] == rest[1] == rest[2]
 
 
@@ -261,16 +268,16 @@ def test_a_corrupt_definition_hides_no_job(cluster: MemoryCluster) -> None:
     put_definition(cluster, job_of("bad"), {"image": {"odd": True}, "replicas": "many"})
     create_runtime(cluster, job_of("bad"))
     roll_out(cluster, job_of("web"))
-    found = read(cluster)
-    assert len(found.warnings) == 1
-    bad, web = listed_jobs(found)
+    snapshot = read(cluster)
+    assert len(snapshot.warnings) == 1
+    bad, web = listed_jobs(snapshot)
     assert (bad.key.name, bad.is_adoptable, bad.is_readable, bad.fields) == ("bad", False, False, {})
-    assert bad.message == found.warnings[0]
+    assert bad.message == snapshot.warnings[0]
     assert web.is_readable
     assert names(cluster, SECOND) == ["continuous web"]
     # It has a definition, so it is not only in Kubernetes.
     assert count(cluster) == (0, 0)
-    assert [one["name"] for one in dump(found)] == ["web"]
+    assert [one["name"] for one in dump(snapshot)] == ["web"]
 
 
 def test_a_job_that_cannot_be_compared_hides_no_other(
@@ -312,8 +319,8 @@ def test_a_definition_without_its_job_is_listed_in_every_stage_and_counted(
     job = job_of("web", type_)
     roll_out(cluster, job, run=0)
     delete_runtime(cluster, job)
-    found = only(cluster, stage)
-    assert (found.state, found.fields, found.drift) == (JobState.MISSING, fields_of(job), ())
+    listed = only(cluster, stage)
+    assert (listed.state, listed.fields, listed.drift) == (JobState.MISSING, fields_of(job), ())
     assert count(cluster) == (0, 1)
     assert count(cluster) == (0, 1)
 
@@ -323,14 +330,14 @@ def test_a_one_off_job_that_has_run_is_finished_and_not_counted(cluster: MemoryC
     roll_out(cluster, job, history=({"run": 1, "succeeded": True, "reason": "Completed"},))
     delete_runtime(cluster, job)
     for stage in STAGES:
-        found = only(cluster, stage)
-        [run] = job_report(found)["history"]
-        assert (found.state, run["state"], run["outcome"]) == (JobState.FINISHED, "succeeded", "Completed")
+        listed = only(cluster, stage)
+        [run] = job_report(listed)["history"]
+        assert (listed.state, run["state"], run["outcome"]) == (JobState.FINISHED, "succeeded", "Completed")
     assert count(cluster) == (0, 0)
     assert list_differences(read(cluster)) == []
 
 
-def test_what_a_change_of_type_leaves_behind_is_no_job_of_its_own(cluster: MemoryCluster) -> None:
+def test_an_object_that_a_change_of_type_leaves_behind_is_no_job_of_its_own(cluster: MemoryCluster) -> None:
     roll_out(cluster, job_of("web", JobType.SCHEDULED))
     create_definition(cluster, job_of("web", JobType.CONTINUOUS), replaces=JobType.SCHEDULED)
     for stage in STAGES:
@@ -361,9 +368,9 @@ def test_a_definition_that_a_filter_leaves_out_has_its_name_all_the_same(cluster
     create_runtime(cluster, job_of("other", JobType.SCHEDULED, extra=team))
     roll_out(cluster, job_of("web", JobType.SCHEDULED, extra=team))
     create_definition(cluster, job_of("web", JobType.CONTINUOUS), replaces=JobType.SCHEDULED)
-    [found] = listed_jobs(read_snapshot(cluster, label_selector="team=a"))
-    assert (found.key.name, found.is_adoptable) == ("other", False)
-    assert found.message == "Its name is taken by a continuous job. Delete one of them."
+    [listed] = listed_jobs(read_snapshot(cluster, label_selector="team=a"))
+    assert (listed.key.name, listed.is_adoptable) == ("other", False)
+    assert listed.message == "Its name is taken by a continuous job. Delete one of them."
 
 
 def test_of_unknown_jobs_with_one_name_the_oldest_can_be_adopted(cluster: MemoryCluster) -> None:
@@ -371,8 +378,8 @@ def test_of_unknown_jobs_with_one_name_the_oldest_can_be_adopted(cluster: Memory
         [obj] = create_runtime(cluster, job_of("web", type_))
         delete_runtime(cluster, job_of("web", type_))
         cluster.seed({**obj, "metadata": {**obj["metadata"], "creationTimestamp": f"{created}-01T00:00:00Z"}})
-    found = {job.type: (job.is_adoptable, job.message) for job in listed_jobs(read(cluster))}
-    assert found == {
+    adoptability = {job.type: (job.is_adoptable, job.message) for job in listed_jobs(read(cluster))}
+    assert adoptability == {
         JobType.ONE_OFF: (False, "Its name is taken by an older scheduled job. Delete one of them."),
         JobType.SCHEDULED: (True, ""),
     }
@@ -391,8 +398,8 @@ def test_a_job_that_is_being_deleted_is_neither_adopted_nor_counted(cluster: Mem
     deleting = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.org/hold"]}
     cluster.seed({**obj, "metadata": {**obj["metadata"], **deleting}})
     for stage in (FIRST, SECOND):
-        found = only(cluster, stage)
-        assert (found.state, found.is_adoptable) == (JobState.DELETING, False)
+        listed = only(cluster, stage)
+        assert (listed.state, listed.is_adoptable) == (JobState.DELETING, False)
     assert names(cluster, LAST) == []
     assert count(cluster) == (0, 0)
 
@@ -402,8 +409,8 @@ def test_a_definition_says_why_an_object_of_its_name_is_not_its_job(cluster: Mem
     roll_out(cluster, job)
     owner = {"apiVersion": "example.org/v1", "kind": "Shop", "name": "main", "uid": "u", "controller": True}
     patch_runtime(cluster, job, {"metadata": {"ownerReferences": [owner]}})
-    found = only(cluster)
-    assert (found.state, found.message) == (JobState.MISSING, "Shop main controls Deployment shop/web.")
+    listed = only(cluster)
+    assert (listed.state, listed.message) == (JobState.MISSING, "Shop main controls Deployment shop/web.")
 
 
 # What people read.
@@ -412,17 +419,17 @@ def test_a_definition_says_why_an_object_of_its_name_is_not_its_job(cluster: Mem
 def test_a_report_has_what_there_is_to_know(cluster: MemoryCluster) -> None:
     roll_out(cluster, job_of("web"), message="no\nroom", reason="OutOfQuota")
     patch_runtime(cluster, job_of("web"), {"spec": {"replicas": 5}}, manager="kubectl\x1b[1m")
-    [found] = reports(cluster, SECOND)
-    assert {name: found[name] for name in ("namespace", "name", "type", "state", "source")} == {
+    [report] = reports(cluster, SECOND)
+    assert {name: report[name] for name in ("namespace", "name", "type", "state", "source")} == {
         "namespace": "shop",
         "name": "web",
         "type": "continuous",
         "state": "starting",
         "source": "storage",
     }
-    assert (found["adoptable"], found["outdated"], found["read_only"]) == (False, False, False)
-    assert (found["message"], found["reason"]) == ("no room", "OutOfQuota")
-    [drift] = found["drift"]
+    assert (report["adoptable"], report["outdated"], report["read_only"]) == (False, False, False)
+    assert (report["message"], report["reason"]) == ("no room", "OutOfQuota")
+    [drift] = report["drift"]
     assert drift.pop("time").startswith("20")
     assert drift == {
         "object": "Deployment shop/web",

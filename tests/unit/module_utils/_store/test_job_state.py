@@ -74,7 +74,7 @@ def drift(cluster: MemoryCluster, job: CoreJob) -> tuple[DriftedField, ...]:
 
 
 @pytest.mark.parametrize("type_", JobType)
-def test_what_was_rolled_out_has_not_drifted(cluster: MemoryCluster, type_: JobType) -> None:
+def test_a_job_that_was_rolled_out_has_not_drifted(cluster: MemoryCluster, type_: JobType) -> None:
     job = job_of("web", type_, env={"A": "1"}, mount={"claim": "data", "path": "/data"})
     roll_out(cluster, job)
     assert drift(cluster, job) == ()
@@ -88,9 +88,9 @@ def test_a_deployment_that_was_scaled_by_hand_has_drifted(cluster: MemoryCluster
     job = job_of("web", replicas=2)
     roll_out(cluster, job)
     patch_runtime(cluster, job, {"spec": {"replicas": 5}}, manager="kubectl")
-    [found] = drift(cluster, job)
-    assert str(found.ref) == "Deployment shop/web"
-    assert (found.field, found.expected, found.actual, found.manager) == ("spec.replicas", 2, 5, "kubectl")
+    [field] = drift(cluster, job)
+    assert str(field.ref) == "Deployment shop/web"
+    assert (field.field, field.expected, field.actual, field.manager) == ("spec.replicas", 2, 5, "kubectl")
     patch_runtime(cluster, job, {"spec": {"replicas": 2}})
     assert drift(cluster, job) == ()
 
@@ -107,7 +107,7 @@ def test_the_churn_of_a_status_is_no_drift(cluster: MemoryCluster) -> None:
     assert drift(cluster, job) == ()
 
 
-def test_what_an_autoscaler_sets_is_no_drift(cluster: MemoryCluster) -> None:
+def test_a_number_of_replicas_that_an_autoscaler_sets_is_no_drift(cluster: MemoryCluster) -> None:
     job = job_of("web")
     roll_out(cluster, job)
     patch_runtime(cluster, job, {"spec": {"replicas": 7}}, "kube-controller-manager")
@@ -123,8 +123,8 @@ def test_a_service_that_is_gone_is_a_drift(cluster: MemoryCluster) -> None:
     job = job_of("web", port=80)
     roll_out(cluster, job)
     cluster.delete("v1", "Service", "web", "shop")
-    [found] = drift(cluster, job)
-    assert (str(found.ref), found.field, found.expected, found.actual) == (
+    [absence] = drift(cluster, job)
+    assert (str(absence.ref), absence.field, absence.expected, absence.actual) == (
         "Service shop/web",
         "",
         "present",
@@ -132,7 +132,7 @@ def test_a_service_that_is_gone_is_a_drift(cluster: MemoryCluster) -> None:
     )
 
 
-def test_a_service_of_somebody_else_is_no_drift(cluster: MemoryCluster) -> None:
+def test_a_service_of_another_owner_is_no_drift(cluster: MemoryCluster) -> None:
     job = job_of("web", port=None)
     [main] = roll_out(cluster, job)
     spec = {"selector": main["spec"]["selector"]["matchLabels"], "ports": [{"port": 80}]}
@@ -193,7 +193,7 @@ def test_a_definition_that_was_never_rolled_out_is_not_outdated(cluster: MemoryC
     assert drift(cluster, job) == ()
 
 
-def test_what_was_never_rolled_out_is_not_outdated_by_a_new_default(
+def test_a_job_that_was_never_rolled_out_is_not_outdated_by_a_new_default(
     cluster: MemoryCluster, request: pytest.FixtureRequest
 ) -> None:
     job = job_of("web", memory=None)
@@ -205,7 +205,7 @@ def test_what_was_never_rolled_out_is_not_outdated_by_a_new_default(
     assert not is_outdated(definition)
 
 
-def test_what_was_never_rolled_out_drifts_from_what_is_meant(cluster: MemoryCluster) -> None:
+def test_a_job_that_was_never_rolled_out_drifts_from_its_desired_objects(cluster: MemoryCluster) -> None:
     job = job_of("web")
     create_definition(cluster, job)
     create_runtime(cluster, job)
@@ -292,7 +292,7 @@ def test_the_state_of_what_runs(type_: JobType, spec: Object, status: Object, st
     assert runtime_state(runtime_of(type_, spec, status)) == state
 
 
-def test_what_is_being_deleted_is_in_no_other_state() -> None:
+def test_a_job_that_is_being_deleted_is_in_no_other_state() -> None:
     runtime = runtime_of(JobType.SCHEDULED, {}, {}, deletionTimestamp="2026-01-01T00:00:00Z")
     assert runtime.is_deleting
     assert runtime_state(runtime) is JobState.DELETING
@@ -322,7 +322,7 @@ def test_the_outcome_of_a_one_off_job_is_that_of_its_job() -> None:
 COMPLETE = {"conditions": [condition("Complete")]}
 
 
-def test_runs_are_numbered_and_their_ends_are_kept() -> None:
+def test_runs_are_numbered_and_their_ends_are_recorded() -> None:
     first = runtime_of(JobType.ONE_OFF, {}, {}, uid="a")
     status = with_runs(StoredStatus(), first)
     assert (status.run, status.history) == (1, ())

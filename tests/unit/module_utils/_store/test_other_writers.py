@@ -88,8 +88,8 @@ def test_a_job_that_others_delete_halfway_leaves_nothing_without_a_definition(
 
     change(changer(HookedCluster(cluster, before=delete), cluster))
     assert done == ["runtime", "definition"]
-    found = [cluster.get(*kind, *reversed(WEB)) is not None for kind in (DEPLOYMENT, WEB_KIND)]
-    assert found[0] is found[1]
+    existences = [cluster.get(*kind, *reversed(WEB)) is not None for kind in (DEPLOYMENT, WEB_KIND)]
+    assert existences[0] is existences[1]
 
 
 def test_an_import_makes_no_definition_of_a_job_that_others_delete_while_it_reads(
@@ -107,9 +107,9 @@ def test_an_import_makes_no_definition_of_a_job_that_others_delete_while_it_read
 
 def test_a_job_made_by_hand_that_others_delete_meanwhile_does_not_come_back(cluster: MemoryCluster) -> None:
     create_runtime(cluster, job_of("web"))
-    found = changer(cluster, cluster)
+    jobs = changer(cluster, cluster)
     delete_runtime(cluster, job_of("web"))
-    assert found.suspended(WEB).action is Action.REFUSED
+    assert jobs.suspended(WEB).action is Action.REFUSED
     assert cluster.get(*DEPLOYMENT, *reversed(WEB)) is None
 
 
@@ -154,9 +154,9 @@ def test_a_job_that_is_gone_before_its_run_is_noted_does_not_run_twice(
 
     assert change(changer(HookedCluster(cluster, before=let_go), cluster)).changed
     assert created == ["Job", "gone"]
-    noted = read_snapshot(cluster).definitions[WEB]
-    assert (noted.status.run, cluster.get("batch/v1", "Job", *reversed(WEB))) == (runs, None)
-    assert changer(cluster, cluster).present(noted.job).action is Action.UNCHANGED
+    recorded = read_snapshot(cluster).definitions[WEB]
+    assert (recorded.status.run, cluster.get("batch/v1", "Job", *reversed(WEB))) == (runs, None)
+    assert changer(cluster, cluster).present(recorded.job).action is Action.UNCHANGED
 
 
 def test_a_rollback_says_that_others_have_deleted_the_definition(cluster: MemoryCluster) -> None:
@@ -179,10 +179,10 @@ def test_deleting_a_job_deletes_all_definitions_of_its_name(cluster: MemoryClust
 
 
 def test_many_refused_jobs_are_looked_at_once_more_together(cluster: MemoryCluster) -> None:
-    found = changer(cluster, cluster)
+    jobs = changer(cluster, cluster)
     cluster.requests.clear()
     for number in range(20):
-        assert found.restarted(JobKey("shop", f"none-{number}")).action is Action.REFUSED
+        assert jobs.restarted(JobKey("shop", f"none-{number}")).action is Action.REFUSED
     assert len(cluster.requests) < 15
 
 

@@ -106,8 +106,8 @@ def test_a_job_has_a_key_a_type_and_its_service(cluster: MemoryCluster) -> None:
     for type_ in JobType:
         create_runtime(cluster, job_of(type_.replace("-", ""), type_))
     snapshot = read_snapshot(cluster)
-    found = {str(one.key): (one.type, one.service is not None) for one in snapshot.runtime.values()}
-    assert found == {
+    types = {str(one.key): (one.type, one.service is not None) for one in snapshot.runtime.values()}
+    assert types == {
         "shop/oneoff": (JobType.ONE_OFF, False),
         "shop/scheduled": (JobType.SCHEDULED, False),
         "shop/continuous": (JobType.CONTINUOUS, True),
@@ -129,8 +129,8 @@ def test_a_service_that_selects_other_pods_is_not_the_jobs(cluster: MemoryCluste
     for selector, is_own in (({"app": "web"}, True), ({"app": "other"}, False), (None, False)):
         cluster.delete("v1", "Service", "web", "shop")
         cluster.create({**service, "spec": {"selector": selector} if selector else {}})
-        [found] = read_snapshot(cluster).runtime.values()
-        assert (found.service is not None) == is_own, selector
+        [runtime] = read_snapshot(cluster).runtime.values()
+        assert (runtime.service is not None) == is_own, selector
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_service_that_selects_other_pods_is_not_the_jobs(cluster: MemoryCluste
         ({"labels": {MANAGED_BY: FIELD_MANAGER}}, "Job shop/once belongs to a component."),
     ],
 )
-def test_what_belongs_to_others_is_no_job(cluster: MemoryCluster, meta: Object, reason: str) -> None:
+def test_an_object_of_others_is_no_job(cluster: MemoryCluster, meta: Object, reason: str) -> None:
     create_runtime(cluster, job_of("once", JobType.ONE_OFF))
     relabel(cluster, ("batch/v1", "Job"), "once", **meta)
     snapshot = read_snapshot(cluster)
@@ -302,7 +302,7 @@ def test_switches_and_counters_are_read(cluster: MemoryCluster) -> None:
     assert snapshot.counter("bank") == JobCounter("bank")
 
 
-def test_who_may_not_read_the_switches_is_warned(cluster: MemoryCluster) -> None:
+def test_a_user_without_the_right_to_read_the_switches_is_warned(cluster: MemoryCluster) -> None:
     write_switches(cluster, StoreSwitches(SourceOfTruth.STORAGE))
     forbidden = api_error("get JobStore job-store", 403, {"reason": "Forbidden", "message": "you may not"})
     cluster.fail_when(lambda request: request.ref.kind == "JobStore", forbidden)

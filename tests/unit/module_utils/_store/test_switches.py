@@ -39,11 +39,11 @@ def test_fields_of_strangers_survive_a_write() -> None:
     other = cluster.with_field_manager("kubectl-edit")
     other.patch(*STORE_KIND, STORE_NAME, None, {"metadata": {"labels": {"team": "a"}}})
     write_switches(cluster, LAST_STAGE)
-    found = cluster.get(*STORE_KIND, STORE_NAME)
-    assert found is not None
-    assert found["metadata"]["labels"] == {"team": "a"}
+    written = cluster.get(*STORE_KIND, STORE_NAME)
+    assert written is not None
+    assert written["metadata"]["labels"] == {"team": "a"}
 
 
 @pytest.mark.parametrize("spec", [None, "odd", {}, {"sourceOfTruth": "moon", "unknownJobs": ["adopt"]}])
-def test_what_cannot_be_read_is_the_default(spec: object) -> None:
+def test_an_unreadable_switch_has_the_default(spec: object) -> None:
     assert switches_from({"metadata": {"name": STORE_NAME}, "spec": spec}) == StoreSwitches()
