@@ -107,8 +107,8 @@ def secrets_of(url: str) -> list[str]:
     rest = url.strip()[match.end() :]
     values = [pair.partition("=")[2] or pair for pair in re.split("[&;?#]", rest)]
     parts = [login, login.partition(":")[2], rest[1:], *values]
-    found = {text for part in parts for text in (part, unquote(part), unquote_plus(part))}
-    return sorted((text for text in found if len(text) >= _SHORTEST_SECRET), key=len, reverse=True)
+    texts = {text for part in parts for text in (part, unquote(part), unquote_plus(part))}
+    return sorted((text for text in texts if len(text) >= _SHORTEST_SECRET), key=len, reverse=True)
 
 
 def suggestion(name: str, known: Iterable[str], most: int = 3) -> str:

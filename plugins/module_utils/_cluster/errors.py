@@ -275,5 +275,5 @@ def silent_webhook(error: Exception) -> str:
     """The name of the webhook that did not answer the server, from its refusal; empty for other errors."""
     if not isinstance(error, ApiError) or error.status != 500:
         return ""
-    found = _FAILED_CALL.search(error.api_message)
-    return found[1] if found else ""
+    match = _FAILED_CALL.search(error.api_message)
+    return match[1] if match else ""

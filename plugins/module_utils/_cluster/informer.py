@@ -98,7 +98,7 @@ class Informer:
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(STOP_SECONDS)
 
-    def wait_until_synced(self, seconds: float) -> bool:
+    def is_synced_within(self, seconds: float) -> bool:
         """Wait until each object of the first list was reported; whether this happened in time."""
         return self._synced.wait(seconds)
 
@@ -118,7 +118,7 @@ class Informer:
         while not self._stop.is_set:
             ended_well, self._watch_begun = False, math.inf
             try:
-                ended_well = self._follow()
+                ended_well = self._has_followed()
             except (Gone, NotFound):
                 # No failure: the server has dropped the history, or the kind's definition was deleted.
                 self._position = ""
@@ -133,7 +133,7 @@ class Informer:
             self._stop.wait(pause * random.uniform(0.8, 1.2))
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _follow(self) -> bool:
+    def _has_followed(self) -> bool:
         """List if needed, and watch; whether it succeeded, so that it may be repeated at once."""
         subject = self.subject
         if not self._position:
@@ -204,15 +204,15 @@ class Informer:
             self._held[key] = _HeldObject(new, uid, version)
         old = before.object if before else None
         if old != new:
-            self._tell(old, new)
+            self._notify(old, new)
 
     def _drop(self, key: _Key) -> None:
         with self._lock:
             before = self._held.pop(key, None)
         if before is not None:
-            self._tell(before.object, None)
+            self._notify(before.object, None)
 
-    def _tell(self, old: Object | None, new: Object | None) -> None:
+    def _notify(self, old: Object | None, new: Object | None) -> None:
         if self._stop.is_set:
             return
         try:

@@ -30,10 +30,10 @@ def label_matcher(selector: str) -> Matches:
     """
     checks: list[Callable[[Mapping[str, str]], bool]] = []
     for part in _split(selector):
-        found = REQUIREMENT.fullmatch(part)
-        if found is None:
+        requirement = REQUIREMENT.fullmatch(part)
+        if requirement is None:
             raise _unreadable(f"unable to parse requirement: {part!r}")
-        checks.append(_label_check(found))
+        checks.append(_label_check(requirement))
     return lambda obj: all(check(obj["metadata"].get("labels") or {}) for check in checks)
 
 
@@ -49,7 +49,7 @@ def field_matcher(selector: str) -> Matches:
         if not operator:
             raise _unreadable(f"invalid selector: '{selector}'; can't understand '{part}'")
         checks.append((path.strip().split("."), operator != "!=", value.strip()))
-    return lambda obj: all((_field(obj, path) == value) == wanted for path, wanted, value in checks)
+    return lambda obj: all((_field(obj, path) == value) == is_equal for path, is_equal, value in checks)
 
 
 Requirement = tuple[str, str, list[str]]
@@ -82,14 +82,16 @@ def _split(selector: str) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-def _label_check(found: re.Match[str]) -> Callable[[Mapping[str, str]], bool]:
-    key, operator = found["key"] or found["no"], found["op"] or found["set"]
-    if found["absent"]:
+def _label_check(requirement: re.Match[str]) -> Callable[[Mapping[str, str]], bool]:
+    key, operator = requirement["key"] or requirement["no"], requirement["op"] or requirement["set"]
+    if requirement["absent"]:
         return lambda labels: key not in labels
     if operator is None:
         return lambda labels: key in labels
     values = (
-        [value.strip() for value in (found["values"] or "").split(",")] if found["set"] else [found["value"]]
+        [value.strip() for value in (requirement["values"] or "").split(",")]
+        if requirement["set"]
+        else [requirement["value"]]
     )
     if operator in ("=", "==", "in"):
         return lambda labels: key in labels and labels[key] in values

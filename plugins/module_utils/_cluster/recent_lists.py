@@ -50,9 +50,9 @@ class RecentLists:
         """
         with self._lock:
             recent = self._lists.setdefault((api_version, kind, namespace), _RecentList())
-        found = recent.take(lambda: self._cluster.list(api_version, kind, namespace).items, self._clock)
+        objects = recent.take(lambda: self._cluster.list(api_version, kind, namespace).items, self._clock)
         has_labels, has_fields = label_matcher(label_selector), field_matcher(field_selector)
-        return [one for one in found if has_labels(one) and has_fields(one)]
+        return [one for one in objects if has_labels(one) and has_fields(one)]
 
 
 class _RecentList:

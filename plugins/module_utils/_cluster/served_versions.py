@@ -43,10 +43,10 @@ def preferred_first(resources: Iterable[Resource]) -> tuple[Resource, ...]:
     """
 
     def rank(resource: Resource) -> tuple[bool, int, int, int]:
-        found = _VERSION.fullmatch(resource.api_version.rpartition("/")[2])
-        if found is None:
+        match = _VERSION.fullmatch(resource.api_version.rpartition("/")[2])
+        if match is None:
             return False, 0, 0, 0
-        return True, _STABILITIES.index(found[2] or ""), int(found[1]), int(found[3] or 0)
+        return True, _STABILITIES.index(match[2] or ""), int(match[1]), int(match[3] or 0)
 
     by_name = sorted(resources, key=lambda one: one.api_version)
     return tuple(sorted(by_name, key=rank, reverse=True))

@@ -36,9 +36,9 @@ class StopSignal:
             for interrupt in self._interrupts.values():
                 interrupt()
 
-    def wait(self, seconds: float) -> bool:
-        """Wait for the signal for some seconds; whether it is set."""
-        return self._event.wait(seconds)
+    def wait(self, seconds: float) -> None:
+        """Wait until the signal is set, or some seconds have passed."""
+        self._event.wait(seconds)
 
     @contextmanager
     def interrupting(self, interrupt: Callable[[], None]) -> Iterator[None]:

@@ -77,9 +77,9 @@ def misfits(value: Any, schema: Schema, field: str = "") -> Iterator[Misfit]:
         if not isinstance(value, (int, str)) or isinstance(value, bool):
             yield _of_type(value, "integer or string", field)
         return
-    wanted = schema.get("type")
-    if wanted in TYPES and not _is_of(value, wanted):
-        yield _of_type(value, wanted, field)
+    schema_type = schema.get("type")
+    if schema_type in TYPES and not _is_of(value, schema_type):
+        yield _of_type(value, schema_type, field)
         return
     if "enum" in schema and value not in schema["enum"]:
         supported = ", ".join(json.dumps(item) for item in schema["enum"])
@@ -98,14 +98,14 @@ def without_unknown(value: Any, schema: Schema, *, root: bool = True) -> Any:
         return [without_unknown(item, schema.get("items") or {}, root=False) for item in value]
     if not isinstance(value, Mapping):
         return value
-    kept = {}
+    known = {}
     for name, child in value.items():
         node = _child(schema, name)
         if root and name in ALWAYS:
-            kept[name] = child
+            known[name] = child
         elif node is not None:
-            kept[name] = without_unknown(child, node, root=False)
-    return kept
+            known[name] = without_unknown(child, node, root=False)
+    return known
 
 
 def with_defaults(value: Any, schema: Schema) -> Any:
@@ -154,9 +154,9 @@ def _fields(value: Mapping[str, Any], schema: Schema, field: str) -> Iterator[Mi
 
 def _child(schema: Schema, name: str) -> Schema | None:
     """The schema of a field; None if there is no such field."""
-    found: Schema | None = (schema.get("properties") or {}).get(name)
-    if found is not None:
-        return found
+    declared: Schema | None = (schema.get("properties") or {}).get(name)
+    if declared is not None:
+        return declared
     more = schema.get("additionalProperties")
     if isinstance(more, Mapping):
         return more
@@ -164,13 +164,15 @@ def _child(schema: Schema, name: str) -> Schema | None:
     return {} if free or (schema.get("x-kubernetes-embedded-resource") and name in ALWAYS) else None
 
 
-def _is_of(value: Any, wanted: str) -> bool:
+def _is_of(value: Any, schema_type: str) -> bool:
     if isinstance(value, bool):
-        return wanted == "boolean"
-    return isinstance(value, TYPES[wanted])
+        return schema_type == "boolean"
+    return isinstance(value, TYPES[schema_type])
 
 
-def _of_type(value: Any, wanted: str, field: str) -> Misfit:
+def _of_type(value: Any, schema_type: str, field: str) -> Misfit:
     got = NAMES.get(type(value), "object")
-    message = f'Invalid value: "{got}": {field} in body must be of type {wanted}: "{got}"'
-    return Misfit(field, ViolationType.TYPE, message, f"expected {TYPED_AS.get(wanted, wanted)}, got {got}")
+    message = f'Invalid value: "{got}": {field} in body must be of type {schema_type}: "{got}"'
+    return Misfit(
+        field, ViolationType.TYPE, message, f"expected {TYPED_AS.get(schema_type, schema_type)}, got {got}"
+    )

@@ -155,8 +155,8 @@ class DryRunCluster(SimulatedServer):
         version = self._overlay.readable_version(kind)
         if version is None or self._overlay.is_new(ref.namespace):
             return None
-        found = self._inner.get(version, ref.kind, ref.name, ref.namespace or None)
-        return self._overlay.visible(found) if found else None
+        live = self._inner.get(version, ref.kind, ref.name, ref.namespace or None)
+        return self._overlay.visible(live) if live else None
 
     def _list_below(self, kind: Kind, namespace: str | None, **how: Any) -> Page:
         version = self._overlay.readable_version(kind)
@@ -169,7 +169,7 @@ class DryRunCluster(SimulatedServer):
     def _typed(self, kind: Kind) -> Kind:
         return self._overlay.typed(kind)
 
-    def _asked(
+    def _answer_below(
         self, verb: str, kind: Kind, ref: Ref, obj: Object, ask: Callable[[Cluster], Answer]
     ) -> Answer | None:
         return self._heard(lambda: ask(self._inner)) if self._asks_server(verb, ref, kind, obj) else None
@@ -178,10 +178,10 @@ class DryRunCluster(SimulatedServer):
         if ref in self._overlay.originals or not self._overlay.has_real_surroundings(ref, kind, obj):
             return False
         # An object deleted with its owner still exists on the server, which would treat this as an update.
-        if verb == "delete" or not self._overlay.deleted_any:
+        if verb == "delete" or not self._overlay.has_deletions:
             return True
-        found = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
-        return found is None or self._overlay.visible(found) is not None
+        live = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
+        return live is None or self._overlay.visible(live) is not None
 
     def _heard(self, ask: Callable[[], Answer]) -> Answer | None:
         """The server's answer; None if it has none because of a tolerated webhook.
@@ -211,7 +211,7 @@ class DryRunCluster(SimulatedServer):
                     break
             return before, after
 
-        return self._asked("apply", kind, ref, obj, ask)
+        return self._answer_below("apply", kind, ref, obj, ask)
 
     def _completed(self, kind: Kind, ref: Ref, after: Object) -> Object | None:
         """The server's result of a further write to an object that it has, or None if it can't answer.

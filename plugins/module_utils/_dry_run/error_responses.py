@@ -16,14 +16,14 @@ def problem(verb: str, ref: Ref, status: int, reason: str, message: str) -> ApiE
     return api_error(f"{verb} {ref}", status, {"reason": reason, "message": message})
 
 
-def not_found(verb: str, kind: Kind, ref: Ref) -> ApiError:
+def not_found_error(verb: str, kind: Kind, ref: Ref) -> ApiError:
     """The error that the object does not exist."""
-    return problem(verb, ref, 404, "NotFound", f"{_told(kind, ref)} not found")
+    return problem(verb, ref, 404, "NotFound", f"{_qualified_name(kind, ref)} not found")
 
 
-def already_exists(kind: Kind, ref: Ref) -> ApiError:
+def already_exists_error(kind: Kind, ref: Ref) -> ApiError:
     """The error that the object already exists."""
-    return problem("create", ref, 409, "AlreadyExists", f"{_told(kind, ref)} already exists")
+    return problem("create", ref, 409, "AlreadyExists", f"{_qualified_name(kind, ref)} already exists")
 
 
 def refuse_namespace(verb: str, kind: Kind, ref: Ref, namespace: Object | None) -> None:
@@ -34,20 +34,20 @@ def refuse_namespace(verb: str, kind: Kind, ref: Ref, namespace: Object | None) 
         raise problem(verb, ref, 404, "NotFound", f'namespaces "{ref.namespace}" not found')
     if namespace["metadata"].get("deletionTimestamp"):
         why = f"unable to create new content in namespace {ref.namespace} because it is being terminated"
-        raise problem(verb, ref, 403, "Forbidden", f"{_told(kind, ref)} is forbidden: {why}")
+        raise problem(verb, ref, 403, "Forbidden", f"{_qualified_name(kind, ref)} is forbidden: {why}")
 
 
 def refuse_precondition(kind: Kind, obj: Object, uid: str | None, resource_version: str | None) -> None:
     """Raise Conflict unless the object is the one to delete."""
     meta = obj["metadata"]
-    for name, wanted, found in (
+    for name, required, actual in (
         ("UID", uid, meta.get("uid")),
         ("ResourceVersion", resource_version, meta.get("resourceVersion")),
     ):
-        if wanted is not None and wanted != found:
+        if required is not None and required != actual:
             message = (
                 f'Operation cannot be fulfilled on {kind.qualified} "{meta["name"]}": the {name} in the '
-                f"precondition ({wanted}) does not match the {name} in record ({found})."
+                f"precondition ({required}) does not match the {name} in record ({actual})."
             )
             raise problem("delete", ref_of(obj), 409, "Conflict", message)
 
@@ -67,5 +67,5 @@ def copy_in_version(obj: Object, api_version: str, *, metadata_only: bool = Fals
     return {**{key: deep_copy(obj[key]) for key in parts}, "apiVersion": api_version}
 
 
-def _told(kind: Kind, ref: Ref) -> str:
+def _qualified_name(kind: Kind, ref: Ref) -> str:
     return f'{kind.qualified_plural} "{ref.name}"'

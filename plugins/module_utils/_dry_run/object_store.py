@@ -88,10 +88,10 @@ class ObjectStore:
         with self.changed:
             known = list(self.kinds.items())
         changed = {at: one for (at, name), one in known if name == kind and group_of(at) == group}
-        found = self._served_below(group, kind)
+        below = self._served_below(group, kind)
         if not changed:
-            return found
-        unchanged = [one for one in found if one.api_version not in changed]
+            return below
+        unchanged = [one for one in below if one.api_version not in changed]
         return preferred_first([*unchanged, *(one.resource for one in changed.values() if one)])
 
     def put(

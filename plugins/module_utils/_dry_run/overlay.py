@@ -58,7 +58,7 @@ class Overlay(ObjectStore):
         return self._ref_locks[hash(ref) % LOCKS]
 
     @property
-    def deleted_any(self) -> bool:
+    def has_deletions(self) -> bool:
         """Whether anything has been deleted, so that objects of the cluster may be deleted with it."""
         return bool(self._gone)
 
@@ -93,21 +93,21 @@ class Overlay(ObjectStore):
         ref = Ref(*NAMESPACE_KIND, "", namespace)
         return ref in self.originals and self.originals[ref] is None
 
-    def redefined(self, kind: Kind) -> bool:
+    def is_redefined(self, kind: Kind) -> bool:
         """Whether the rehearsal has changed the definition of this kind."""
         return (kind.resource.api_version, kind.resource.kind) in self.kinds
 
     def readable_version(self, kind: Kind) -> str | None:
         """The apiVersion in which the cluster has objects of this kind, or None if it has none."""
-        if not self.redefined(kind):
+        if not self.is_redefined(kind):
             return kind.resource.api_version
         ref = Ref(*CRD_KIND, "", kind.qualified_plural)
         before = self.originals.get(ref)
         if before is None or ref in self._wiped:
             return None
         served = [api_version for api_version, _kind in kinds_of_crd(before)]
-        wanted = kind.resource.api_version
-        return wanted if wanted in served else next(iter(served), None)
+        version = kind.resource.api_version
+        return version if version in served else next(iter(served), None)
 
     def _record(self, ref: Ref, before: Object | None, after: Object | None) -> None:
         if is_of_kind(ref, CRD_KIND) and before is None and after is not None:
@@ -123,13 +123,13 @@ class Overlay(ObjectStore):
         namespace = Ref(*NAMESPACE_KIND, "", ref.namespace)
         deciding = depends_on({**obj, "metadata": {**obj["metadata"], "namespace": ref.namespace}})
         touched = namespace in self._wiped or any(other in self.originals for other in deciding)
-        return not (touched or self.is_new(ref.namespace) or self.redefined(kind))
+        return not (touched or self.is_new(ref.namespace) or self.is_redefined(kind))
 
     def lacks_only_its_place(self, ref: Ref, kind: Kind) -> bool:
         """Whether the server has the same definition of the kind, and lacks only the namespace."""
         return (
             self.is_new(ref.namespace)
-            and not self.redefined(kind)
+            and not self.is_redefined(kind)
             and self._inner.resource(kind.resource.api_version, ref.kind) is not None
         )
 
@@ -155,8 +155,12 @@ class Overlay(ObjectStore):
             except Forbidden:
                 # A user who may not read the owner can't delete it, so its dependents stay.
                 self._owners[uid] = None
-        found = self._owners[uid]
-        if found is None or found["metadata"].get("uid") != uid or self.visible(found) is not None:
+        live_owner = self._owners[uid]
+        if (
+            live_owner is None
+            or live_owner["metadata"].get("uid") != uid
+            or self.visible(live_owner) is not None
+        ):
             return None
         with self.changed:
             self._gone[uid] = False

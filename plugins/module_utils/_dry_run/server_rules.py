@@ -59,10 +59,10 @@ RESIZE_MESSAGE = (
 
 def validation_causes(new: Object, old: Object | None) -> list[ValidationCause]:
     """The errors of the server's validation of an object, or of its change."""
-    found = list(_of_state(new))
+    causes = list(_of_state(new))
     if old is not None:
-        found += _of_change(old, new)
-    return found
+        causes += _of_change(old, new)
+    return causes
 
 
 def refused_resize(new: Object, old: Object | None, lookup: Lookup) -> str:
@@ -78,14 +78,14 @@ def depends_on(obj: Object) -> list[Ref]:
     """The objects that affect whether the server accepts this one, in addition to its namespace and CRD."""
     if obj["kind"] == "PersistentVolumeClaim" and (name := _name_at(obj, "spec.storageClassName")):
         return [Ref("storage.k8s.io", "StorageClass", "", name)]
-    found = []
+    refs = []
     if obj["kind"] == "Pod" and obj["apiVersion"] == "v1":
         namespace = obj["metadata"].get("namespace") or ""
         account = _name_at(obj, "spec.serviceAccountName") or "default"
-        found.append(Ref("", "ServiceAccount", namespace, account))
+        refs.append(Ref("", "ServiceAccount", namespace, account))
         if priority := _name_at(obj, "spec.priorityClassName"):
-            found.append(Ref("scheduling.k8s.io", "PriorityClass", "", priority))
-    return found
+            refs.append(Ref("scheduling.k8s.io", "PriorityClass", "", priority))
+    return refs
 
 
 def _name_at(obj: Object, path: str) -> str:
@@ -97,8 +97,8 @@ def _name_at(obj: Object, path: str) -> str:
 def _of_state(obj: Object) -> Iterator[ValidationCause]:
     if obj["kind"] in SELECTING and obj["apiVersion"] == "apps/v1":
         labels = _at(obj, "spec.template.metadata.labels") or {}
-        wanted = _at(obj, "spec.selector.matchLabels") or {}
-        if any(labels.get(key) != value for key, value in wanted.items()):
+        selector = _at(obj, "spec.selector.matchLabels") or {}
+        if any(labels.get(key) != value for key, value in selector.items()):
             yield _invalid(
                 "spec.template.metadata.labels", labels, "`selector` does not match template `labels`"
             )

@@ -27,9 +27,9 @@ from .._cluster.object_selectors import field_matcher, label_matcher
 from .._cluster.served_versions import refuse_doubt
 from .._cluster.timestamp import timestamp
 from .error_responses import (
-    already_exists,
+    already_exists_error,
     copy_in_version,
-    not_found,
+    not_found_error,
     refuse_namespace,
     refuse_precondition,
     validated_ref,
@@ -68,7 +68,7 @@ class SimulatedServer(Cluster):
         del kind, namespace, how
         return Page([], str(self._store.version))
 
-    def _asked(
+    def _answer_below(
         self, verb: str, kind: Kind, ref: Ref, obj: Object, ask: Callable[[Cluster], Answer]
     ) -> Answer | None:
         """The answer of the server below to a write; None if it can't know its result."""
@@ -117,20 +117,20 @@ class SimulatedServer(Cluster):
         return other
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
-        found = self._store.kind(api_version, kind)
-        return found.resource if found else None
+        served_kind = self._store.kind(api_version, kind)
+        return served_kind.resource if served_kind else None
 
     def served(self, group: str, kind: str) -> tuple[Resource, ...]:
         return self._store.served(group, kind)
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        found = self._store.kind(api_version, kind)
-        if found is None:
+        served_kind = self._store.kind(api_version, kind)
+        if served_kind is None:
             self._refuse_doubt(api_version, kind)
             return None
-        ref = validated_ref(found, name, namespace)
+        ref = validated_ref(served_kind, name, namespace)
         with self._call("get", ref):
-            obj = self._find(found, ref)
+            obj = self._find(served_kind, ref)
             return copy_in_version(obj, api_version) if obj else None
 
     def list(
@@ -143,15 +143,15 @@ class SimulatedServer(Cluster):
         field_selector: str = "",
         metadata_only: bool = False,
     ) -> Page:
-        found = self._store.kind(api_version, kind)
-        if found is None:
+        served_kind = self._store.kind(api_version, kind)
+        if served_kind is None:
             self._refuse_doubt(api_version, kind)
             return Page([], "")
         has_labels, has_fields = label_matcher(label_selector), field_matcher(field_selector)
         how = {"label_selector": label_selector, "field_selector": field_selector}
-        with self._call("list", found.ref("", namespace)):
-            below = self._list_below(found, namespace, **how, metadata_only=metadata_only)
-            written = self._store.of_kind(found, namespace)
+        with self._call("list", served_kind.ref("", namespace)):
+            below = self._list_below(served_kind, namespace, **how, metadata_only=metadata_only)
+            written = self._store.of_kind(served_kind, namespace)
             items = [*below.items, *(obj for obj in written if has_labels(obj) and has_fields(obj))]
             items.sort(key=_storage_key)
             copies = [copy_in_version(obj, api_version, metadata_only=metadata_only) for obj in items]
@@ -175,7 +175,9 @@ class SimulatedServer(Cluster):
         name = meta.get("name") or f"{meta.get('generateName') or ''}{uuid.uuid4().hex[:5]}"
         ref = validated_ref(kind, name, meta.get("namespace"))
         with self._call("create", ref, dry_run):
-            answer = self._asked("create", kind, ref, obj, lambda server: server.create(obj, dry_run=True))
+            answer = self._answer_below(
+                "create", kind, ref, obj, lambda server: server.create(obj, dry_run=True)
+            )
             if answer is not None:
                 if "name" not in answer["metadata"]:
                     # A review is answered, and no object.
@@ -183,7 +185,7 @@ class SimulatedServer(Cluster):
                 ref = kind.ref(answer["metadata"]["name"], ref.namespace)
                 return self._keep(ref, None, answer, dry_run, unverified=False)
             if self._find(kind, ref) is not None:
-                raise already_exists(kind, ref)
+                raise already_exists_error(kind, ref)
             self._refuse_creation("create", kind, ref, obj)
             after = self._write(kind).created({**obj, "metadata": {**meta, "name": name}})
             return self._keep(ref, None, after, dry_run)
@@ -199,30 +201,30 @@ class SimulatedServer(Cluster):
         subresource: str = "",
         dry_run: bool = False,
     ) -> Object:
-        found = self._served(api_version, kind)
-        ref = validated_ref(found, name, namespace)
+        served_kind = self._served(api_version, kind)
+        ref = validated_ref(served_kind, name, namespace)
         if subresource not in ("", "status"):
             raise NotRehearsable(f"patch {ref}: what a write to {subresource} does cannot be predicted")
         with self._call("patch", ref, dry_run):
-            live = self._find(found, ref)
+            live = self._find(served_kind, ref)
             if live is None:
-                raise not_found("patch", found, ref)
+                raise not_found_error("patch", served_kind, ref)
             address = api_version, kind, name, namespace
-            answer = self._asked(
+            answer = self._answer_below(
                 "patch",
-                found,
+                served_kind,
                 ref,
                 live,
                 lambda server: server.patch(*address, patch, subresource=subresource, dry_run=True),
             )
             if answer is not None:
                 return self._keep(ref, live, answer, dry_run, unverified=False, status=bool(subresource))
-            if subresource and not self._typed(found).has_status:
+            if subresource and not self._typed(served_kind).has_status:
                 raise KindNotServed(api_version, f"{kind}/{subresource}")
-            after = self._write(found).patched(copy_in_version(live, api_version), patch, subresource)
+            after = self._write(served_kind).patched(copy_in_version(live, api_version), patch, subresource)
             if subresource:
                 return self._keep(ref, live, after, dry_run, status=True)
-            return self._keep_completed(found, ref, live, after, dry_run)
+            return self._keep_completed(served_kind, ref, live, after, dry_run)
 
     def delete(
         self,
@@ -236,17 +238,17 @@ class SimulatedServer(Cluster):
         propagation: str = "Background",
         dry_run: bool = False,
     ) -> bool:
-        found = self._served(api_version, kind)
-        ref = validated_ref(found, name, namespace)
+        served_kind = self._served(api_version, kind)
+        ref = validated_ref(served_kind, name, namespace)
         with self._call("delete", ref, dry_run):
-            live = self._find(found, ref)
+            live = self._find(served_kind, ref)
             if live is None:
                 return False
             address = api_version, kind, name, namespace
             how: dict[str, Any] = {"uid": uid, "resource_version": resource_version}
-            exists = self._asked(
+            exists = self._answer_below(
                 "delete",
-                found,
+                served_kind,
                 ref,
                 live,
                 lambda server: server.delete(*address, **how, propagation=propagation, dry_run=True),
@@ -254,7 +256,7 @@ class SimulatedServer(Cluster):
             if exists is False:
                 return False
             if exists is None:
-                refuse_precondition(found, live, uid, resource_version)
+                refuse_precondition(served_kind, live, uid, resource_version)
             if not dry_run:
                 self._store.delete(ref, live, propagation, unverified=exists is None)
                 self._react()
@@ -289,16 +291,16 @@ class SimulatedServer(Cluster):
 
     def _lookup(self, ref: Ref) -> Object | None:
         """An object of a built-in kind, by its reference only; not to be changed."""
-        if found := self._store.objects.get(ref):
-            return found
+        if obj := self._store.objects.get(ref):
+            return obj
         kinds = (kind for (_at, name), kind in built_in_kinds().items() if (kind.group, name) == ref[:2])
         return next((self._find(kind, ref) for kind in kinds), None)
 
     def _served(self, api_version: str, kind: str) -> Kind:
-        found = self._store.kind(api_version, kind)
-        if found is None:
+        served_kind = self._store.kind(api_version, kind)
+        if served_kind is None:
             raise KindNotServed(api_version, kind)
-        return found
+        return served_kind
 
     def _refuse_doubt(self, api_version: str, kind: str) -> None:
         versions = self.served(group_of(api_version), kind)
@@ -308,7 +310,7 @@ class SimulatedServer(Cluster):
         kind = self._served("v1", "Pod")
         ref = validated_ref(kind, name, namespace)
         if self._find(kind, ref) is None:
-            raise not_found(verb, kind, ref)
+            raise not_found_error(verb, kind, ref)
         return ref
 
 

@@ -99,34 +99,34 @@ class Write:
             return self._applied(live, intent, force=force)
 
     def _applied(self, live: Object | None, intent: Object, *, force: bool) -> Object:
-        wanted = self._normal(intent)
-        action = f"apply {ref_of(wanted)}"
+        desired = self._normal(intent)
+        action = f"apply {ref_of(desired)}"
         if self.kind.has_status:
-            wanted.pop("status", None)
+            desired.pop("status", None)
         shapes = shapes_of(self.kind)
         schema = self.kind.schema
-        self._refuse_misfits(with_defaults(wanted, schema) if schema else wanted, action, apply=True)
-        if duplicates := duplicates_in(wanted, shapes):
-            raise self._untypeable(wanted, action, duplicates[0])
-        intended = fields_of(wanted, shapes)
+        self._refuse_misfits(with_defaults(desired, schema) if schema else desired, action, apply=True)
+        if duplicates := duplicates_in(desired, shapes):
+            raise self._untypeable(desired, action, duplicates[0])
+        intended = fields_of(desired, shapes)
         writer = Manager(self.manager, APPLY)
         if live is None:
-            if uid := wanted["metadata"].get("uid"):
+            if uid := desired["metadata"].get("uid"):
                 message = (
                     f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
                 )
-                raise self._modified(ref_of(wanted), action, message)
-            return self._finished(None, self._completed(wanted), {writer: intended}, action)
-        self._refuse_other_version(live, wanted, action)
+                raise self._modified(ref_of(desired), action, message)
+            return self._finished(None, self._completed(desired), {writer: intended}, action)
+        self._refuse_other_version(live, desired, action)
         owners = owners_of(live)
         others = frozenset[tuple[str, ...]]().union(*(f for m, f in owners.items() if m != writer))
         dropped = owners.get(writer, frozenset()) - intended
-        new = without_fields(merge_intent(live, wanted, shapes), dropped, others | intended, shapes)
+        new = without_fields(merge_intent(live, desired, shapes), dropped, others | intended, shapes)
         new["apiVersion"] = self.kind.resource.api_version
         new = self._completed(new)
         change = change_between(live, new, shapes)
-        if not force and (found := conflicts(owners, writer, change)):
-            raise api_error(action, 409, dict(conflict_status(found)))
+        if not force and (conflicting := conflicts(owners, writer, change)):
+            raise api_error(action, 409, dict(conflict_status(conflicting)))
         owners = after_apply(owners, writer, intended, change)
         return self._finished(live, new, owners, action, writer if any(change) else None)
 
@@ -216,7 +216,7 @@ class Write:
             if self.kind.has_generation:
                 meta["generation"] = 1
             _default(new)
-        elif self.kind.has_generation and self._wanted_part(live) != self._wanted_part(new):
+        elif self.kind.has_generation and self._desired_part(live) != self._desired_part(new):
             meta["generation"] = meta.get("generation", 0) + 1
         if live is not None and new["kind"] == "CustomResourceDefinition":
             _store_versions(new)
@@ -231,25 +231,25 @@ class Write:
                 meta.pop(name, None)
         self._refuse(validation_causes(new, live) if not self.kind.is_custom else (), ref_of(new), action)
         if message := refused_resize(new, live, self.lookup):
-            told = f'{self.kind.qualified_plural} "{meta["name"]}" is forbidden: {message}'
-            raise api_error(action, 403, {"reason": "Forbidden", "message": told})
+            full_message = f'{self.kind.qualified_plural} "{meta["name"]}" is forbidden: {message}'
+            raise api_error(action, 403, {"reason": "Forbidden", "message": full_message})
         return deep_copy(new)
 
-    def _wanted_part(self, obj: Object) -> Object:
+    def _desired_part(self, obj: Object) -> Object:
         left_out = {"apiVersion", "metadata"} | ({"status"} if self.kind.has_status else set())
         return {key: value for key, value in obj.items() if key not in left_out}
 
     def _refuse_misfits(self, obj: Object, action: str, *, apply: bool) -> None:
         if not self.kind.schema:
             return
-        found = list(misfits(obj, self.kind.schema))
-        untyped = [misfit for misfit in found if misfit.typed_message]
+        violations = list(misfits(obj, self.kind.schema))
+        untyped = [misfit for misfit in violations if misfit.typed_message]
         if apply and untyped:
             raise self._untypeable(obj, action, f".{untyped[0].field}: {untyped[0].typed_message}")
         self._refuse(
             [
                 ValidationCause(m.fault.value, m.message, m.field)
-                for m in found
+                for m in violations
                 if m.fault is not ViolationType.UNKNOWN
             ],
             ref_of(obj),
@@ -259,30 +259,32 @@ class Write:
     def _refuse(self, problems: Iterable[ValidationCause], ref: Ref, action: str) -> None:
         causes = [problem._asdict() for problem in problems]
         if causes:
-            told = ", ".join(f"{cause['field']}: {cause['message']}" for cause in causes)
-            told = f"[{told}]" if len(causes) > 1 else told
-            message = f'{self.kind.qualified} "{ref.name}" is invalid: {told}'
+            causes_text = ", ".join(f"{cause['field']}: {cause['message']}" for cause in causes)
+            causes_text = f"[{causes_text}]" if len(causes) > 1 else causes_text
+            message = f'{self.kind.qualified} "{ref.name}" is invalid: {causes_text}'
             raise api_error(
                 action, 422, {"reason": "Invalid", "message": message, "details": {"causes": causes}}
             )
 
     def _refuse_other_version(self, live: Object, new: Object, action: str) -> None:
         """Raise unless a resourceVersion or uid in the write is that of the live object."""
-        ref, meta, wanted = ref_of(live), live["metadata"], new["metadata"]
-        if (version := wanted.get("resourceVersion")) and version != meta.get("resourceVersion"):
+        ref, meta, desired = ref_of(live), live["metadata"], new["metadata"]
+        if (version := desired.get("resourceVersion")) and version != meta.get("resourceVersion"):
             message = (
                 "the object has been modified; please apply your changes to the latest version and try again"
             )
             raise self._modified(ref, action, message)
-        if (uid := wanted.get("uid")) and uid != meta.get("uid"):
+        if (uid := desired.get("uid")) and uid != meta.get("uid"):
             problem = ValidationCause(
                 "FieldValueInvalid", f'Invalid value: "{uid}": field is immutable', "metadata.uid"
             )
             self._refuse([problem], ref, action)
 
     def _modified(self, ref: Ref, action: str, message: str) -> Exception:
-        told = f'Operation cannot be fulfilled on {self.kind.qualified_plural} "{ref.name}": {message}'
-        return api_error(action, 409, {"reason": "Conflict", "message": told})
+        full_message = (
+            f'Operation cannot be fulfilled on {self.kind.qualified_plural} "{ref.name}": {message}'
+        )
+        return api_error(action, 409, {"reason": "Conflict", "message": full_message})
 
     def _untypeable(self, obj: Object, action: str, message: str) -> Exception:
         meta = obj["metadata"]

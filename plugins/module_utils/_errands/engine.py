@@ -201,7 +201,7 @@ class ErrandEngine:
         """Wait for the first lists, as decisions from half of the state would be wrong."""
         patience = time.monotonic() + SYNC_SECONDS
         for one in informers:
-            while not one.wait_until_synced(TICK_SECONDS):
+            while not one.is_synced_within(TICK_SECONDS):
                 if is_over():
                     return False
                 if time.monotonic() > patience:

@@ -31,7 +31,7 @@ from ...module_utils._cluster.errors import ExecOutputTooLarge, ExecTimeout, Unt
 from ...module_utils._cluster.kinds import API_SERVICE_KIND, CRD_KIND, NAMESPACE_KIND, is_of_kind
 from ...module_utils._cluster.object_selectors import field_matcher, label_matcher
 from ...module_utils._cluster.served_versions import refuse_unavailable
-from ...module_utils._dry_run.error_responses import copy_in_version, not_found, problem, validated_ref
+from ...module_utils._dry_run.error_responses import copy_in_version, not_found_error, problem, validated_ref
 from ...module_utils._dry_run.simulated_server import SimulatedServer
 from .memory_store import Happened, MemoryStore
 
@@ -185,11 +185,11 @@ class MemoryCluster(SimulatedServer):
         meta = bound_to["metadata"]
         with self._call("token", ref):
             if self._store.objects.get(ref) is None:
-                raise not_found("get a token of", self._served("v1", "ServiceAccount"), ref)
+                raise not_found_error("get a token of", self._served("v1", "ServiceAccount"), ref)
             token = f"{namespace}/{meta['name']}/{meta['uid']}"
             if not self._is_good(f"Bearer {token}"):
                 secret = Ref("", "Secret", namespace, meta["name"])
-                raise not_found("get a token of", self._served("v1", "Secret"), secret)
+                raise not_found_error("get a token of", self._served("v1", "Secret"), secret)
             return token
 
     def served(self, group: str, kind: str) -> tuple[Resource, ...]:

@@ -35,7 +35,7 @@ def test_it_follows_what_matches_and_stops_at_once(
     )
     informer.start()
     try:
-        assert informer.wait_until_synced(10)
+        assert informer.is_synced_within(10)
         assert [new and new["metadata"]["name"] for _old, new in changes] == ["first"]
         # The watch has begun when the next change is seen.
         live_cluster.create(config_map("second", "1"))

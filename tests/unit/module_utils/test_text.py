@@ -78,13 +78,13 @@ def assert_fit(shown: object) -> None:
 
 
 @given(st.text(), st.integers(40, 200))
-def test_it_is_one_printable_line_of_bounded_length(text: str, longest: int) -> None:
+def test_a_foreign_text_becomes_one_printable_line_of_bounded_length(text: str, longest: int) -> None:
     line = one_line(text * 20, longest)
     assert len(line.splitlines()) <= 1
     assert len(line) <= longest
 
 
-def test_what_is_fit_stays_as_it_is() -> None:
+def test_a_printable_line_is_unchanged() -> None:
     assert one_line("Größe: 3 → 5, as ConfigMap shop/a says") == "Größe: 3 → 5, as ConfigMap shop/a says"
     assert one_line("two\n  lines") == "two lines"
     assert one_line(None) == "None"
@@ -127,19 +127,19 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("says", SAYS)
-def test_what_a_migration_says(says: str, evil: str) -> None:
-    told = Told()
+def test_texts_of_a_migration_are_printable_lines(says: str, evil: str) -> None:
+    record = Told()
     one = migration("evil", **SAYS[says](evil))
     outcomes: list[Any] = [
-        *check_migrations([one], setting(told=told)),
-        *run_migrations([one], setting(told=told)),
+        *check_migrations([one], setting(told=record)),
+        *run_migrations([one], setting(told=record)),
     ]
     shown = [outcome.as_result() for outcome in outcomes]
-    for text in texts_in([shown, told.lines, told.reasons]):
+    for text in texts_in([shown, record.lines, record.reasons]):
         assert text == "" or not assert_fit(text)
 
 
-def test_what_it_says_in_a_plan_is_no_line_of_the_plan(evil: str) -> None:
+def test_texts_of_a_migration_forge_no_line_of_a_plan(evil: str) -> None:
     def check(ctx: Context) -> Verdict:
         done = ctx.cluster.get("v1", "ConfigMap", "evil", "default")
         return not_needed(evil) if done else needed(evil)
@@ -179,7 +179,7 @@ def warned(text: str) -> Any:
         TaskDefinition(work, {}),
         {},
         materials=FakeMaterials(release("2.9", {})),
-        progress=lambda *_told: None,
+        progress=lambda *_arguments: None,
         cancelled=lambda: False,
         check_mode=False,
         diff=False,
@@ -238,7 +238,7 @@ PLACES: dict[str, Callable[[str], Any]] = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_others_say(place: str, evil: str) -> None:
+def test_texts_of_others_are_printable_lines(place: str, evil: str) -> None:
     assert_fit(PLACES[place](evil))
 
 
@@ -282,7 +282,7 @@ def test_a_problem_of_a_release_shows_no_login() -> None:
     )
 
 
-def test_what_identifies_the_content_of_a_url() -> None:
+def test_a_url_without_user_and_fragment_identifies_its_content() -> None:
     assert without_user("https://user:hunter2@host:1/a?b=c#d") == "https://host:1/a?b=c"
     assert without_user("/a@b?c") == "/a@b?c"
 

@@ -38,7 +38,7 @@ def is_excluded(conditions: Sequence[Mapping[str, Any]], variables: Mapping[str,
 
 def evaluate(expression: str, variables: Mapping[str, Any]) -> Any:
     """The value of a CEL expression, or :data:`UNKNOWN`."""
-    python = _TOKEN.sub(lambda found: _WORDS.get(found[0], found[0]), expression)
+    python = _TOKEN.sub(lambda match: _WORDS.get(match[0], match[0]), expression)
     try:
         # Within parentheses an expression may have several lines.
         parsed = ast.parse(f"({python})", mode="eval") if len(expression) <= _LONGEST else None

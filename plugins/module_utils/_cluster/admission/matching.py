@@ -74,8 +74,8 @@ def is_called(
 
 def fail_closed_webhooks(configuration: Object | None) -> dict[str, Mapping[str, Any]]:
     """The webhooks of a configuration that fail closed, by name, without what does not affect requests."""
-    found = ((configuration or {}).get("webhooks")) or ()
-    return {str(one.get("name")): _without_bundle(one) for one in found if is_fail_closed(one)}
+    webhooks = ((configuration or {}).get("webhooks")) or ()
+    return {str(one.get("name")): _without_bundle(one) for one in webhooks if is_fail_closed(one)}
 
 
 def _without_bundle(webhook: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -96,8 +96,8 @@ def _matches(rule: Mapping[str, Any], request: AdmissionRequest, versions: Colle
     )
 
 
-def _has(found: Collection[str] | None, *wanted: str) -> bool:
-    return any(one in (found or ()) for one in ("*", *wanted))
+def _has(listed: Collection[str] | None, *values: str) -> bool:
+    return any(one in (listed or ()) for one in ("*", *values))
 
 
 def _selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str | None]) -> bool:

@@ -20,12 +20,12 @@ def merge_intent(live: Object, intent: Object, shapes: Shapes) -> Object:
     return result
 
 
-def without_fields(obj: Object, dropped: Fields, kept: Fields, shapes: Shapes) -> Object:
-    """The object without the dropped fields, except those that are kept or have a kept field below them.
+def without_fields(obj: Object, dropped: Fields, retained: Fields, shapes: Shapes) -> Object:
+    """The object without the dropped fields, except those to retain or with such a field below them.
 
     An item of a list is removed with all its fields, also those that others have written.
     """
-    gone = with_parents(dropped) - with_parents(kept)
+    gone = with_parents(dropped) - with_parents(retained)
     result: Object = _prune(obj, (), (), gone, shapes)
     return result
 

@@ -31,9 +31,9 @@ def item_key(item: Any, keys: tuple[str, ...]) -> str | None:
     """The element that names an item of a keyed list, or None if the item lacks the key."""
     if not isinstance(item, Mapping):
         return None
-    found = {key: item.get(key, KEY_DEFAULTS.get(key)) for key in keys}
-    found = {key: value for key, value in found.items() if value is not None}
-    return "k:" + as_json(found) if found else None
+    key_fields = {key: item.get(key, KEY_DEFAULTS.get(key)) for key in keys}
+    key_fields = {key: value for key, value in key_fields.items() if value is not None}
+    return "k:" + as_json(key_fields) if key_fields else None
 
 
 def values_of(value: Any, shapes: Shapes) -> dict[Field, Any]:
@@ -41,25 +41,25 @@ def values_of(value: Any, shapes: Shapes) -> dict[Field, Any]:
 
     Items with the same key in a keyed list, which plain writes may create, count as one whole.
     """
-    found: dict[Field, Any] = {}
-    _collect(value, (), (), shapes, found, [])
-    return found
+    contents: dict[Field, Any] = {}
+    _collect(value, (), (), shapes, contents, [])
+    return contents
 
 
 def duplicates_in(value: Any, shapes: Shapes) -> list[str]:
     """The places where keyed lists have two items with one key, in the server's words."""
-    found: list[str] = []
-    _collect(value, (), (), shapes, {}, found)
-    return found
+    duplicates: list[str] = []
+    _collect(value, (), (), shapes, {}, duplicates)
+    return duplicates
 
 
 def _collect(
-    value: Any, field: Field, names: Names, shapes: Shapes, found: dict[Field, Any], duplicates: list[str]
+    value: Any, field: Field, names: Names, shapes: Shapes, contents: dict[Field, Any], duplicates: list[str]
 ) -> None:
     shape = shapes(names)
     if isinstance(value, Mapping) and value and shape is not Whole.ATOMIC:
         for name, child in value.items():
-            _collect(child, (*field, f"f:{name}"), (*names, name), shapes, found, duplicates)
+            _collect(child, (*field, f"f:{name}"), (*names, name), shapes, contents, duplicates)
     elif isinstance(value, list) and value and isinstance(shape, tuple):
         items: dict[str, list[Mapping[str, Any]]] = {}
         for item in value:
@@ -69,15 +69,15 @@ def _collect(
             path = (*field, element)
             if len(same) > 1:
                 duplicates.append(f"{as_text(field)}: duplicate entries for key {as_text((element,))}")
-                found[path] = same
+                contents[path] = same
                 continue
-            found[path] = ITEM
+            contents[path] = ITEM
             for name, child in same[0].items():
-                _collect(child, (*path, f"f:{name}"), (*names, name), shapes, found, duplicates)
+                _collect(child, (*path, f"f:{name}"), (*names, name), shapes, contents, duplicates)
     elif isinstance(value, list) and value and shape is Whole.SET:
-        found.update({(*field, "v:" + as_json(item)): item for item in value})
+        contents.update({(*field, "v:" + as_json(item)): item for item in value})
     elif field:
-        found[field] = value
+        contents[field] = value
 
 
 def with_parents(fields: Iterable[Field]) -> set[Field]:
@@ -111,15 +111,15 @@ def to_fields_v1(fields: Iterable[Field]) -> dict[str, Any]:
 
 def from_fields_v1(node: Mapping[str, Any], above: Field = ()) -> Fields:
     """The fields in a ``fieldsV1``."""
-    found: set[Field] = set()
+    fields: set[Field] = set()
     for element, child in node.items():
         if element == ".":
-            found.add(above)
+            fields.add(above)
         elif not child:
-            found.add((*above, element))
+            fields.add((*above, element))
         else:
-            found |= from_fields_v1(child, (*above, element))
-    return frozenset(found)
+            fields |= from_fields_v1(child, (*above, element))
+    return frozenset(fields)
 
 
 def as_text(field: Field) -> str:

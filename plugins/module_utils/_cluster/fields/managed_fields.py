@@ -62,7 +62,7 @@ class Change(NamedTuple):
 
 def fields_of(obj: Object, shapes: Shapes) -> Fields:
     """All fields of an object that a manager can own."""
-    return frozenset(field for field in values_of(obj, shapes) if not _unmanaged(field))
+    return frozenset(field for field in values_of(obj, shapes) if not _is_unmanaged(field))
 
 
 def change_between(old: Object, new: Object, shapes: Shapes) -> Change:
@@ -70,15 +70,15 @@ def change_between(old: Object, new: Object, shapes: Shapes) -> Change:
     before, after = values_of(old, shapes), values_of(new, shapes)
     written = {field for field, value in after.items() if field not in before or before[field] != value}
     return Change(
-        frozenset(field for field in written if not _unmanaged(field)),
-        frozenset(field for field in before if field not in after and not _unmanaged(field)),
+        frozenset(field for field in written if not _is_unmanaged(field)),
+        frozenset(field for field in before if field not in after and not _is_unmanaged(field)),
     )
 
 
 def owners_of(obj: Object) -> Owners:
     """The fields by manager."""
     owners: Owners = {}
-    for entry in _told(obj):
+    for entry in _entries(obj):
         applied = entry["operation"] == APPLY
         api_version = "" if applied else entry.get("apiVersion", "")
         manager = Manager(entry["manager"], entry["operation"], api_version, entry.get("subresource", ""))
@@ -86,7 +86,7 @@ def owners_of(obj: Object) -> Owners:
     return owners
 
 
-def _told(obj: Object) -> list[Object]:
+def _entries(obj: Object) -> list[Object]:
     """The entries of an object; the server may have one empty entry instead of none."""
     return [entry for entry in obj["metadata"].get("managedFields") or () if entry]
 
@@ -104,7 +104,7 @@ def managed_fields_entries(
         wrote: the writer, if the write changed anything.
     """
     old_owners = owners_of(previous) if previous else {}
-    old_entries = _told(previous) if previous else []
+    old_entries = _entries(previous) if previous else []
     old_times = {
         manager: (entry.get("time"), entry.get("apiVersion"))
         for manager, entry in zip(old_owners, old_entries, strict=True)
@@ -155,17 +155,17 @@ def conflicts(owners: Owners, writer: Manager, change: Change) -> list[tuple[Man
     ]
 
 
-def conflict_status(found: Iterable[tuple[Manager, Field]]) -> Mapping[str, Any]:
+def conflict_status(conflicting: Iterable[tuple[Manager, Field]]) -> Mapping[str, Any]:
     """The Status with which the server refuses such an apply."""
     by_manager: dict[Manager, list[str]] = {}
-    for manager, field in found:
+    for manager, field in conflicting:
         by_manager.setdefault(manager, []).append(as_text(field))
     count = sum(map(len, by_manager.values()))
     if count == 1:
         manager, [field_text] = next(iter(by_manager.items()))
-        told = f" conflict with {manager}: {field_text}"
+        description = f" conflict with {manager}: {field_text}"
     else:
-        told = "\n".join(
+        description = "\n".join(
             f" conflicts with {manager}:\n" + "\n".join(f"- {field}" for field in fields)
             for manager, fields in by_manager.items()
         )
@@ -177,10 +177,10 @@ def conflict_status(found: Iterable[tuple[Manager, Field]]) -> Mapping[str, Any]
     noun = "conflict" if count == 1 else "conflicts"
     return {
         "reason": "Conflict",
-        "message": f"Apply failed with {count} {noun}:{told}",
+        "message": f"Apply failed with {count} {noun}:{description}",
         "details": {"causes": causes},
     }
 
 
-def _unmanaged(field: Field) -> bool:
+def _is_unmanaged(field: Field) -> bool:
     return field[:2] in UNMANAGED

@@ -70,7 +70,7 @@ def foreign_404(data: bytes) -> str:
     return "the server that answered is not an API server: HTTP 404" + (f", {text}" if text else "")
 
 
-def broke_off(error: BaseException) -> bool:
+def is_broken_off(error: BaseException) -> bool:
     """Whether TLS failed only because the other end closed the connection, as when a server stops."""
     seen: BaseException | None = error
     while seen is not None:

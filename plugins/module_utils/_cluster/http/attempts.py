@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from ..cluster import WriteTerms
 from ..errors import ApiError, Unconfigured, Unreachable, api_error, is_answer, may_have_acted
 from .answers import (
-    broke_off,
     decoded_status,
     foreign_404,
+    is_broken_off,
     is_own_404,
     is_refused_rehearsal,
     plain_reason,
@@ -171,7 +171,7 @@ class Attempts:
         from urllib3 import exceptions as errors
 
         login = self._endpoint.login
-        if isinstance(error, errors.SSLError) and not broke_off(error):
+        if isinstance(error, errors.SSLError) and not is_broken_off(error):
             raise untrusted(login, error) from error
         if isinstance(error, (errors.NewConnectionError, errors.ConnectTimeoutError, errors.ProxyError)):
             # The server may have received an earlier attempt whose answer was lost.

@@ -183,9 +183,9 @@ def with_proxy(login: Login, options: Mapping[str, Any]) -> Login:
     if any(name.lower().endswith("_proxy") for name in os.environ):
         from urllib.request import getproxies
 
-        found = getproxies()
-        proxy = proxy or found.get(login.server.partition(":")[0]) or found.get("all")
-        no_proxy = no_proxy or found.get("no")
+        proxies = getproxies()
+        proxy = proxy or proxies.get(login.server.partition(":")[0]) or proxies.get("all")
+        no_proxy = no_proxy or proxies.get("no")
     headers: dict[str, str] = {}
     if proxy and any((options.get("proxy_headers") or {}).values()):
         from urllib3.util import make_headers

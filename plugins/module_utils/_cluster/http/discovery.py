@@ -84,20 +84,20 @@ class Discovery:
 
     def find(self, api_version: str, kind: str) -> Resource | None:
         """The resource of a kind, or None if the server does not list it."""
-        found = self._current().table.get((api_version, kind))
-        if found is None:
-            found = self.refresh().table.get((api_version, kind))
-        return found
+        resource = self._current().table.get((api_version, kind))
+        if resource is None:
+            resource = self.refresh().table.get((api_version, kind))
+        return resource
 
     def served(self, group: str, kind: str) -> tuple[Resource, ...]:
         """A kind in every version that is served, preferred first; see :meth:`.cluster.Cluster.served`."""
-        found = self._current().versions(group, kind)
-        if not found:
+        resources = self._current().versions(group, kind)
+        if not resources:
             snapshot = self.refresh()
-            found = snapshot.versions(group, kind)
-            if not found:
+            resources = snapshot.versions(group, kind)
+            if not resources:
                 refuse_unavailable(group, snapshot.unavailable)
-        return found
+        return resources
 
     def refuse_doubt(self, api_version: str, kind: str) -> None:
         """Return if no objects of a kind can exist that :meth:`find` did not find.

@@ -140,7 +140,7 @@ class Endpoint:
                 self._pool = open_pool(self.login)
             return self._pool
 
-    def tell_warnings(self, action: str, response: urllib3.BaseHTTPResponse) -> None:
+    def report_warnings(self, action: str, response: urllib3.BaseHTTPResponse) -> None:
         """Report the warnings in a response."""
         if self._on_warning is None:
             return

@@ -113,7 +113,7 @@ class Plugin:
         definition = self._definition
         command = [str(part) for part in (definition["command"], *(definition.get("args") or ()))]
         named = {str(one["name"]): str(one["value"]) for one in definition.get("env") or ()}
-        environment = {**os.environ, **named, "KUBERNETES_EXEC_INFO": json.dumps(self._asked())}
+        environment = {**os.environ, **named, "KUBERNETES_EXEC_INFO": json.dumps(self._credential_request())}
         try:
             return asyncio.run(_output(command, self._choice.user.folder or None, environment))
         except FileNotFoundError as error:
@@ -128,7 +128,7 @@ class Plugin:
         except OSError as error:
             raise Unconfigured(f"{self._what} failed: {error}") from error
 
-    def _asked(self) -> dict[str, Any]:
+    def _credential_request(self) -> dict[str, Any]:
         """The ExecCredential that is the program's input."""
         spec: dict[str, Any] = {"interactive": False}
         if self._definition.get("provideClusterInfo"):

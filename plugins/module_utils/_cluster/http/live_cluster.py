@@ -11,7 +11,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import quote
 
 from ..cluster import (
@@ -198,7 +198,7 @@ class LiveCluster(Cluster):
         def request(served: Resource) -> Object:
             return self._written(lambda: ask(served), obj) if bound else ask(served)
 
-        return self._noted(self._while_served(resource, request), dry_run)
+        return self._after_write(self._while_served(resource, request), dry_run)
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         resource, namespace, name = self._target(obj)
@@ -222,7 +222,7 @@ class LiveCluster(Cluster):
             # We can't find an object again whose name the server generates.
             return ask(served) if dry_run or not name else self._written(lambda: ask(served), obj)
 
-        return self._noted(self._while_served(resource, request), dry_run)
+        return self._after_write(self._while_served(resource, request), dry_run)
 
     def patch(
         self,
@@ -261,7 +261,7 @@ class LiveCluster(Cluster):
             target = {"apiVersion": api_version, "kind": kind, "name": name, "namespace": namespace}
             return self._written(lambda: ask(served), patch, target)
 
-        return self._noted(self._while_served(resource, request), dry_run)
+        return self._after_write(self._while_served(resource, request), dry_run)
 
     def delete(
         self,
@@ -287,7 +287,7 @@ class LiveCluster(Cluster):
         if dry_run:
             options["dryRun"] = ["All"]
 
-        def ask(served: Resource) -> bool:
+        def ask(served: Resource) -> Literal[True]:
             self._writing.request(
                 describe("delete", kind, name, namespace),
                 "DELETE",
@@ -331,7 +331,7 @@ class LiveCluster(Cluster):
         resource = self.resource(api_version, kind)
         while resource is None:
             # Nothing can happen to it until it is served; an immediate return would make callers spin.
-            if time.monotonic() >= end or pause(min(0.5, end - time.monotonic()), stop):
+            if time.monotonic() >= end or is_stopped_within(min(0.5, end - time.monotonic()), stop):
                 return
             resource = self.resource(api_version, kind)
         action = describe("watch", kind, "", namespace)
@@ -367,7 +367,7 @@ class LiveCluster(Cluster):
                 failures += 1
                 if failures > 3 and not (stop is not None and stop.is_set):
                     raise
-            if pause(min(0.1 * 2**failures, max(0.0, end - time.monotonic())), stop):
+            if is_stopped_within(min(0.1 * 2**failures, max(0.0, end - time.monotonic())), stop):
                 return
 
     def logs(
@@ -427,20 +427,24 @@ class LiveCluster(Cluster):
         return resource, obj["metadata"].get("namespace"), obj["metadata"].get("name") or ""
 
     def _written(
-        self, ask: Callable[[], Object], wanted: Mapping[str, Any], target: Mapping[str, Any] | None = None
+        self, ask: Callable[[], Object], desired: Mapping[str, Any], target: Mapping[str, Any] | None = None
     ) -> Object:
         """Write an object; if the answer is lost, read the object before the write is repeated.
 
         Args:
             ask: sends the write.
-            wanted: its content.
+            desired: its content.
             target: the object's identity, if the content lacks it.
         """
-        named = target or {**wanted["metadata"], "apiVersion": wanted["apiVersion"], "kind": wanted["kind"]}
+        named = target or {
+            **desired["metadata"],
+            "apiVersion": desired["apiVersion"],
+            "kind": desired["kind"],
+        }
 
         def look() -> Object | None:
             live = self.get(named["apiVersion"], named["kind"], named["name"], named.get("namespace"))
-            return find_written_object(live, wanted, self._field_manager)
+            return find_written_object(live, desired, self._field_manager)
 
         return self._settled(ask, look)
 
@@ -455,7 +459,7 @@ class LiveCluster(Cluster):
 
             return resolve_lost_write(ask, look, error, policy=self._transport.retry_policy)
 
-    def _noted(self, answer: Object, dry_run: bool) -> Object:
+    def _after_write(self, answer: Object, dry_run: bool) -> Object:
         """The answer to a write; if it defines a kind, later requests for the kind wait for it."""
         if answer.get("kind") == "CustomResourceDefinition" and not dry_run:
             self._discovery.expect(answer, SERVING_SECONDS)
@@ -481,22 +485,20 @@ class LiveCluster(Cluster):
                 if not is_missing_path(error):
                     raise
             self._discovery.refresh()
-            found = self._awaited(resource.api_version, resource.kind)
-            if found is None:
+            current = self._awaited(resource.api_version, resource.kind)
+            if current is None:
                 self._discovery.refuse_doubt(resource.api_version, resource.kind)
                 raise KindNotServed(resource.api_version, resource.kind)
             if time.monotonic() >= end:
-                raise KindNotServed(resource.api_version, resource.kind, served=[found.api_version])
-            resource = found
+                raise KindNotServed(resource.api_version, resource.kind, served=[current.api_version])
+            resource = current
             time.sleep(SERVING_POLL_SECONDS)
 
 
-def pause(seconds: float, stop: StopSignal | None) -> bool:
+def is_stopped_within(seconds: float, stop: StopSignal | None) -> bool:
     """Wait some seconds, or until a stop signal; whether the signal was set."""
-    if stop is not None:
-        return stop.wait(seconds)
-    time.sleep(seconds)
-    return False
+    (stop.wait if stop else time.sleep)(seconds)
+    return stop is not None and stop.is_set
 
 
 def raise_if_served(error: ClusterError) -> None:

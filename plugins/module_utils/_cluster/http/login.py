@@ -78,11 +78,11 @@ def login_not_accepted(login: Login, action: str) -> Unauthorized:
         action: the operation and its object.
     """
     place = f" ({login.origin})" if login.origin else ""
-    told = (
+    message = (
         f"{login.shown} does not accept the login{place}. Its token, password or certificate is wrong or has"
         " expired: log in again, or correct it there"
     )
-    return Unauthorized(action, status=401, reason="Unauthorized", api_message=told)
+    return Unauthorized(action, status=401, reason="Unauthorized", api_message=message)
 
 
 def bearer(token: str) -> Authorization:

@@ -51,9 +51,9 @@ def resolve_lost_write(
         return _look_until_answered(look, lost, policy, sleep)
 
     while True:
-        found = find()
-        if found is not None:
-            return found
+        result = find()
+        if result is not None:
+            return result
         attempt += 1
         outcome = getattr(lost, "status", Loss.NO_ANSWER)
         wait = policy.delay(outcome, attempt=attempt, elapsed=time.monotonic() - started, repeatable=True)
@@ -65,10 +65,10 @@ def resolve_lost_write(
         except ClusterError as error:
             if not may_have_acted(error):
                 # It may refuse because the lost write has arrived after all.
-                found = find()
-                if found is None:
+                result = find()
+                if result is None:
                     raise
-                return found
+                return result
             lost = error
 
 
@@ -96,32 +96,32 @@ def _look_until_answered(
         sleep(wait)
 
 
-def contains_fields(live: Any, wanted: Any) -> bool:
+def contains_fields(live: Any, desired: Any) -> bool:
     """Whether an object has all fields of a write; null means that a field does not exist (RFC 7386).
 
     Empty values may be missing: the server omits them too.
     """
-    if isinstance(wanted, Mapping):
+    if isinstance(desired, Mapping):
         known = {} if live is None else live
         return isinstance(known, Mapping) and all(
-            contains_fields(known.get(key), one) for key, one in wanted.items()
+            contains_fields(known.get(key), one) for key, one in desired.items()
         )
-    if isinstance(wanted, list):
+    if isinstance(desired, list):
         known = [] if live is None else live
         return (
             isinstance(known, list)
-            and len(known) == len(wanted)
-            and all(contains_fields(one, other) for one, other in zip(known, wanted, strict=True))
+            and len(known) == len(desired)
+            and all(contains_fields(one, other) for one, other in zip(known, desired, strict=True))
         )
-    return bool(live == wanted)
+    return bool(live == desired)
 
 
-def find_written_object(live: Object | None, wanted: Mapping[str, Any], manager: str) -> Object | None:
-    """The live object, if a write of this manager has given it the wanted content.
+def find_written_object(live: Object | None, desired: Mapping[str, Any], manager: str) -> Object | None:
+    """The live object, if a write of this manager has given it the desired content.
 
     Args:
         live: the object as read since the write, or None.
-        wanted: the write's content: an intent or a merge patch.
+        desired: the write's content: an intent or a merge patch.
         manager: the field manager of the write.
     """
     if live is None:
@@ -130,17 +130,19 @@ def find_written_object(live: Object | None, wanted: Mapping[str, Any], manager:
     # An object without any field has no manager.
     if managers and manager not in managers:
         return None
-    asked = wanted.get("metadata") or {}
+    desired_meta = desired.get("metadata") or {}
     # A change that requires one version is refused once there is another: a retry does no harm.
-    if asked.get("resourceVersion") and asked["resourceVersion"] == live["metadata"].get("resourceVersion"):
+    if desired_meta.get("resourceVersion") and desired_meta["resourceVersion"] == live["metadata"].get(
+        "resourceVersion"
+    ):
         return None
-    meta = {key: value for key, value in asked.items() if key not in BOOKKEEPING}
-    if set(wanted) <= {"apiVersion", "kind", "metadata"} and set(meta) <= IDENTITY:
-        return live if _holders(asked) == _holders(live["metadata"]) else None
-    content = {key: value for key, value in wanted.items() if key != "stringData"}
-    if texts := wanted.get("stringData"):
+    meta = {key: value for key, value in desired_meta.items() if key not in BOOKKEEPING}
+    if set(desired) <= {"apiVersion", "kind", "metadata"} and set(meta) <= IDENTITY:
+        return live if _holders(desired_meta) == _holders(live["metadata"]) else None
+    content = {key: value for key, value in desired.items() if key != "stringData"}
+    if texts := desired.get("stringData"):
         encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}
-        content["data"] = {**(wanted.get("data") or {}), **encoded}
+        content["data"] = {**(desired.get("data") or {}), **encoded}
     return live if contains_fields(live, {**content, "metadata": meta}) else None
 
 

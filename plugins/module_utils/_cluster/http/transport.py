@@ -90,7 +90,7 @@ class Transport(Endpoint):
         """
         request = Request(action, method, path, query, accept, body, content_type, repeatable)
         response = Attempts(self, request).response()
-        self.tell_warnings(action, response)
+        self.report_warnings(action, response)
         return Answer(response.status, response.data)
 
     @contextmanager

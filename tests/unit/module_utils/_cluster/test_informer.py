@@ -98,7 +98,7 @@ def informed(
     informer = Informer(cluster, subject, **how)
     informer.start()
     try:
-        assert not synced or informer.wait_until_synced(5)
+        assert not synced or informer.is_synced_within(5)
         yield informer, seen
     finally:
         informer.stop()
@@ -119,7 +119,7 @@ def before_first_watch(cluster: MemoryCluster, happen: Callable[[], object]) -> 
 
 
 class TestChanges:
-    def test_what_is_there_and_what_happens_to_it(self) -> None:
+    def test_existing_objects_and_their_changes_are_reported(self) -> None:
         cluster = MemoryCluster(config_map(k="1"))
         with informed(cluster) as (informer, seen):
             assert seen.changes == [(None, {"k": "1"})]
@@ -133,13 +133,13 @@ class TestChanges:
             assert informer.get("default", "a") is None
         assert seen.errors == []
 
-    def test_it_is_held_before_it_is_reported(self) -> None:
+    def test_a_change_is_held_before_it_is_reported(self) -> None:
         cluster, held = MemoryCluster(config_map(k="1")), list[object]()
         informer = Informer(
             cluster, CONFIG_MAPS, lambda _old, _new: held.append(data_of(informer.get("default", "a")))
         )
         informer.start()
-        assert informer.wait_until_synced(5)
+        assert informer.is_synced_within(5)
         cluster.delete("v1", "ConfigMap", "a", "default")
         eventually(lambda: len(held) == 2)
         informer.stop()
@@ -156,7 +156,7 @@ class TestChanges:
                 {"k": "2"},
             ]
 
-    def test_what_begins_and_stops_to_match_a_label(self) -> None:
+    def test_an_object_that_begins_or_stops_to_match_a_label_is_a_change(self) -> None:
         cluster = MemoryCluster(config_map(k="1"), config_map("b", {"x": "1"}, k="2"))
         subject = CONFIG_MAPS._replace(label_selector="x=1")
         with informed(cluster, subject) as (informer, seen):
@@ -183,7 +183,7 @@ class TestChanges:
             assert seen.changes == [(None, "1"), ("1", "2")]
             assert informer.objects() == [{"data": "2"}]
 
-    def test_what_is_kept_is_all_that_takes_memory(self) -> None:
+    def test_only_the_retained_part_of_an_object_takes_memory(self) -> None:
         cluster = MemoryCluster(*(config_map(f"n{n}", k="x" * 100_000 + str(n)) for n in range(50)))
 
         def bytes_held(keep: Callable[[Object], Object]) -> int:
@@ -211,14 +211,14 @@ class Parsing(ClusterWrapper):
 
 
 class TestGaps:
-    def test_what_happened_between_the_list_and_the_watch(self) -> None:
+    def test_a_change_between_the_list_and_the_watch_is_reported(self) -> None:
         cluster = MemoryCluster(config_map(k="1"))
         before_first_watch(cluster, lambda: cluster.delete("v1", "ConfigMap", "a", "default"))
         with informed(cluster) as (_informer, seen):
             eventually(lambda: len(seen.changes) == 2)
             assert seen.changes == [(None, {"k": "1"}), ({"k": "1"}, None)]
 
-    def test_what_happened_before_the_server_forgot_it(self) -> None:
+    def test_a_change_that_the_server_no_longer_knows_is_reported(self) -> None:
         cluster = MemoryCluster(config_map("a", k="1"), config_map("b", k="1"), config_map("c", k="1"))
 
         def change_and_forget() -> None:
@@ -240,7 +240,7 @@ class TestGaps:
             cluster.delete("v1", "ConfigMap", "d", "default")
             eventually(lambda: len(seen.changes) == 7)
 
-    def test_what_was_deleted_and_made_again_is_two_changes(self) -> None:
+    def test_a_deletion_and_a_recreation_are_two_changes(self) -> None:
         cluster = MemoryCluster(config_map(k="1"))
 
         def replace() -> None:
@@ -302,9 +302,9 @@ class TestTrouble:
         pauses: list[float] = []
 
         class Impatient(StopSignal):
-            def wait(self, seconds: float) -> bool:
+            def wait(self, seconds: float) -> None:
                 pauses.append(seconds)
-                return super().wait(0.001)
+                super().wait(0.001)
 
         monkeypatch.setattr(module, "StopSignal", Impatient)
         monkeypatch.setattr(module, "LONGEST_PAUSE", 0.16)
@@ -332,17 +332,17 @@ class TestTrouble:
             cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "2"}})
             eventually(lambda: len(seen.changes) == 2)
 
-    def test_errors_of_who_is_informed(self) -> None:
+    def test_an_error_of_the_change_handler_is_reported(self) -> None:
         cluster, seen = MemoryCluster(config_map(k="1")), list[object]()
 
         def fail(_old: Object | None, new: Object | None) -> None:
             seen.append(data_of(new))
             raise ValueError("no")
 
-        with informed(cluster, on_change=fail) as (informer, told):
+        with informed(cluster, on_change=fail) as (informer, record):
             cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "2"}})
             eventually(lambda: len(seen) == 2)
-            eventually(lambda: len(told.errors) == 2)
+            eventually(lambda: len(record.errors) == 2)
             assert data_of(informer.get("default", "a")) == {"k": "2"}
             assert sum(one.verb == "list" for one in cluster.requests) == 1
 
@@ -358,7 +358,7 @@ class TestTrouble:
             assert seen.changes == [(None, "1"), (None, "2")]
 
     def test_errors_of_reporting_errors(self) -> None:
-        def fail(*_told: object) -> None:
+        def fail(*_arguments: object) -> None:
             raise ValueError("no")
 
         cluster = MemoryCluster(config_map(k="1"))
@@ -369,7 +369,7 @@ class TestTrouble:
 
 
 class TestStopping:
-    def test_it_does_not_wait_for_the_watch(self) -> None:
+    def test_stopping_does_not_wait_for_the_watch(self) -> None:
         cluster = MemoryCluster(config_map(k="1"))
         with informed(cluster, watch_seconds=lambda: FOREVER) as (informer, seen):
             eventually(lambda: cluster.requests[-1].verb == "watch")
@@ -378,13 +378,13 @@ class TestStopping:
             cluster.delete("v1", "ConfigMap", "a", "default")
             assert len(seen.changes) == 1
 
-    def test_it_does_not_wait_for_the_server(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_stopping_does_not_wait_for_the_server(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "FIRST_PAUSE", FOREVER)
         cluster = MemoryCluster()
         cluster.fail_when(lambda _request: True, Unreachable("away"))
         with informed(cluster, synced=False) as (informer, seen):
             eventually(lambda: seen.errors)
-            assert not informer.wait_until_synced(0.01)
+            assert not informer.is_synced_within(0.01)
             informer.stop()
             assert not informer._thread.is_alive()
 
@@ -401,7 +401,7 @@ class TestStopping:
         assert not informer._thread.is_alive()
         assert len(seen) == 1
 
-    def test_it_may_never_have_been_started(self) -> None:
+    def test_an_informer_that_was_never_started_can_be_stopped(self) -> None:
         Informer(MemoryCluster(), CONFIG_MAPS, lambda _old, _new: None).stop()
 
     def test_no_cpu_is_used_while_nothing_happens(self) -> None:

@@ -55,7 +55,7 @@ def test_there_is_something_to_protect() -> None:
 
 
 @pytest.mark.parametrize("obj", [*DEFINITIONS, *ROLES, *SHIPPED], ids=lambda obj: obj["metadata"]["name"])
-def test_whatever_is_installed_is_ours(obj: Object) -> None:
+def test_every_installed_object_is_ours(obj: Object) -> None:
     assert f"{ref_of(obj)} belongs to the collection kyma.lifecycle itself" in own_object_problem(ref_of(obj))
 
 
@@ -91,7 +91,7 @@ def test_a_stored_job_names_the_task_that_writes_it(type_: JobType) -> None:
     ],
     ids=str,
 )
-def test_what_protects_runs_is_ours(ref: Ref) -> None:
+def test_objects_that_protect_runs_are_ours(ref: Ref) -> None:
     assert own_object_problem(ref)
 
 

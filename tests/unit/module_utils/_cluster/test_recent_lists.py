@@ -37,15 +37,15 @@ class Reader:
         self.lists = RecentLists(self.cluster, lambda: self.now)
 
     def names(self, namespace: str = "default", **selectors: str) -> list[str]:
-        found = self.lists.find("v1", "ConfigMap", namespace, **selectors)
-        return [one["metadata"]["name"] for one in found]
+        objects = self.lists.find("v1", "ConfigMap", namespace, **selectors)
+        return [one["metadata"]["name"] for one in objects]
 
     @property
     def requests(self) -> list[str]:
         return [one.verb for one in self.cluster.requests]
 
 
-def test_many_who_want_a_part_of_it_cost_one_list() -> None:
+def test_several_selections_cost_one_list() -> None:
     reader = Reader()
     assert reader.names(field_selector="metadata.name=one") == ["one"]
     assert reader.names(field_selector="metadata.name=two") == ["two"]
@@ -72,7 +72,7 @@ def test_a_list_is_read_again_when_it_is_old() -> None:
     assert reader.requests == ["list"]
 
 
-def test_what_is_refused_is_not_asked_for_again_soon() -> None:
+def test_a_refused_list_is_not_requested_again_soon() -> None:
     reader = Reader()
     refused = ClusterError("list ConfigMap: forbidden")
     reader.cluster.fail_when(lambda one: one.verb == "list", refused, times=1)
@@ -96,6 +96,6 @@ def test_one_look_alone_is_selected_by_the_server() -> None:
     reader = Reader()
     lists = DirectLists(reader.cluster)
     for _again in range(2):
-        (found,) = lists.find("v1", "ConfigMap", "default", field_selector="metadata.name=one")
-        assert found["metadata"]["name"] == "one"
+        (obj,) = lists.find("v1", "ConfigMap", "default", field_selector="metadata.name=one")
+        assert obj["metadata"]["name"] == "one"
     assert reader.requests == ["list", "list"]

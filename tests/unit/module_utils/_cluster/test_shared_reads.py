@@ -26,7 +26,7 @@ def there() -> MemoryCluster:
     return cluster
 
 
-def test_the_same_read_is_one_request_by_whatever_handle() -> None:
+def test_the_same_read_by_several_handles_is_one_request() -> None:
     cluster = there()
     shared = SharedReads(cluster)
     other = shared.with_field_manager("somebody")
@@ -37,7 +37,7 @@ def test_the_same_read_is_one_request_by_whatever_handle() -> None:
     assert [request.verb for request in cluster.requests] == ["list", "get", "get"]
 
 
-def test_what_is_asked_for_otherwise_is_another_read() -> None:
+def test_other_arguments_make_another_read() -> None:
     cluster = there()
     shared = SharedReads(cluster)
     for how in ({}, {"label_selector": "a=b"}, {"metadata_only": True}, {"label_selector": ""}):
@@ -49,9 +49,9 @@ def test_what_is_asked_for_otherwise_is_another_read() -> None:
 
 def test_everybody_may_change_what_they_got() -> None:
     shared = SharedReads(there())
-    page, found = shared.list("v1", "ConfigMap"), shared.get("v1", "ConfigMap", "one", "default")
-    assert found
-    page.items[0]["metadata"]["name"] = found["metadata"]["name"] = "mine"
+    page, obj = shared.list("v1", "ConfigMap"), shared.get("v1", "ConfigMap", "one", "default")
+    assert obj
+    page.items[0]["metadata"]["name"] = obj["metadata"]["name"] = "mine"
     page.items.clear()
     assert [one["metadata"]["name"] for one in shared.list("v1", "ConfigMap").items] == ["one", "two"]
     again = shared.get("v1", "ConfigMap", "one", "default")
@@ -59,7 +59,7 @@ def test_everybody_may_change_what_they_got() -> None:
     assert again["metadata"]["name"] == "one"
 
 
-def test_without_copies_it_is_told_whether_somebody_has_changed_what_all_have_got() -> None:
+def test_shared_objects_without_a_change_are_intact() -> None:
     shared = SharedReads(there(), copied=False)
     assert shared.get("v1", "ConfigMap", "absent", "default") is None
     assert shared.list("v1", "ConfigMap") is shared.list("v1", "ConfigMap")
@@ -68,12 +68,12 @@ def test_without_copies_it_is_told_whether_somebody_has_changed_what_all_have_go
 
 
 @pytest.mark.parametrize("how", ["an object", "an object of a list", "a list"])
-def test_whatever_is_changed_is_noticed(how: str) -> None:
+def test_a_change_of_a_shared_object_is_noticed(how: str) -> None:
     shared = SharedReads(there(), copied=False)
-    page, found = shared.list("v1", "ConfigMap"), shared.get("v1", "ConfigMap", "one", "default")
-    assert found
+    page, obj = shared.list("v1", "ConfigMap"), shared.get("v1", "ConfigMap", "one", "default")
+    assert obj
     if how == "an object":
-        found["metadata"]["labels"] = {"a": "b"}
+        obj["metadata"]["labels"] = {"a": "b"}
     elif how == "an object of a list":
         del page.items[1]["metadata"]["name"]
     else:
@@ -81,13 +81,13 @@ def test_whatever_is_changed_is_noticed(how: str) -> None:
     assert not shared.are_intact()
 
 
-def test_those_who_ask_at_once_wait_for_one_answer() -> None:
-    asked: list[str] = []
+def test_simultaneous_reads_wait_for_one_answer() -> None:
+    calls: list[str] = []
     everybody = threading.Barrier(8, timeout=60)
 
     class Slow(MemoryCluster):
         def list(self, *args: Any, **how: Any) -> Page:
-            asked.append("list")
+            calls.append("list")
             threading.Event().wait(0.05)
             return super().list(*args, **how)
 
@@ -99,7 +99,7 @@ def test_those_who_ask_at_once_wait_for_one_answer() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(ask, range(8))) == [1] * 8
-    assert asked == ["list"]
+    assert calls == ["list"]
 
 
 def test_a_read_that_fails_is_asked_for_again() -> None:
@@ -119,7 +119,7 @@ def test_a_read_that_fails_is_asked_for_again() -> None:
     assert shared.get("v1", "ConfigMap", "one", "default")
 
 
-def test_what_is_no_plain_read_is_handed_on_each_time() -> None:
+def test_only_plain_reads_are_shared() -> None:
     cluster = there()
     shared = SharedReads(cluster)
     for _again in range(2):

@@ -12,14 +12,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signa
 from tests.support.clock import FOREVER
 
 
-def test_it_ends_a_wait_of_another_thread() -> None:
+def test_a_signal_ends_a_wait_of_another_thread() -> None:
     stop = StopSignal()
     threading.Timer(0.05, stop.set).start()
-    assert stop.wait(FOREVER)
+    stop.wait(FOREVER)
     assert stop.is_set
 
 
-def test_it_interrupts_what_is_registered_at_that_time_and_nothing_else() -> None:
+def test_a_signal_interrupts_only_the_waits_that_are_registered() -> None:
     stop, seen = StopSignal(), list[str]()
     with stop.interrupting(lambda: seen.append("before")):
         pass
@@ -29,7 +29,7 @@ def test_it_interrupts_what_is_registered_at_that_time_and_nothing_else() -> Non
     assert seen == ["one", "two"]
 
 
-def test_what_is_registered_too_late_is_interrupted_at_once() -> None:
+def test_a_wait_that_is_registered_after_the_signal_is_interrupted_at_once() -> None:
     stop, seen = StopSignal(), list[str]()
     stop.set()
     with stop.interrupting(lambda: seen.append("late")):

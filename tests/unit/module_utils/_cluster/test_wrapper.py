@@ -132,7 +132,7 @@ def test_other_terms_are_behind_the_same_wrapper() -> None:
     assert isinstance(other, Noting)
 
 
-def test_what_a_name_is_made_for_is_named_by_its_beginning() -> None:
+def test_a_generated_name_is_shown_by_its_prefix() -> None:
     wrapper = Noting(Mock(spec=Cluster))
     wrapper.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "try-"}})
     assert wrapper.passed[0].name == "try-"
@@ -142,5 +142,5 @@ def test_what_a_name_is_made_for_is_named_by_its_beginning() -> None:
     ("call", "writes"),
     [(Call("get"), False), (Call("patch"), True), (Call("patch", dry_run=True), False), (Call("exec"), True)],
 )
-def test_what_may_change_the_cluster_is_a_write(call: Call, *, writes: bool) -> None:
+def test_a_call_that_may_change_the_cluster_is_a_write(call: Call, *, writes: bool) -> None:
     assert call.writes is writes

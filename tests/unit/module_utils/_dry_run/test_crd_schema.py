@@ -33,13 +33,13 @@ SPEC = {"type": "object", "properties": {"size": SIZE, "name": {"type": "string"
         ("text", {"type": "string"}, "text"),
     ],
 )
-def test_what_is_missing_is_filled_in_where_its_parent_is_there(
+def test_a_default_fills_in_a_missing_field_if_its_parent_exists(
     value: Any, schema: dict[str, Any], expected: Any
 ) -> None:
     assert with_defaults(value, schema) == expected
 
 
-def test_a_default_is_nobody_elses() -> None:
+def test_a_default_is_copied_for_each_object() -> None:
     schema = {"type": "object", "properties": {"list": {"type": "array", "default": []}}}
     with_defaults({}, schema)["list"].append("mine")
     assert with_defaults({}, schema) == {"list": []}

@@ -103,7 +103,7 @@ class TestChanges:
         assert second.after is not None
         assert (second.before["data"], second.after["data"]) == ({"k": "1"}, {"k": "3"})
 
-    def test_what_changes_nothing_is_no_change(self, overlay: DryRunCluster) -> None:
+    def test_writes_without_effect_are_no_changes(self, overlay: DryRunCluster) -> None:
         overlay.apply(config_map(k="1"))
         overlay.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "1"}})
         overlay.create(config_map("b"))
@@ -115,7 +115,7 @@ class TestChanges:
         overlay.apply(config_map(k="1"))
         assert overlay.changes() == []
 
-    def test_a_callers_own_dry_run_is_not_kept(self, overlay: DryRunCluster) -> None:
+    def test_a_callers_own_dry_run_is_not_recorded(self, overlay: DryRunCluster) -> None:
         overlay.create(config_map("b"), dry_run=True)
         overlay.apply(config_map(k="2"), dry_run=True)
         overlay.patch("v1", "ConfigMap", "a", "default", {"data": None}, dry_run=True)
@@ -129,7 +129,7 @@ class TestChanges:
         assert change.after is not None
         assert change.after["metadata"]["managedFields"][0]["manager"] == "other"
 
-    def test_what_was_answered_is_the_callers_own(self, overlay: DryRunCluster) -> None:
+    def test_an_answer_is_a_copy_that_the_caller_may_change(self, overlay: DryRunCluster) -> None:
         answer = overlay.apply(config_map(k="2"))
         answer["data"]["k"] = "spoilt"
         read = overlay.get("v1", "ConfigMap", "a", "default")
@@ -272,7 +272,7 @@ class TestVerification:
 
 
 class TestDeletion:
-    def test_it_is_gone_for_every_read(self, overlay: DryRunCluster) -> None:
+    def test_a_deleted_object_is_gone_for_every_read(self, overlay: DryRunCluster) -> None:
         assert overlay.delete("v1", "ConfigMap", "a", "default") is True
         assert overlay.delete("v1", "ConfigMap", "a", "default") is False
         assert overlay.get("v1", "ConfigMap", "a", "default") is None
@@ -282,7 +282,7 @@ class TestDeletion:
         (change,) = overlay.changes()
         assert change.after is None
 
-    def test_it_can_be_made_anew(self, overlay: DryRunCluster) -> None:
+    def test_a_deleted_object_can_be_recreated(self, overlay: DryRunCluster) -> None:
         overlay.delete("v1", "ConfigMap", "a", "default")
         made = overlay.create(config_map(k="9"))
         (change,) = overlay.changes()
@@ -290,7 +290,7 @@ class TestDeletion:
         assert change.before["metadata"]["uid"] != made["metadata"]["uid"]
         assert change.unverified
 
-    def test_what_is_made_anew_is_not_completed_from_the_one_before(self, overlay: DryRunCluster) -> None:
+    def test_a_recreated_object_is_not_completed_from_the_deleted_one(self, overlay: DryRunCluster) -> None:
         overlay.delete("v1", "ConfigMap", "a", "default")
         made = overlay.create(config_map(k="2"))
         assert overlay.apply(config_map(k="2", l="1"))["metadata"]["uid"] == made["metadata"]["uid"]
@@ -380,7 +380,7 @@ class TestDeployment:
 
 
 class TestFewRights:
-    def test_who_may_not_read_namespaces_creates_again_what_was_deleted(
+    def test_a_user_without_access_to_namespaces_recreates_a_deleted_object(
         self, inner: MemoryCluster, overlay: DryRunCluster
     ) -> None:
         inner.fail_when(lambda request: request.ref.kind == "Namespace", FORBIDDEN)
@@ -480,7 +480,7 @@ class Busy(MemoryCluster):
         return super().get(api_version, kind, name, namespace)
 
 
-def test_what_a_controller_writes_meanwhile_is_not_taken_for_an_effect() -> None:
+def test_a_controllers_write_meanwhile_is_not_taken_for_an_effect() -> None:
     cluster = Busy(config_map(x="1"))
     cluster.with_field_manager("busy").patch(
         "v1", "ConfigMap", "a", "default", {"metadata": {"annotations": {"heartbeat": "0"}}}
@@ -513,12 +513,12 @@ class TestNewNamespace:
         assert [(one.verb, str(one.ref)) for one in inner.requests] == [("create", "ConfigMap default/a")]
         assert overlay.unverified >= {Ref("", "ConfigMap", "new", "a")}
 
-    def test_what_has_the_name_there_is_no_obstacle(self) -> None:
+    def test_an_object_of_the_same_name_in_the_substitute_is_no_obstacle(self) -> None:
         inner, overlay = self.rehearsed(config_map("a", "default"))
         assert overlay.apply(config_map(namespace="new", k="v"))["data"] == {"k": "v"}
         assert [one.verb for one in inner.requests] == ["create", "create"]
 
-    def test_what_is_invalid_is_refused_under_its_own_name(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_invalid_object_is_refused_under_its_own_name(self, monkeypatch: pytest.MonkeyPatch) -> None:
         inner, overlay = self.rehearsed()
 
         def refuse(obj: Object, **_more: Any) -> Object:
@@ -531,7 +531,9 @@ class TestNewNamespace:
             overlay.apply(config_map(namespace="new"))
         assert overlay.get("v1", "ConfigMap", "a", "new") is None
 
-    def test_what_another_namespace_forbids_counts_for_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_refusal_that_holds_for_the_substitute_alone_is_ignored(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         inner, overlay = self.rehearsed()
 
         def refuse(_obj: Object, **_more: Any) -> Object:
@@ -569,7 +571,7 @@ class TestNewNamespace:
         with pytest.raises(Invalid, match="apply ConfigMap new/a: a is no name"):
             overlay.apply(config_map(namespace="new"))
 
-    def test_what_is_created_plainly_is_validated_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_plain_create_is_validated_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
         inner, overlay = self.rehearsed()
 
         def refuse(obj: Object, **_more: Any) -> Object:

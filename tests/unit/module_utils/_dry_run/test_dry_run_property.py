@@ -138,10 +138,15 @@ def address(obj: Object) -> tuple[str, str, str, str | None]:
 def owned(cluster: Cluster, obj: Object, owner: str) -> Object:
     """The object, owned by a ConfigMap beside it if there is one."""
     namespace = obj["metadata"].get("namespace")
-    found = cluster.get("v1", "ConfigMap", owner, namespace) if namespace else None
-    if found is None or owner == obj["metadata"]["name"]:
+    owner_object = cluster.get("v1", "ConfigMap", owner, namespace) if namespace else None
+    if owner_object is None or owner == obj["metadata"]["name"]:
         return obj
-    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": owner, "uid": found["metadata"]["uid"]}
+    reference = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "name": owner,
+        "uid": owner_object["metadata"]["uid"],
+    }
     return {**obj, "metadata": {**obj["metadata"], "ownerReferences": [reference]}}
 
 
@@ -155,8 +160,8 @@ patches = st.one_of(
 )
 steps: st.SearchStrategy[Step] = st.one_of(
     st.builds(
-        lambda obj, who, force, owner: (
-            lambda c: c.with_field_manager(who).apply(owned(c, obj, owner), force=force)
+        lambda obj, manager, force, owner: (
+            lambda c: c.with_field_manager(manager).apply(owned(c, obj, owner), force=force)
         ),
         objects,
         st.sampled_from(["one", "two"]),
@@ -191,15 +196,15 @@ def plain(obj: Object | None) -> Object | None:
     if obj is None:
         return None
     left_out = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
-    kept = {key: value for key, value in obj["metadata"].items() if key not in left_out}
+    meta = {key: value for key, value in obj["metadata"].items() if key not in left_out}
     entries = [
         re.sub(r'"uid":"[^"]*"', "", str({key: value for key, value in entry.items() if key != "time"}))
         for entry in obj["metadata"].get("managedFields") or ()
     ]
-    owners = [{**owner, "uid": ""} for owner in kept.pop("ownerReferences", ())]
+    owners = [{**owner, "uid": ""} for owner in meta.pop("ownerReferences", ())]
     return {
         **obj,
-        "metadata": {**kept, "owners": owners, "fields": sorted(entries)},
+        "metadata": {**meta, "owners": owners, "fields": sorted(entries)},
     }
 
 
@@ -228,14 +233,14 @@ def everything(cluster: Cluster) -> dict[str, Any]:
         if resource and resource.namespaced:
             for place in PLACES:
                 for name in NAMES:
-                    found = cluster.get(api_version, kind, name, place)
-                    seen[f"{api_version} {kind} {place}/{name}"] = plain(found)
+                    obj = cluster.get(api_version, kind, name, place)
+                    seen[f"{api_version} {kind} {place}/{name}"] = plain(obj)
     return seen
 
 
 @settings(max_examples=100, deadline=None)
 @given(seeds, st.booleans(), st.lists(steps, min_size=6, max_size=14))
-def test_it_reads_as_if_the_writes_had_been_made(
+def test_reads_of_a_dry_run_show_its_writes_as_made(
     objs: list[Object], with_crd: bool, todo: list[Step]
 ) -> None:
     real = seeded(objs, with_crd=with_crd)

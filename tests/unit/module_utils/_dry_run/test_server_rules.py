@@ -37,7 +37,7 @@ def as_stored(template: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_what_the_server_fills_in_is_no_change_of_a_claim_template() -> None:
+def test_defaults_of_the_server_are_no_change_of_a_claim_template() -> None:
     stored = stateful_set(as_stored(claim_template()))
     assert not list(validation_causes(stateful_set(claim_template()), stored))
     without_any = {**claim_template(), "metadata": {"name": "data", "annotations": {}}}
@@ -52,7 +52,7 @@ def test_another_claim_template_is_refused() -> None:
     assert validation_causes(stateful_set(block), stored)
 
 
-def test_what_is_no_name_decides_about_nothing() -> None:
+def test_a_name_of_a_wrong_type_is_no_dependency() -> None:
     meta = {"name": "x", "namespace": "shop"}
     pod: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": meta}
     claim: dict[str, Any] = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta}

@@ -256,7 +256,7 @@ class TestSharing:
         assert len(items) == 200
         assert len({item["metadata"]["resourceVersion"] for item in items}) == 200
 
-    def test_what_was_answered_is_the_callers_own(self) -> None:
+    def test_an_answer_is_a_copy_that_the_caller_may_change(self) -> None:
         cluster = MemoryCluster()
         given = config_map(k="1")
         for answer in (

@@ -103,14 +103,18 @@ def test_a_context_of_a_file(write: Write) -> None:
             **{"certificate-authority-data": encoded("CA"), "tls-server-name": "other"},
         )
     )
-    found = login(kubeconfig=path)
+    resolved_login = login(kubeconfig=path)
 
-    assert found.server == SERVER
-    assert found.origin == f"context prod of {path}"
-    assert (found.ca_data, found.cert_data, found.key_data) == ("CA", "CERT", "KEY")
-    assert found.server_name == "other"
-    assert found.verify
-    assert found.authorization("") == ""
+    assert resolved_login.server == SERVER
+    assert resolved_login.origin == f"context prod of {path}"
+    assert (resolved_login.ca_data, resolved_login.cert_data, resolved_login.key_data) == (
+        "CA",
+        "CERT",
+        "KEY",
+    )
+    assert resolved_login.server_name == "other"
+    assert resolved_login.verify
+    assert resolved_login.authorization("") == ""
 
 
 def test_relative_paths_start_at_the_kubeconfig(write: Write, tmp_path: Path) -> None:
@@ -118,10 +122,10 @@ def test_relative_paths_start_at_the_kubeconfig(write: Write, tmp_path: Path) ->
     (tmp_path / "deep" / "ca.pem").write_text("CA")
     (tmp_path / "deep" / "token").write_text("abc\n")
 
-    found = login(kubeconfig=path)
+    resolved_login = login(kubeconfig=path)
 
-    assert found.ca_file == str(tmp_path / "deep" / "ca.pem")
-    assert found.authorization("") == "Bearer abc"
+    assert resolved_login.ca_file == str(tmp_path / "deep" / "ca.pem")
+    assert resolved_login.authorization("") == "Bearer abc"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +136,7 @@ def test_relative_paths_start_at_the_kubeconfig(write: Write, tmp_path: Path) ->
         ({"token": "abc", "exec": {"command": "never-run"}}, "Bearer abc"),
     ],
 )
-def test_what_stands_in_the_file(user: dict[str, Any], header: str) -> None:
+def test_credentials_of_a_kubeconfig_become_a_header(user: dict[str, Any], header: str) -> None:
     assert login(kubeconfig=kubeconfig(user)).authorization("") == header
 
 
@@ -149,17 +153,17 @@ def test_options_win(tmp_path: Path) -> None:
     ca.write_text("CA")
     config = kubeconfig({"token": "abc"}, **{"certificate-authority-data": encoded("CA")})
 
-    found = login(kubeconfig=config, host="https://other/", ca_cert=str(ca), validate_certs=False)
+    resolved_login = login(kubeconfig=config, host="https://other/", ca_cert=str(ca), validate_certs=False)
 
-    assert (found.server, found.authorization("")) == ("https://other", "Bearer abc")
+    assert (resolved_login.server, resolved_login.authorization("")) == ("https://other", "Bearer abc")
     assert login(kubeconfig=config, api_key="mine").authorization("") == "Bearer mine"
-    assert (found.ca_file, found.ca_data, found.verify) == (str(ca), "", False)
+    assert (resolved_login.ca_file, resolved_login.ca_data, resolved_login.verify) == (str(ca), "", False)
 
 
 def test_a_host_with_credentials_needs_no_kubeconfig() -> None:
-    found = login(host=SERVER + "/", api_key="abc")
+    resolved_login = login(host=SERVER + "/", api_key="abc")
 
-    assert (found.server, found.authorization("")) == (SERVER, "Bearer abc")
+    assert (resolved_login.server, resolved_login.authorization("")) == (SERVER, "Bearer abc")
 
 
 def test_the_environment_as_kubernetes_core_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,12 +177,16 @@ def test_the_environment_as_kubernetes_core_reads_it(monkeypatch: pytest.MonkeyP
     }.items():
         monkeypatch.setenv(f"K8S_AUTH_{name}", value)
 
-    found = login()
+    resolved_login = login()
 
-    assert (found.server, found.authorization(""), found.verify) == (SERVER, "Bearer abc", False)
-    assert found.impersonate_groups == ("a", "b")
-    assert found.proxy == "http://proxy:3128"
-    assert found.proxy_headers == {"proxy-authorization": "Basic dTpw"}
+    assert (resolved_login.server, resolved_login.authorization(""), resolved_login.verify) == (
+        SERVER,
+        "Bearer abc",
+        False,
+    )
+    assert resolved_login.impersonate_groups == ("a", "b")
+    assert resolved_login.proxy == "http://proxy:3128"
+    assert resolved_login.proxy_headers == {"proxy-authorization": "Basic dTpw"}
     assert login(api_key="mine", validate_certs=True).authorization("") == "Bearer mine"
     assert login(validate_certs=True).verify
 
@@ -222,10 +230,13 @@ def test_the_service_account_of_a_pod(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
 
-    found = login()
+    resolved_login = login()
 
-    assert (found.server, found.ca_file) == ("https://[fd00::1]:443", str(tmp_path / "ca.crt"))
-    assert found.authorization("") == "Bearer pod"
+    assert (resolved_login.server, resolved_login.ca_file) == (
+        "https://[fd00::1]:443",
+        str(tmp_path / "ca.crt"),
+    )
+    assert resolved_login.authorization("") == "Bearer pod"
     assert login(context="prod").authorization("") == "Bearer home"
 
 
@@ -269,7 +280,7 @@ def test_a_token_file_is_read_again_when_refused_or_old(
         ({"host": SERVER, "api_key": "x", "ca_cert": "/no/ca"}, "/no/ca of the option ca_cert"),
     ],
 )
-def test_what_is_wrong_is_named(options: dict[str, Any], message: str) -> None:
+def test_a_problem_of_the_connection_is_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(Unconfigured, match=message):
         login(**options)
 
@@ -285,7 +296,7 @@ def test_a_file_that_is_no_yaml_is_named_without_its_content(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "value", ["*hunter2", "!hunter2", "!hunter2!x", "&a *hunter2", "\x07 hunter2", "2020-13-45"]
 )
-def test_whatever_is_wrong_with_a_file_is_told_without_its_words(tmp_path: Path, value: str) -> None:
+def test_an_error_of_an_unreadable_kubeconfig_shows_no_content_of_it(tmp_path: Path, value: str) -> None:
     path = tmp_path / "config"
     path.write_text(f"users:\n- user:\n    password: {value}\n")
     with pytest.raises(Unconfigured, match=r"is not YAML: \w") as caught:
@@ -364,11 +375,11 @@ def prints(status_code: str) -> str:
 
 def test_a_credential_plugin(tmp_path: Path) -> None:
     user = plugin(tmp_path, prints("{'token': 'run-%d' % runs}"))
-    found = login(kubeconfig=kubeconfig(user))
+    resolved_login = login(kubeconfig=kubeconfig(user))
 
-    assert found.authorization("") == "Bearer run-1"
-    assert found.authorization("Bearer run-0") == "Bearer run-1"
-    assert found.authorization("Bearer run-1") == "Bearer run-2"
+    assert resolved_login.authorization("") == "Bearer run-1"
+    assert resolved_login.authorization("Bearer run-0") == "Bearer run-1"
+    assert resolved_login.authorization("Bearer run-1") == "Bearer run-2"
     assert (tmp_path / "runs").read_text() == "xx"
 
 
@@ -376,16 +387,20 @@ def test_a_credential_that_has_run_out_is_renewed(tmp_path: Path) -> None:
     user = plugin(
         tmp_path, prints("{'token': 'run-%d' % runs, 'expirationTimestamp': '2020-01-01T00:00:00Z'}")
     )
-    found = login(kubeconfig=kubeconfig(user))
+    resolved_login = login(kubeconfig=kubeconfig(user))
 
-    assert found.authorization("") == "Bearer run-2"
+    assert resolved_login.authorization("") == "Bearer run-2"
 
 
 def test_a_credential_plugin_may_give_a_certificate(tmp_path: Path) -> None:
     user = plugin(tmp_path, prints("{'clientCertificateData': 'CERT', 'clientKeyData': 'KEY'}"))
-    found = login(kubeconfig=kubeconfig(user))
+    resolved_login = login(kubeconfig=kubeconfig(user))
 
-    assert (found.cert_data, found.key_data, found.authorization("")) == ("CERT", "KEY", "")
+    assert (resolved_login.cert_data, resolved_login.key_data, resolved_login.authorization("")) == (
+        "CERT",
+        "KEY",
+        "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -424,9 +439,9 @@ def test_a_credential_plugin_that_hangs_is_ended_with_all_that_it_started(
     user = plugin(tmp_path, f"import subprocess, time\n{note}{hangs}\n", env=[{"name": "A", "value": "b"}])
     with pytest.raises(
         Unconfigured, match=f"credential plugin {sys.executable} gave no answer within"
-    ) as told:
+    ) as caught:
         login(kubeconfig=kubeconfig(user))
-    assert "plugin.py" not in str(told.value)
+    assert "plugin.py" not in str(caught.value)
     group = int((tmp_path / "pid").read_text())
     eventually(lambda: not any_alive(group))
 
@@ -443,8 +458,8 @@ def any_alive(group: int) -> bool:
 
 def test_a_credential_plugin_learns_of_its_cluster_if_it_wants(tmp_path: Path) -> None:
     status = "{'token': json.loads(os.environ['KUBERNETES_EXEC_INFO'])['spec']['cluster']['server']}"
-    found = login(kubeconfig=kubeconfig(plugin(tmp_path, prints(status), provideClusterInfo=True)))
-    assert found.authorization("") == f"Bearer {found.server}"
+    resolved_login = login(kubeconfig=kubeconfig(plugin(tmp_path, prints(status), provideClusterInfo=True)))
+    assert resolved_login.authorization("") == f"Bearer {resolved_login.server}"
 
 
 def token_of(expires: int) -> str:
@@ -526,9 +541,9 @@ def test_the_environments_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
     monkeypatch.setenv("NO_PROXY", "example.org")
 
-    found = login(host=SERVER, api_key="x")
+    resolved_login = login(host=SERVER, api_key="x")
 
-    assert (found.proxy, found.no_proxy) == ("http://proxy:3128", "example.org")
+    assert (resolved_login.proxy, resolved_login.no_proxy) == ("http://proxy:3128", "example.org")
     assert login(host=SERVER, api_key="x", proxy="http://mine:1").proxy == "http://mine:1"
 
 
@@ -537,18 +552,18 @@ def test_a_proxy_is_used() -> None:
         return Reply({"gitVersion": "v1"}) if request.path == "/version" else status(404)
 
     with serve(script) as proxy:
-        found = login(host="http://api.invalid", api_key="x", proxy=proxy.url)
-        answer = Transport(found).request("read", "GET", "/version").json()
+        resolved_login = login(host="http://api.invalid", api_key="x", proxy=proxy.url)
+        answer = Transport(resolved_login).request("read", "GET", "/version").json()
 
     assert answer == {"gitVersion": "v1"}
     assert proxy.seen[0].header("Host") == "api.invalid"
 
 
 def test_secrets_are_in_no_text_of_a_login() -> None:
-    found = login(
+    resolved_login = login(
         kubeconfig=kubeconfig({"token": "hunter2", "client-key-data": encoded("hunter2")}), password="hunter2"
     )
-    assert "hunter2" not in repr(found)
+    assert "hunter2" not in repr(resolved_login)
 
 
 def test_connecting_makes_no_request() -> None:

@@ -28,12 +28,12 @@ class Served:
 
     def __init__(self, documents: Mapping[str, Any]) -> None:
         self.documents = dict(documents)
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.now = 100.0
 
     def fetch(self, path: str, accept: str) -> Mapping[str, Any]:
         del accept
-        self.asked.append(path)
+        self.requests.append(path)
         document: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = self.documents[path]
         return document() if callable(document) else document
 
@@ -44,20 +44,20 @@ class Served:
 def test_two_requests_at_the_first_need_and_none_after() -> None:
     served = Served({"/api": CORE, "/apis": GROUPS})
     discovery = served.discovery()
-    assert served.asked == []
+    assert served.requests == []
 
     for _i in range(3):
-        found = discovery.find("v1", "ConfigMap")
+        config_map = discovery.find("v1", "ConfigMap")
         role = discovery.find("rbac.authorization.k8s.io/v1", "ClusterRole")
 
-    assert sorted(served.asked) == ["/api", "/apis"]
-    assert found is not None
-    assert (found.plural, found.namespaced) == ("configmaps", True)
+    assert sorted(served.requests) == ["/api", "/apis"]
+    assert config_map is not None
+    assert (config_map.plural, config_map.namespaced) == ("configmaps", True)
     assert role is not None
     assert (role.plural, role.namespaced) == ("clusterroles", False)
 
 
-def test_who_waits_long_for_the_first_fetch_is_content_with_it() -> None:
+def test_threads_that_waited_for_the_first_fetch_do_not_fetch_again() -> None:
     def slowly() -> Mapping[str, Any]:
         time.sleep(0.1)
         return CORE
@@ -70,7 +70,7 @@ def test_who_waits_long_for_the_first_fetch_is_content_with_it() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(served.asked) == ["/api", "/apis"]
+    assert sorted(served.requests) == ["/api", "/apis"]
 
 
 def test_threads_share_one_fetch() -> None:
@@ -80,16 +80,18 @@ def test_threads_share_one_fetch() -> None:
 
     served = Served({"/api": CORE, "/apis": slowly})
     discovery = served.discovery()
-    found: list[object] = []
-    threads = [threading.Thread(target=lambda: found.append(discovery.find("v1", "Pod"))) for _i in range(8)]
+    results: list[object] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(discovery.find("v1", "Pod"))) for _i in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert len(served.asked) == 2
-    assert len(found) == 8
-    assert None not in found
+    assert len(served.requests) == 2
+    assert len(results) == 8
+    assert None not in results
 
 
 def test_a_miss_refreshes_once_in_half_a_second() -> None:
@@ -99,7 +101,7 @@ def test_a_miss_refreshes_once_in_half_a_second() -> None:
 
     for _i in range(5):
         assert discovery.find("example.org/v1", "Thing") is None
-    assert len(served.asked) == 2
+    assert len(served.requests) == 2
 
     served.now += 0.6
     things = {"version": "v1", "resources": [kind("things", "Thing")]}
@@ -109,7 +111,7 @@ def test_a_miss_refreshes_once_in_half_a_second() -> None:
     }
 
     assert discovery.find("example.org/v1", "Thing") is not None
-    assert len(served.asked) == 4
+    assert len(served.requests) == 4
 
 
 def group(name: str, **versions: Any) -> dict[str, Any]:
@@ -131,10 +133,10 @@ THINGS = [kind("things", "Thing")]
 def test_a_kind_is_named_in_every_version_in_the_order_of_the_server() -> None:
     served = Served({"/api": CORE, "/apis": groups(group("g.io", v2=THINGS, v1=THINGS, v1beta1=THINGS))})
     discovery = served.discovery()
-    found = discovery.served("g.io", "Thing")
-    assert [one.api_version for one in found] == ["g.io/v2", "g.io/v1", "g.io/v1beta1"]
+    resources = discovery.served("g.io", "Thing")
+    assert [one.api_version for one in resources] == ["g.io/v2", "g.io/v1", "g.io/v1beta1"]
     assert [one.api_version for one in discovery.served("", "Pod")] == ["v1"]
-    assert len(served.asked) == 2
+    assert len(served.requests) == 2
 
 
 def test_a_kind_that_is_not_named_is_asked_for_again() -> None:
@@ -144,10 +146,10 @@ def test_a_kind_that_is_not_named_is_asked_for_again() -> None:
     served.now += 0.6
     served.documents["/apis"] = groups(group("g.io", v1=THINGS))
     assert [one.plural for one in discovery.served("g.io", "Thing")] == ["things"]
-    assert len(served.asked) == 4
+    assert len(served.requests) == 4
 
 
-def test_of_a_stale_version_nobody_knows_what_exists() -> None:
+def test_kinds_of_a_stale_version_are_unknown() -> None:
     stale = groups(group("g.io", v1=None), group("other.io", v1=THINGS))
     served = Served({"/api": CORE, "/apis": stale})
     discovery = served.discovery()
@@ -167,7 +169,7 @@ def test_of_a_stale_version_nobody_knows_what_exists() -> None:
     assert len(discovery.served("g.io", "Thing")) == 1
 
 
-def test_a_version_that_is_not_served_is_told_with_those_that_are() -> None:
+def test_the_error_about_an_unserved_version_lists_the_served_ones() -> None:
     versions = groups(group("g.io", v2=THINGS, v1=THINGS, v3=None))
     discovery = Served({"/api": CORE, "/apis": versions}).discovery()
     with pytest.raises(KindNotServed) as caught:

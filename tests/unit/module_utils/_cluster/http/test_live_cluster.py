@@ -65,7 +65,7 @@ def in_turn(*replies: Reply) -> Callable[[Seen], Reply]:
     return lambda _request: rest.pop(0) if len(rest) > 1 else rest[0]
 
 
-def asked(server: ApiServer) -> list[Seen]:
+def requests_to(server: ApiServer) -> list[Seen]:
     """What the server was asked, without discovery."""
     return [request for request in server.seen if request.path not in ("/api", "/apis")]
 
@@ -73,12 +73,12 @@ def asked(server: ApiServer) -> list[Seen]:
 def test_get() -> None:
     with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
         assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
-        assert asked(server)[0].path == "/api/v1/namespaces/n/configmaps/a"
+        assert requests_to(server)[0].path == "/api/v1/namespaces/n/configmaps/a"
         assert cluster.requests == {"GET": 3}
 
 
 @pytest.mark.parametrize("body", [b"<html>Please log in</html>", b"[]", b"", b"[" * 100_000])
-def test_who_answers_without_being_an_api_server_is_told(body: bytes) -> None:
+def test_an_answer_of_no_api_server_is_an_error(body: bytes) -> None:
     with (
         talking_to(lambda _request: Reply(body)) as (cluster, _server),
         pytest.raises(ClusterError, match="the server that answered is not an API server"),
@@ -118,7 +118,7 @@ def test_a_404_of_what_is_no_api_server_is_waited_out() -> None:
     for work in READS_AND_WRITES[:2]:
         with talking_to(in_turn(OF_A_GATEWAY[0], OF_A_GATEWAY[1], Reply(CONFIG_MAP))) as (cluster, server):
             work(cluster)
-            assert len(asked(server)) == 3
+            assert len(requests_to(server)) == 3
 
 
 @pytest.mark.parametrize("reply", [Reply(b"404 page not found\n", 404), status(404)], ids=["text", "Status"])
@@ -135,9 +135,9 @@ def test_where_not_even_discovery_is_found_nothing_is_known_of_an_object(reply: 
             cluster = LiveCluster(Transport(Login(server.url), retry=policy))
             cluster.resource("v1", "ConfigMap")
             is_there = False
-            with pytest.raises(ClusterError, match="is not an API server: HTTP 404") as told:
+            with pytest.raises(ClusterError, match="is not an API server: HTTP 404") as caught:
                 work(cluster)
-            assert not isinstance(told.value, (NotFound, KindNotServed))
+            assert not isinstance(caught.value, (NotFound, KindNotServed))
 
 
 @pytest.mark.parametrize("body", [b"404 page not found\n", {"paths": ["/apis"]}, status(404).body])
@@ -166,20 +166,20 @@ def test_get_of_what_is_not_there_or_not_served_is_none() -> None:
     with talking_to(lambda _request: missing) as (cluster, server):
         assert cluster.get("v1", "ConfigMap", "a", "n") is None
         assert cluster.get("example.org/v1", "Thing", "a", "n") is None
-        assert len(asked(server)) == 1
+        assert len(requests_to(server)) == 1
 
 
 def test_names_are_escaped_and_a_cluster_scoped_kind_takes_no_namespace() -> None:
     with talking_to(lambda _request: Reply({})) as (cluster, server):
         cluster.get("rbac.authorization.k8s.io/v1", "ClusterRole", "system:a/b", "ignored")
-        assert asked(server)[0].path == "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:a%2Fb"
+        assert requests_to(server)[0].path == "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:a%2Fb"
 
 
 def test_a_namespaced_object_needs_its_namespace() -> None:
     with talking_to(lambda _request: Reply({})) as (cluster, server):
         with pytest.raises(ClusterError, match="lives in a namespace"):
             cluster.get("v1", "ConfigMap", "a")
-        assert asked(server) == []
+        assert requests_to(server) == []
 
 
 def test_list_follows_pages_and_fills_in_what_lists_leave_out() -> None:
@@ -196,7 +196,7 @@ def test_list_follows_pages_and_fills_in_what_lists_leave_out() -> None:
         assert page.items == [
             {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}} for name in "ab"
         ]
-        first, second = asked(server)
+        first, second = requests_to(server)
         assert first.path == "/api/v1/configmaps"
         assert first.query == {"labelSelector": "x=y", "limit": "500"}
         assert second.query["continue"] == "t"
@@ -223,7 +223,7 @@ def test_list_of_metadata_alone() -> None:
         page = cluster.list("v1", "ConfigMap", metadata_only=True)
 
         assert page.items == [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}]
-        assert "as=PartialObjectMetadataList" in asked(server)[0].header("Accept")
+        assert "as=PartialObjectMetadataList" in requests_to(server)[0].header("Accept")
 
 
 def test_apply_sends_utf8_under_its_field_manager() -> None:
@@ -232,7 +232,7 @@ def test_apply_sends_utf8_under_its_field_manager() -> None:
         cluster.with_field_manager("other").apply(obj, force=True, dry_run=True)
         cluster.apply(obj)
 
-        request, plain = asked(server)
+        request, plain = requests_to(server)
         assert plain.query == {"fieldManager": "kyma-lifecycle", "fieldValidation": "Ignore"}
         assert (request.method, request.header("Content-Type")) == ("PATCH", "application/apply-patch+yaml")
         assert request.query == {
@@ -255,7 +255,7 @@ def test_create_patch_and_delete() -> None:
             "v1", "ConfigMap", "a", "n", uid="u", resource_version="3", propagation="Orphan"
         )
 
-        create, merge, json_patch, delete = asked(server)
+        create, merge, json_patch, delete = requests_to(server)
         assert (create.method, create.path) == ("POST", "/api/v1/namespaces/n/configmaps")
         assert create.query == {"fieldManager": "kyma-lifecycle", "fieldValidation": "Warn"}
         assert merge.header("Content-Type") == "application/merge-patch+json"
@@ -272,7 +272,7 @@ def test_create_patch_and_delete() -> None:
 def test_a_rehearsed_delete_says_so_in_its_body_and_to_audit_logs() -> None:
     with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
         cluster.delete("v1", "ConfigMap", "a", "n", dry_run=True)
-        [delete] = asked(server)
+        [delete] = requests_to(server)
         assert json.loads(delete.body)["dryRun"] == ["All"]
         assert delete.query == {"dryRun": "All"}
 
@@ -297,7 +297,7 @@ def test_answers_that_say_no(answer: Reply, error: type[Exception]) -> None:
     with talking_to(lambda _request: answer) as (cluster, server):
         with pytest.raises(error, match="apply ConfigMap n/a: "):
             cluster.apply(CONFIG_MAP)
-        assert len(asked(server)) == 1
+        assert len(requests_to(server)) == 1
 
 
 SLOW = "Timeout: request did not complete within requested timeout - context deadline exceeded"
@@ -312,29 +312,29 @@ def test_a_server_that_does_not_keep_up_is_asked_again_and_named_in_one_sentence
 ) -> None:
     with talking_to(in_turn(slow, Reply(CONFIG_MAP))) as (cluster, server):
         assert cluster.apply(CONFIG_MAP, dry_run=dry_run) == CONFIG_MAP
-        assert len(asked(server)) == 2
+        assert len(requests_to(server)) == 2
     policy = RetryPolicy(first_delay=0.001, limit=0.05, internal_limit=0.05)
     with serve(discovery_or(lambda _request: slow)) as server:
         cluster = LiveCluster(Transport(Login(server.url), retry=policy))
-        with pytest.raises(ServerTimeout, match="apply ConfigMap n/a: ") as told:
+        with pytest.raises(ServerTimeout, match="apply ConfigMap n/a: ") as caught:
             cluster.apply(CONFIG_MAP, dry_run=dry_run)
-    assert "the API server does not keep up" in str(told.value)
-    assert "and run this again" in str(told.value)
-    assert "\n" not in str(told.value)
+    assert "the API server does not keep up" in str(caught.value)
+    assert "and run this again" in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_writes_of_unserved_kinds_say_so() -> None:
     with talking_to(lambda _request: Reply({})) as (cluster, server):
         with pytest.raises(KindNotServed, match=r"Thing in example\.org/v1"):
             cluster.apply({"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {"name": "a"}})
-        assert asked(server) == []
+        assert requests_to(server) == []
 
 
 def test_a_path_that_is_not_served_yet_is_waited_for() -> None:
     script = in_turn(Reply(b"404 page not found\n", 404), Reply(CONFIG_MAP))
     with talking_to(script) as (cluster, server):
         assert cluster.apply(CONFIG_MAP) == CONFIG_MAP
-        assert len(asked(server)) == 2
+        assert len(requests_to(server)) == 2
 
 
 WIDGET = {"apiVersion": "g.io/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "n"}}
@@ -356,7 +356,7 @@ WIDGETS: dict[bool, str] = {False: "/apis/g.io/v1/widgets", True: "/apis/g.io/v1
     ids=["get", "list", "apply", "apply to a version", "create", "merge patch", "JSON patch"],
 )
 @pytest.mark.parametrize("namespaced", [True, False])
-def test_a_definition_that_is_made_anew_with_another_scope_is_followed(
+def test_a_definition_that_is_recreated_with_another_scope_is_followed(
     monkeypatch: pytest.MonkeyPatch, namespaced: bool, work: Callable[[LiveCluster], object]
 ) -> None:
     monkeypatch.setattr(live, "SERVING_SECONDS", 2.0)
@@ -437,19 +437,19 @@ def test_warnings_are_handed_on() -> None:
 def test_a_read_survives_a_hiccup(hiccup: Reply) -> None:
     with talking_to(in_turn(hiccup, hiccup, Reply(CONFIG_MAP))) as (cluster, server):
         assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
-        assert len(asked(server)) == 3
+        assert len(requests_to(server)) == 3
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of retries: only their pauses move it."""
-    found = Clock()
+    manual_clock = Clock()
     for module in (attempts, endpoint):
-        monkeypatch.setattr(module, "time", found)
-    return found
+        monkeypatch.setattr(module, "time", manual_clock)
+    return manual_clock
 
 
-def test_nobody_there(clock: Clock) -> None:
+def test_a_missing_server_is_awaited_longer_by_a_patient_client(clock: Clock) -> None:
     with serve(lambda _request: Reply({})) as server:
         url = server.url
     policy = RetryPolicy(first_delay=0.001, absent_limit=0.1, limit=0.5)
@@ -468,11 +468,9 @@ def test_nobody_there(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("hangs_up", [False, True])
-def test_what_was_sent_once_may_have_been_done_though_it_is_refused_later(
-    clock: Clock, hangs_up: bool
-) -> None:
-    with serve(lambda _request: Reply({})) as nobody:
-        gone = Login(nobody.url)
+def test_a_write_counts_as_sent_if_only_its_repetition_found_no_server(clock: Clock, hangs_up: bool) -> None:
+    with serve(lambda _request: Reply({})) as closed_server:
+        gone = Login(closed_server.url)
 
     def answer(_request: Seen) -> Reply:
         connection.login = gone
@@ -482,9 +480,9 @@ def test_what_was_sent_once_may_have_been_done_though_it_is_refused_later(
         policy = RetryPolicy(first_delay=0.001, absent_limit=0.05, limit=0.05)
         login = Login(server.url) if hangs_up else gone
         connection = Transport(login, retry=policy, sleep=clock.sleep)
-        with pytest.raises(Unreachable, match="Connection refused") as told:
+        with pytest.raises(Unreachable, match="Connection refused") as caught:
             connection.request("apply", "PATCH", "/x", body={}, repeatable=True)
-    assert told.value.sent is hangs_up
+    assert caught.value.sent is hangs_up
 
 
 def test_a_server_that_stays_away_is_waited_for_once(clock: Clock) -> None:
@@ -517,10 +515,10 @@ def short_start(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_start")
 @pytest.mark.parametrize("code", [401, 403])
-def test_a_server_that_starts_does_not_know_yet_who_may_do_what(code: int) -> None:
+def test_a_refusal_of_a_starting_server_is_not_final(code: int) -> None:
     with talking_to(in_turn(Reply(None), status(code), status(code), Reply(CONFIG_MAP))) as (cluster, server):
         assert cluster.apply(CONFIG_MAP) == CONFIG_MAP
-        assert len(asked(server)) == 4
+        assert len(requests_to(server)) == 4
 
 
 @pytest.mark.usefixtures("short_start")
@@ -528,17 +526,17 @@ def test_a_server_that_has_started_is_believed_after_a_while() -> None:
     with talking_to(in_turn(Reply(None), status(403))) as (cluster, server):
         with pytest.raises(Forbidden):
             cluster.apply(CONFIG_MAP)
-        asked_before = len(asked(server))
+        count_before = len(requests_to(server))
         with pytest.raises(Forbidden):
             cluster.apply(CONFIG_MAP)
-        assert len(asked(server)) == asked_before + 1
+        assert len(requests_to(server)) == count_before + 1
 
 
 def test_after_a_connection_that_broke_once_a_refusal_is_believed_at_once() -> None:
     with talking_to(in_turn(Reply(None), status(403))) as (cluster, server):
         with pytest.raises(Forbidden):
             cluster.apply(CONFIG_MAP)
-        assert len(asked(server)) == 2
+        assert len(requests_to(server)) == 2
 
 
 @pytest.mark.usefixtures("short_start")
@@ -591,12 +589,12 @@ def test_a_login_that_is_not_accepted_is_named_with_its_server_and_what_to_do() 
         login = Login(server.url, "context prod of /home/me/.kube/config", lambda _refused: "Bearer hunter2")
         with pytest.raises(Unauthorized) as caught:
             Transport(login).request("list Namespaces", "GET", "/api/v1/namespaces")
-    told = str(caught.value)
-    assert told.startswith(
+    message = str(caught.value)
+    assert message.startswith(
         f"list Namespaces: {server.url} does not accept the login (context prod of /home/me/.kube/config). "
     )
-    assert "log in again" in told
-    assert "hunter2" not in told
+    assert "log in again" in message
+    assert "hunter2" not in message
     assert len(server.seen) == 1
 
 
@@ -618,8 +616,8 @@ def test_watch_hides_bookmarks_and_goes_on_from_where_it_was() -> None:
             events.extend(watch)
 
         assert [each.type for each in events] == ["ADDED", "MODIFIED"]
-        assert [request.query["resourceVersion"] for request in asked(server)][:3] == ["3", "8", "9"]
-        assert asked(server)[0].query["allowWatchBookmarks"] == "true"
+        assert [request.query["resourceVersion"] for request in requests_to(server)][:3] == ["3", "8", "9"]
+        assert requests_to(server)[0].query["allowWatchBookmarks"] == "true"
 
 
 @pytest.mark.parametrize(
@@ -663,12 +661,12 @@ def test_a_watch_selects_by_labels_and_shows_metadata_as_of_its_kind() -> None:
         seen = next(watch)
 
         assert seen.object == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
-        first = asked(server)[0]
+        first = requests_to(server)[0]
         assert first.query["labelSelector"] == "x=y"
         assert first.header("Accept") == "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 
-def test_bookmarks_are_handed_out_to_those_who_ask() -> None:
+def test_bookmarks_are_returned_on_request() -> None:
     with talking_to(in_turn(Reply([event("BOOKMARK", "8")]), Reply([]))) as (cluster, _server):
         seen = next(cluster.watch("v1", "ConfigMap", resource_version="3", seconds=FOREVER, bookmarks=True))
     assert (seen.type, seen.object["metadata"]["resourceVersion"]) == ("BOOKMARK", "8")
@@ -718,7 +716,7 @@ def test_a_stopped_watch_asks_for_nothing_more() -> None:
         next(watch)
         stop.set()
         assert list(watch) == []
-        assert len(asked(server)) == 1
+        assert len(requests_to(server)) == 1
 
 
 def test_the_system_looks_after_silent_connections() -> None:
@@ -735,8 +733,8 @@ def test_the_system_looks_after_silent_connections() -> None:
 def test_logs() -> None:
     with talking_to(lambda _request: Reply("one\ntwo ü\n".encode())) as (cluster, server):
         assert cluster.logs("p", "n", container="c", tail_lines=2) == "one\ntwo ü\n"
-        assert asked(server)[0].path == "/api/v1/namespaces/n/pods/p/log"
-        assert asked(server)[0].query == {"container": "c", "tailLines": "2"}
+        assert requests_to(server)[0].path == "/api/v1/namespaces/n/pods/p/log"
+        assert requests_to(server)[0].query == {"container": "c", "tailLines": "2"}
 
 
 @pytest.mark.parametrize(
@@ -749,7 +747,7 @@ def test_logs() -> None:
         ("https://[fd00::1]:6443", False),
     ],
 )
-def test_what_counts_as_this_machine(server: str, here: bool) -> None:
+def test_an_address_of_the_loopback_interface_is_this_machine(server: str, here: bool) -> None:
     assert attempts.is_loopback(server) is here
 
 
@@ -775,7 +773,7 @@ def test_threads_share_one_pool() -> None:
         for thread in threads:
             thread.join()
 
-        assert len(asked(server)) == 80
+        assert len(requests_to(server)) == 80
         assert cluster.requests == {"GET": 82}
 
 
@@ -805,7 +803,7 @@ def test_a_read_that_gets_no_answer_in_time_is_repeated(
 ) -> None:
     with talking_to(late_once("GET", lambda _request: Reply(CONFIG_MAP))) as (cluster, server):
         assert cluster.get("v1", "ConfigMap", "a", "n") == CONFIG_MAP
-        assert [request.method for request in asked(server)] == ["GET", "GET"]
+        assert [request.method for request in requests_to(server)] == ["GET", "GET"]
 
 
 def test_a_write_that_gets_no_answer_in_time_is_looked_at_before_it_is_repeated(
@@ -813,7 +811,7 @@ def test_a_write_that_gets_no_answer_in_time_is_looked_at_before_it_is_repeated(
 ) -> None:
     with talking_to(late_once("POST", lambda _request: Reply(CONFIG_MAP))) as (cluster, server):
         assert cluster.create(CONFIG_MAP) == CONFIG_MAP
-        assert [request.method for request in asked(server)] == ["POST", "GET"]
+        assert [request.method for request in requests_to(server)] == ["POST", "GET"]
 
 
 def test_a_write_that_gets_no_answer_in_time_is_repeated_if_it_had_no_effect(
@@ -826,4 +824,4 @@ def test_a_write_that_gets_no_answer_in_time_is_repeated_if_it_had_no_effect(
 
     with talking_to(late_once("POST", script)) as (cluster, server):
         assert cluster.create(CONFIG_MAP) == CONFIG_MAP
-        assert [request.method for request in asked(server)] == ["POST", "GET", "POST"]
+        assert [request.method for request in requests_to(server)] == ["POST", "GET", "POST"]

@@ -43,12 +43,12 @@ class Server:
     def __init__(self, live: dict[str, Any] | None = None) -> None:
         self.live = live
         self.lose: list[str] = []
-        self.asked: list[str] = []
+        self.methods: list[str] = []
         self.hidden = False
 
     def answer(self, request: Seen) -> Reply:
         """Do what is asked, and lose what is to be lost: its way here, or its way back."""
-        self.asked.append(request.method)
+        self.methods.append(request.method)
         if request.method == "GET" and self.hidden:
             return status(403, "Forbidden", "no")
         if request.method == "GET":
@@ -68,13 +68,13 @@ class Server:
             return Reply({})
         if request.method == "POST" and self.live is not None:
             return status(409, "AlreadyExists", "is there")
-        found = self.live or {"metadata": {"resourceVersion": "0"}}
+        current = self.live or {"metadata": {"resourceVersion": "0"}}
         version = body["metadata"].pop("resourceVersion", None) if "metadata" in body else None
-        if version not in (None, found["metadata"]["resourceVersion"]):
+        if version not in (None, current["metadata"]["resourceVersion"]):
             return status(409, "Conflict", "has moved")
-        new = apply_merge_patch(found, body)
+        new = apply_merge_patch(current, body)
         managers = [{"manager": request.query["fieldManager"]}]
-        number = str(int(found["metadata"]["resourceVersion"]) + 1)
+        number = str(int(current["metadata"]["resourceVersion"]) + 1)
         new["metadata"] = {
             **new["metadata"],
             "uid": "u",
@@ -93,42 +93,42 @@ def talking_to(server: Server) -> Iterator[LiveCluster]:
         yield LiveCluster(Transport(Login(running.url), retry=policy))
 
 
-def kept(**data: str) -> dict[str, Any]:
+def config_map_of_others(**data: str) -> dict[str, Any]:
     """The ConfigMap as somebody else has made it."""
     meta = {**META, "uid": "u", "resourceVersion": "7", "managedFields": [{"manager": "somebody"}]}
     return {**CONFIG_MAP, "metadata": meta, "data": data}
 
 
 @pytest.mark.parametrize(
-    ("lose", "asked"),
+    ("lose", "methods"),
     [
         (["answer"], ["POST", "GET"]),
         (["request"], ["POST", "GET", "POST"]),
         (["request", "request", "answer"], ["POST", "GET", "POST", "GET", "POST", "GET"]),
     ],
 )
-def test_a_create_is_made_once(lose: list[str], asked: list[str]) -> None:
+def test_a_create_is_made_once(lose: list[str], methods: list[str]) -> None:
     server = Server()
     server.lose = list(lose)
     with talking_to(server) as cluster:
         assert cluster.create(CONFIG_MAP)["data"] == {"x": "1"}
-    assert server.asked == asked
+    assert server.methods == methods
 
 
-def test_what_somebody_else_has_created_meanwhile_is_theirs() -> None:
-    server = Server(kept(x="1"))
+def test_an_object_that_another_manager_created_meanwhile_is_theirs() -> None:
+    server = Server(config_map_of_others(x="1"))
     server.lose = ["request"]
     with talking_to(server) as cluster, pytest.raises(AlreadyExists):
         cluster.create(CONFIG_MAP)
 
 
-def test_what_the_server_names_is_not_sent_again() -> None:
+def test_a_create_with_a_generated_name_is_not_repeated() -> None:
     server = Server()
     server.lose = ["answer"]
     meta = {"generateName": "a-", "namespace": "n"}
     with talking_to(server) as cluster, pytest.raises(Unreachable):
         cluster.create({**CONFIG_MAP, "metadata": meta})
-    assert server.asked == ["POST"]
+    assert server.methods == ["POST"]
 
 
 OURS = {"manager": "kyma-lifecycle", "operation": "Apply"}
@@ -137,7 +137,7 @@ THEIRS = {"manager": "helm", "operation": "Update", "time": "2026-01-01T00:00:00
 
 def of_ours_already(**data: str) -> dict[str, Any]:
     """The ConfigMap as we have written it before, and somebody else, too."""
-    obj = kept(**data)
+    obj = config_map_of_others(**data)
     return {**obj, "metadata": {**obj["metadata"], "managedFields": [OURS, THEIRS]}}
 
 
@@ -151,7 +151,7 @@ def test_a_write_that_asks_for_bookkeeping_alone_is_made_although_its_way_there_
     server.lose = ["request"]
     with talking_to(server) as cluster:
         cluster.patch("v1", "ConfigMap", "a", "n", {"metadata": {"uid": "u", "resourceVersion": "7", **meta}})
-    assert server.asked == ["PATCH", "GET", "PATCH"]
+    assert server.methods == ["PATCH", "GET", "PATCH"]
 
 
 def test_an_apply_that_only_removes_is_made_although_its_way_there_was_lost() -> None:
@@ -159,7 +159,7 @@ def test_an_apply_that_only_removes_is_made_although_its_way_there_was_lost() ->
     server.lose = ["request"]
     with talking_to(server) as cluster:
         cluster.apply({**CONFIG_MAP, "metadata": {**META, "uid": "u", "resourceVersion": "7"}})
-    assert server.asked == ["PATCH", "GET", "PATCH"]
+    assert server.methods == ["PATCH", "GET", "PATCH"]
 
 
 def test_fields_that_were_handed_over_are_so_whenever_the_server_says_it_was() -> None:
@@ -168,11 +168,11 @@ def test_fields_that_were_handed_over_are_so_whenever_the_server_says_it_was() -
         "resourceVersion": "8",
         "managedFields": [{**THEIRS, "time": "2026-02-02T00:00:00Z"}, OURS],
     }
-    asked = {"metadata": {"uid": "u", "resourceVersion": "7", "managedFields": [OURS, THEIRS]}}
-    assert find_written_object(moved, asked, "kyma-lifecycle") is moved
+    patch = {"metadata": {"uid": "u", "resourceVersion": "7", "managedFields": [OURS, THEIRS]}}
+    assert find_written_object(moved, patch, "kyma-lifecycle") is moved
     assert (
         find_written_object(
-            moved, {"metadata": {**asked["metadata"], "managedFields": [OURS]}}, "kyma-lifecycle"
+            moved, {"metadata": {**patch["metadata"], "managedFields": [OURS]}}, "kyma-lifecycle"
         )
         is None
     )
@@ -182,7 +182,7 @@ def test_fields_that_were_handed_over_are_so_whenever_the_server_says_it_was() -
 def test_a_patch_or_an_apply_that_holds_for_one_version_is_made_once(lose: list[str]) -> None:
     bound = {"metadata": {**META, "resourceVersion": "7"}, "data": {"x": "2"}}
     for verb in ("patch", "apply"):
-        server = Server(kept(x="1"))
+        server = Server(config_map_of_others(x="1"))
         server.lose = list(lose)
         with talking_to(server) as cluster:
             if verb == "patch":
@@ -194,7 +194,7 @@ def test_a_patch_or_an_apply_that_holds_for_one_version_is_made_once(lose: list[
 
 
 def test_one_that_is_not_made_because_others_were_quicker_says_so() -> None:
-    server = Server(kept(x="3"))
+    server = Server(config_map_of_others(x="3"))
     server.lose = ["request"]
     with talking_to(server) as cluster, pytest.raises(Conflict):
         cluster.patch("v1", "ConfigMap", "a", "n", {"metadata": {"resourceVersion": "6"}, "data": {"x": "2"}})
@@ -202,41 +202,41 @@ def test_one_that_is_not_made_because_others_were_quicker_says_so() -> None:
 
 @pytest.mark.parametrize("lose", [["answer"], ["request"]])
 def test_a_deletion_is_asked_for_until_it_is_done(lose: list[str]) -> None:
-    server = Server(kept())
+    server = Server(config_map_of_others())
     server.lose = list(lose)
     with talking_to(server) as cluster:
         assert cluster.delete("v1", "ConfigMap", "a", "n")
     assert server.live is None
-    assert server.asked.count("DELETE") == (1 if lose == ["answer"] else 2)
+    assert server.methods.count("DELETE") == (1 if lose == ["answer"] else 2)
 
 
 def test_another_object_of_the_same_name_is_left_alone() -> None:
-    server = Server(kept())
+    server = Server(config_map_of_others())
     server.lose = ["request"]
     with talking_to(server) as cluster:
         assert cluster.delete("v1", "ConfigMap", "a", "n", uid="gone")
     assert server.live is not None
-    assert server.asked[0] == "DELETE"
-    assert set(server.asked[1:]) == {"GET"}
+    assert server.methods[0] == "DELETE"
+    assert set(server.methods[1:]) == {"GET"}
 
 
 def test_a_json_patch_is_not_sent_again() -> None:
-    server = Server(kept())
+    server = Server(config_map_of_others())
     server.lose = ["request"]
     operations = [{"op": "add", "path": "/data/y", "value": "1"}]
     with talking_to(server) as cluster, pytest.raises(Unreachable):
         cluster.patch("v1", "ConfigMap", "a", "n", operations)
-    assert server.asked == ["PATCH"]
+    assert server.methods == ["PATCH"]
 
 
-def test_what_may_not_be_looked_at_is_not_repeated() -> None:
-    server = Server(kept())
+def test_a_write_whose_object_may_not_be_read_is_not_repeated() -> None:
+    server = Server(config_map_of_others())
     server.lose = ["request"]
     server.hidden = True
     with talking_to(server) as cluster, pytest.raises(Unreachable):
         cluster.delete("v1", "ConfigMap", "a", "n")
-    assert server.asked[0] == "DELETE"
-    assert set(server.asked[1:]) == {"GET"}
+    assert server.methods[0] == "DELETE"
+    assert set(server.methods[1:]) == {"GET"}
 
 
 def test_a_lost_write_is_reported_if_no_look_is_answered() -> None:
@@ -269,21 +269,21 @@ def test_a_look_that_a_starting_server_refuses_is_repeated() -> None:
     def repeated() -> str:
         raise AssertionError("a write that was made is made again")
 
-    found = resolve_lost_write(
+    result = resolve_lost_write(
         repeated, look, Unreachable("reset"), policy=RetryPolicy(), sleep=lambda _seconds: None
     )
-    assert found == "written"
+    assert result == "written"
 
 
-def test_a_server_that_stays_away_is_told_of() -> None:
-    server = Server(kept())
+def test_a_write_to_a_server_that_stays_away_fails() -> None:
+    server = Server(config_map_of_others())
     server.lose = ["request"] * 100_000
     with talking_to(server) as cluster, pytest.raises(Unreachable):
         cluster.delete("v1", "ConfigMap", "a", "n")
 
 
 @pytest.mark.parametrize(
-    ("live", "wanted", "held"),
+    ("live", "desired", "held"),
     [
         ({"a": 1, "b": 2}, {"a": 1}, True),
         ({"a": 1}, {"a": 2}, False),
@@ -297,8 +297,8 @@ def test_a_server_that_stays_away_is_told_of() -> None:
         ({"a": "b"}, {"a": ["b"]}, False),
     ],
 )
-def test_what_an_object_holds(live: Any, wanted: Any, held: bool) -> None:
-    assert contains_fields(live, wanted) is held
+def test_a_null_or_empty_field_may_be_missing(live: Any, desired: Any, held: bool) -> None:
+    assert contains_fields(live, desired) is held
 
 
 def test_a_secrets_text_is_found_encoded() -> None:

@@ -212,7 +212,7 @@ def test_an_answer_that_says_no() -> None:
             cluster.exec("p", "n", ["id"])
 
 
-def test_nobody_there() -> None:
+def test_a_command_without_a_server_fails() -> None:
     with serve(lambda _request: Reply({})) as server:
         url = server.url
     with pytest.raises(ClusterError, match=url):

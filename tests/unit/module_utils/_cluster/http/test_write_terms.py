@@ -35,7 +35,7 @@ def as_jane(
         yield LiveCluster(Transport(login, retry=retry)), server
 
 
-def asked(server: ApiServer) -> list[Seen]:
+def requests_to(server: ApiServer) -> list[Seen]:
     return [request for request in server.seen if request.path not in ("/api", "/apis")]
 
 
@@ -47,10 +47,10 @@ def write_all(cluster: Cluster) -> None:
     cluster.delete("v1", "ConfigMap", "a", "n")
 
 
-def test_writes_are_made_by_the_token_alone_and_tell_the_server_when_to_give_up() -> None:
+def test_writes_use_the_token_alone_and_send_a_timeout_to_the_server() -> None:
     with as_jane() as (cluster, server):
         write_all(cluster.with_write_terms(WriteTerms(lambda: 9.7, lambda _refused: "Bearer theirs")))
-        writes = [one for one in asked(server) if one.method != "GET"]
+        writes = [one for one in requests_to(server) if one.method != "GET"]
         assert [one.method for one in writes] == ["PATCH", "POST", "PATCH", "DELETE"]
         for one in writes:
             assert (one.header("Authorization"), one.header("Impersonate-User")) == ("Bearer theirs", "")
@@ -62,7 +62,7 @@ def test_reads_are_made_as_before() -> None:
         cluster.with_write_terms(WriteTerms(lambda: 0.0, lambda _refused: "Bearer theirs")).get(
             "v1", "ConfigMap", "a", "n"
         )
-        [read] = asked(server)
+        [read] = requests_to(server)
         assert (read.header("Authorization"), read.header("Impersonate-User")) == ("Bearer ours", "jane")
         assert "timeout" not in read.query
 
@@ -70,7 +70,7 @@ def test_reads_are_made_as_before() -> None:
 def test_without_a_token_writes_are_ours_and_end_in_time() -> None:
     with as_jane() as (cluster, server):
         cluster.with_write_terms(WriteTerms(lambda: 9.7)).apply(CONFIG_MAP)
-        [write] = asked(server)
+        [write] = requests_to(server)
         assert (write.header("Authorization"), write.header("Impersonate-User")) == ("Bearer ours", "jane")
         assert write.query["timeout"] == "9s"
 
@@ -83,15 +83,15 @@ def test_terms_are_kept_under_others() -> None:
         both.apply(CONFIG_MAP)
         left["lease"] = 3.1
         both.apply(CONFIG_MAP)
-        assert [one.query["timeout"] for one in asked(server)] == ["5s", "3s"]
-        assert {one.header("Authorization") for one in asked(server)} == {"Bearer theirs"}
+        assert [one.query["timeout"] for one in requests_to(server)] == ["5s", "3s"]
+        assert {one.header("Authorization") for one in requests_to(server)} == {"Bearer theirs"}
 
 
 def test_without_time_nothing_is_sent() -> None:
     with as_jane() as (cluster, server):
         with pytest.raises(Unreachable, match="not sent, as there was no time left for it"):
             cluster.with_write_terms(WriteTerms(lambda: 0.9)).apply(CONFIG_MAP)
-        assert asked(server) == []
+        assert requests_to(server) == []
 
 
 def test_the_time_that_a_login_takes_counts() -> None:
@@ -104,15 +104,15 @@ def test_the_time_that_a_login_takes_counts() -> None:
     with as_jane() as (cluster, server):
         with pytest.raises(Unreachable, match="not sent, as there was no time left for it"):
             cluster.with_write_terms(WriteTerms(lambda: left[0], login)).apply(CONFIG_MAP)
-        assert asked(server) == []
+        assert requests_to(server) == []
 
 
-def test_what_fails_is_tried_again_only_while_there_is_time() -> None:
+def test_a_failed_write_is_repeated_only_while_there_is_time() -> None:
     left = iter([9.0, 9.0, 0.5])
     with as_jane(lambda _request: status(503)) as (cluster, server):
         with pytest.raises(Exception, match="503"):
             cluster.with_write_terms(WriteTerms(lambda: next(left))).apply(CONFIG_MAP)
-        assert len(asked(server)) == 2
+        assert len(requests_to(server)) == 2
 
 
 def test_a_token_that_is_refused_is_renewed_once() -> None:
@@ -123,10 +123,10 @@ def test_a_token_that_is_refused_is_renewed_once() -> None:
 
     with as_jane(script) as (cluster, server):
         cluster.with_write_terms(WriteTerms(lambda: 9.0, lambda _refused: next(tokens))).apply(CONFIG_MAP)
-        assert [one.header("Authorization") for one in asked(server)] == ["Bearer old", "Bearer new"]
+        assert [one.header("Authorization") for one in requests_to(server)] == ["Bearer old", "Bearer new"]
 
 
-def test_who_we_are_is_found_out_before_the_time_is_looked_at() -> None:
+def test_a_write_logs_in_before_it_checks_the_time() -> None:
     left = [9.0]
 
     def login(_refused: str) -> str:
@@ -136,13 +136,13 @@ def test_who_we_are_is_found_out_before_the_time_is_looked_at() -> None:
     with as_jane() as (cluster, server):
         with pytest.raises(Unreachable, match="no time left"):
             cluster.with_write_terms(WriteTerms(lambda: left[0], login)).apply(CONFIG_MAP)
-        assert asked(server) == []
+        assert requests_to(server) == []
 
 
 # What is known of a server is known to all who talk to it.
 
 
-def test_a_server_that_starts_is_known_to_who_was_only_read_by_meanwhile(
+def test_a_writer_knows_from_reads_that_the_server_is_starting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(endpoint, "AWAY_SECONDS", 0.0)
@@ -152,12 +152,12 @@ def test_a_server_that_starts_is_known_to_who_was_only_read_by_meanwhile(
         writing = cluster.with_write_terms(WriteTerms(lambda: 9.0, lambda _refused: "Bearer theirs"))
         cluster.get("v1", "ConfigMap", "a", "n")
         writing.apply(CONFIG_MAP)
-        assert [one.method for one in asked(server)] == ["GET", "GET", "PATCH", "PATCH", "PATCH"]
+        assert [one.method for one in requests_to(server)] == ["GET", "GET", "PATCH", "PATCH", "PATCH"]
 
 
 def test_a_write_that_was_found_made_is_the_end_of_an_outage() -> None:
-    found = {**CONFIG_MAP, "metadata": {**CONFIG_MAP["metadata"], "managedFields": []}}
-    answers = iter([Reply(None), Reply(found), Reply(None), Reply(CONFIG_MAP)])
+    written = {**CONFIG_MAP, "metadata": {**CONFIG_MAP["metadata"], "managedFields": []}}
+    answers = iter([Reply(None), Reply(written), Reply(None), Reply(CONFIG_MAP)])
     with as_jane(lambda _request: next(answers), limit=0.2) as (cluster, server):
         # From now on it is known to be there.
         cluster.resource("v1", "ConfigMap")
@@ -165,7 +165,7 @@ def test_a_write_that_was_found_made_is_the_end_of_an_outage() -> None:
         writing.create(CONFIG_MAP)
         time.sleep(0.3)
         writing.apply(CONFIG_MAP)
-        assert [one.method for one in asked(server)] == ["POST", "GET", "PATCH", "PATCH"]
+        assert [one.method for one in requests_to(server)] == ["POST", "GET", "PATCH", "PATCH"]
 
 
 # Where somebody is getting more time.
@@ -184,15 +184,15 @@ def getting_more(left: Iterator[float], more: Callable[[], bool] = lambda: True)
 def test_a_write_without_time_waits_for_it() -> None:
     with as_jane() as (cluster, server):
         cluster.with_write_terms(getting_more(iter([0.9, -3.0, 0.9, 9.7, 9.7]))).apply(CONFIG_MAP)
-        assert [one.query["timeout"] for one in asked(server)] == ["9s"]
+        assert [one.query["timeout"] for one in requests_to(server)] == ["9s"]
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_failed_before_the_time_was_up_is_sent_again_once_there_is_some() -> None:
+def test_a_write_that_failed_before_its_time_was_up_is_repeated_with_more_time() -> None:
     answers = iter([status(503), status(503), Reply(CONFIG_MAP)])
     with as_jane(lambda _request: next(answers)) as (cluster, server):
         cluster.with_write_terms(getting_more(iter([9.0, 1.5, -2.0, -2.0, 7.0, 7.0]))).apply(CONFIG_MAP)
-        assert [one.query["timeout"] for one in asked(server)] == ["9s", "1s", "7s"]
+        assert [one.query["timeout"] for one in requests_to(server)] == ["9s", "1s", "7s"]
 
 
 @pytest.mark.usefixtures("quick")
@@ -200,29 +200,29 @@ def test_a_write_whose_answer_was_lost_is_looked_at_and_repeated_once_there_is_t
     answers = iter([Reply(None), status(404, "NotFound", "gone", name="a"), Reply(CONFIG_MAP)])
     with as_jane(lambda _request: next(answers)) as (cluster, server):
         cluster.with_write_terms(getting_more(iter([9.0, -2.0, -2.0, 7.0, 7.0]))).create(CONFIG_MAP)
-        assert [one.method for one in asked(server)] == ["POST", "GET", "POST"]
+        assert [one.method for one in requests_to(server)] == ["POST", "GET", "POST"]
 
 
 @pytest.mark.usefixtures("quick")
 def test_time_that_is_gone_again_by_then_is_waited_for_again() -> None:
     with as_jane() as (cluster, server):
         cluster.with_write_terms(getting_more(iter([0.0, 9.0, 0.5, 8.0, 8.0]))).apply(CONFIG_MAP)
-        assert [one.query["timeout"] for one in asked(server)] == ["8s"]
+        assert [one.query["timeout"] for one in requests_to(server)] == ["8s"]
 
 
 @pytest.mark.usefixtures("quick")
-def test_nothing_is_sent_once_nobody_is_getting_more_time() -> None:
+def test_nothing_is_sent_once_no_more_time_is_pending() -> None:
     more = iter([True, True, False])
     with as_jane() as (cluster, server):
         with pytest.raises(Unreachable, match="not sent, as there was no time left for it"):
             cluster.with_write_terms(WriteTerms(lambda: 0.0, is_extension_pending=lambda: next(more))).apply(
                 CONFIG_MAP
             )
-        assert (asked(server), list(more)) == ([], [])
+        assert (requests_to(server), list(more)) == ([], [])
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_says_that_no_time_will_ever_come_is_told() -> None:
+def test_an_error_that_ends_the_hope_for_more_time_is_raised() -> None:
     left = [9.0]
 
     def answer(_request: Seen) -> Reply:
@@ -236,7 +236,7 @@ def test_what_says_that_no_time_will_ever_come_is_told() -> None:
     with as_jane(answer) as (cluster, server):
         with pytest.raises(LeaseLost, match="somebody else has it"):
             cluster.with_write_terms(WriteTerms(lambda: left[0], is_extension_pending=lost)).apply(CONFIG_MAP)
-        assert len(asked(server)) == 1
+        assert len(requests_to(server)) == 1
 
 
 @pytest.mark.usefixtures("quick")
@@ -246,4 +246,4 @@ def test_time_is_waited_for_as_long_as_a_server_is_and_no_longer() -> None:
         terms = WriteTerms(lambda: next(left, 0.0), is_extension_pending=lambda: True)
         with pytest.raises(ApiError, match="503"):
             cluster.with_write_terms(terms).apply(CONFIG_MAP)
-        assert len(asked(server)) == 1
+        assert len(requests_to(server)) == 1
