@@ -68,7 +68,7 @@ class MigrationRunner:
     problems: tuple[str, ...] = ()
 
     @classmethod
-    def from_task(cls, task: Task, found: MigrationSet, options: MigrationOptions) -> MigrationRunner:
+    def from_task(cls, task: Task, migration_set: MigrationSet, options: MigrationOptions) -> MigrationRunner:
         """The migrations of a task."""
         cancellation = _Cancellation()
         setting = EngineSettings(
@@ -82,8 +82,8 @@ class MigrationRunner:
             cancel=cancellation.reasons.append,
             grace=options.grace,
         )
-        wanted = tuple(one for one in found.migrations if one.id() not in options.skip)
-        return cls(wanted, setting, cancellation, tuple(_skip_problems(options.skip, found)))
+        migrations = tuple(one for one in migration_set.migrations if one.id() not in options.skip)
+        return cls(migrations, setting, cancellation, tuple(_skip_problems(options.skip, migration_set)))
 
     @classmethod
     def load(cls, task: Task, options: MigrationOptions) -> MigrationRunner:
@@ -92,9 +92,9 @@ class MigrationRunner:
         Raises:
             LifecycleError: they have problems, so that none of them may run.
         """
-        found = task.materials.migrations()
-        runner = cls.from_task(task, found, options)
-        problems = [*found.problems, *runner.problems]
+        migration_set = task.materials.migrations()
+        runner = cls.from_task(task, migration_set, options)
+        problems = [*migration_set.problems, *runner.problems]
         if problems:
             raise LifecycleError("the migrations can't be used:\n- " + "\n- ".join(problems))
         return runner
@@ -188,7 +188,7 @@ class MigrationRunner:
             setting = replace(setting, cluster=overlay, rehearsal=True, progress=no_progress)
         return [outcome.as_result() for outcome in engine.run_migrations(migrations, setting)]
 
-    def cancelled(self) -> bool:
+    def is_cancelled(self) -> bool:
         """Whether a person or a migration has asked to stop."""
         return self.setting.cancelled()
 
@@ -207,14 +207,14 @@ class MigrationRunner:
         return [one for one in self.migrations if one.component == component and one.phase == phase]
 
 
-def _skip_problems(skipped: Iterable[str], found: MigrationSet) -> list[str]:
-    known = sorted(one.id() for one in found.migrations)
+def _skip_problems(skipped: Iterable[str], migration_set: MigrationSet) -> list[str]:
+    known = sorted(one.id() for one in migration_set.migrations)
     return [
         f"{one} is to be skipped (skip_migrations), and there is no such migration;"
         f" there are {', '.join(known) or 'none at all'}"
         for one in sorted(skipped)
         # A migration that can't be loaded is a problem itself, and its id is unknown.
-        if one not in known and not found.problems
+        if one not in known and not migration_set.problems
     ]
 
 

@@ -84,8 +84,8 @@ class RecordedReads(ClusterWrapper):
         return other
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        found = super().get(api_version, kind, name, namespace)
-        return self._observed(found) if found else None
+        obj = super().get(api_version, kind, name, namespace)
+        return self._observed(obj) if obj else None
 
     def list(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Page:
         page = super().list(api_version, kind, namespace, **how)
@@ -123,17 +123,17 @@ def neighbours_of(
     for verdict in verdicts:
         for read in reads.get(manager_of(verdict.id), ()):
             by_kind[read.ref[:2]].append((verdict, read))
-    found: dict[str, dict[str, Ref]] = defaultdict(dict)
+    neighbours: dict[str, dict[str, Ref]] = defaultdict(dict)
     for name, changes in written.items():
         for change in changes:
             readers = [one for one, read in by_kind.get(change.ref[:2], ()) if read.covers(change)]
             for one in readers:
                 if one.component != name:
-                    found[one.id].setdefault(name, change.ref)
+                    neighbours[one.id].setdefault(name, change.ref)
                     for own in readers:
                         if own.component == name:
-                            found[own.id].setdefault(one.component, change.ref)
-    return found
+                            neighbours[own.id].setdefault(one.component, change.ref)
+    return neighbours
 
 
 def unequal_writes(written: Writes) -> list[Blocker]:

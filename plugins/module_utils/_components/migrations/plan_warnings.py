@@ -48,10 +48,10 @@ def _strays(
 
 
 def _stray(migration: type[Migration], file: str, known: Iterable[str]) -> str:
-    meant = suggestion(migration.component, known) or f"there are {', '.join(sorted(known))};"
+    hint = suggestion(migration.component, known) or f"there are {', '.join(sorted(known))};"
     return (
         f"migration {migration.id()} ({file}) will not run: no component {migration.component} is in the"
-        f" cluster or to be deployed; {meant} List the migration in skip_migrations if it may wait"
+        f" cluster or to be deployed; {hint} List the migration in skip_migrations if it may wait"
     )
 
 

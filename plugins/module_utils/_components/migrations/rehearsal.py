@@ -75,8 +75,8 @@ class MigrationRehearsal:
             name: [write for one in own if one.component == name for write in one.writes] + [*changes]
             for name, changes in applied.items()
         }
-        found = neighbours_of(own, self._checked.reads, written)
-        self.verdicts = [with_neighbours(one, found.get(one.id, {})) for one in self.verdicts]
+        neighbours = neighbours_of(own, self._checked.reads, written)
+        self.verdicts = [with_neighbours(one, neighbours.get(one.id, {})) for one in self.verdicts]
         return list(unequal_writes(written))
 
     def verdicts_with_history(self, cluster: Cluster) -> tuple[MigrationPlan, ...]:

@@ -88,9 +88,9 @@ class PastMigrations:
         started = time.monotonic()
         begin()
         undoing = UndoRun(self._task, self._entries, self._shipped, force=False, written=self._journal)
-        found = undoing.work(self._cluster if isinstance(self._cluster, DryRunCluster) else None)
-        objects = list({obj.ref: obj for one in found for obj in one.objects}.values())
-        errors = [f"{one.id}: {one.error}" for one in found if one.error]
+        undone = undoing.work(self._cluster if isinstance(self._cluster, DryRunCluster) else None)
+        objects = list({obj.ref: obj for one in undone for obj in one.objects}.values())
+        errors = [f"{one.id}: {one.error}" for one in undone if one.error]
         errors += [str(obj) for obj in objects if obj.state == FAILED]
         seconds = time.monotonic() - started
         return ComponentOutcome(
@@ -109,15 +109,17 @@ class PastMigrations:
 
     def describe(self) -> ComponentOutcome | None:
         """A description of the remaining changes by migrations; None if there are none."""
-        found = self._leftovers()
-        self.is_undoable = any(one.state in _UNDOABLE for one in found) and not self._force
-        told = [_describe_leftover(one) for one in found]
+        leftovers = self._leftovers()
+        self.is_undoable = any(one.state in _UNDOABLE for one in leftovers) and not self._force
+        warnings = [_describe_leftover(one) for one in leftovers]
         if self.is_undoable:
-            told.append(
+            warnings.append(
                 "undo_migrations=true (kyma_undo_migrations) undoes that; force=true (kyma_delete_force)"
                 " forgets how it was before"
             )
-        return ComponentOutcome(MIGRATIONS, outcomes.SUCCEEDED, warnings=tuple(told)) if told else None
+        return (
+            ComponentOutcome(MIGRATIONS, outcomes.SUCCEEDED, warnings=tuple(warnings)) if warnings else None
+        )
 
     @cached_property
     def _journal(self) -> Sequence[JournalEntry]:

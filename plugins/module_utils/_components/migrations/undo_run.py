@@ -107,15 +107,15 @@ def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: Recor
         demand(task.cluster, needed, "undoing")
     undoing = UndoRun(task, journal, shipped, force=request.force)
     overlay = DryRunCluster(task.cluster) if task.check_mode or task.diff else None
-    found = undoing.work(overlay) if overlay else ()
+    undone = undoing.work(overlay) if overlay else ()
     diff = (
         [diff_of(change.before, change.after, status=change.status) for change in overlay.changes()]
         if overlay
         else []
     )
     if not task.check_mode:
-        found = undoing.work(None)
-    return _result(found, undoing, diff if task.diff else [], _unknown(request, journal))
+        undone = undoing.work(None)
+    return _result(undone, undoing, diff if task.diff else [], _unknown(request, journal))
 
 
 def _in_the_way(cluster: Cluster) -> str:
@@ -187,23 +187,23 @@ class UndoRun:
         cluster = overlay or self._task.cluster
         at, by = timestamp(), current_user()
         still = with_secrets(self._task.cluster, [one for one in self._journal if not one.undone_at])
-        tell = (lambda _one: None) if overlay else self._tell
+        on_undone = (lambda _one: None) if overlay else self._report_undone
         report = undo_writes(
             cluster,
             still,
             force=self._force,
-            tell=tell,
+            tell=on_undone,
             cancelled=self._task.cancelled,
             inhabited=contents_describer(cluster),
         )
         own = {outcome.id: outcome for outcome in self._own_undo(overlay)}
-        found = [self._of(one, still, report, own.get(one), at, by) for one in self.ids]
+        undone = [self._of(one, still, report, own.get(one), at, by) for one in self.ids]
         if overlay is None:
             news = [
-                one for one in found if one.changed or one.state != self.recorded_undo(one.id).get("state")
+                one for one in undone if one.changed or one.state != self.recorded_undo(one.id).get("state")
             ]
             record_undone(self._task.cluster, report, news, self._written, at, by)
-        return found
+        return undone
 
     def recorded_undo(self, migration: str) -> Mapping[str, Any]:
         """The record of an earlier undo of the migration."""
@@ -242,7 +242,7 @@ class UndoRun:
         if self._runner is None:
             return ()
         classes = {one.id(): one for one in self._runner.migrations}
-        wanted: list[type[Migration]] = [
+        migrations: list[type[Migration]] = [
             classes[one]
             for one in reversed(self.ids)
             if one in classes
@@ -252,58 +252,58 @@ class UndoRun:
         setting = self._runner.setting
         if overlay is not None:
             setting = replace(setting, cluster=overlay, rehearsal=True, progress=no_progress)
-        return engine.run_own_undo(wanted, setting)
+        return engine.run_own_undo(migrations, setting)
 
     def _ask_migrations(self, shipped: AskMigrations) -> MigrationRunner | None:
         """The existing migrations; without them the journal is enough."""
-        found = self._task.materials.migrations()
-        if found.problems:
-            told = "; ".join(found.problems)
+        migration_set = self._task.materials.migrations()
+        if migration_set.problems:
+            problems = "; ".join(migration_set.problems)
             self.warnings.append(
-                f"migrations can't be loaded, so none of them undoes anything itself: {told}"
+                f"migrations can't be loaded, so none of them undoes anything itself: {problems}"
             )
             return None
-        if not any(one.id() in self.ids and one.has_own_undo() for one in found.migrations):
+        if not any(one.id() in self.ids and one.has_own_undo() for one in migration_set.migrations):
             return None
         return shipped(self._task)
 
-    def _tell(self, one: UndoneObject) -> None:
+    def _report_undone(self, one: UndoneObject) -> None:
         self._task.progress(", ".join(one.migrations), one.state, str(one))
 
 
 def _result(
-    found: Sequence[UndoneMigration], undoing: UndoRun, diff: list[dict[str, str]], unknown: Sequence[str]
+    undone: Sequence[UndoneMigration], undoing: UndoRun, diff: list[dict[str, str]], unknown: Sequence[str]
 ) -> Result:
-    staying = [f"{one.id}: {obj}" for one in found for obj in one.objects if not obj.is_complete]
-    failed = [one for one in found if one.state == FAILED]
+    staying = [f"{one.id}: {obj}" for one in undone for obj in one.objects if not obj.is_complete]
+    failed = [one for one in undone if one.state == FAILED]
     result: Result = {
-        "changed": any(one.changed for one in found),
-        "undone": [one.as_result() for one in found],
+        "changed": any(one.changed for one in undone),
+        "undone": [one.as_result() for one in undone],
         "warnings": [
             *undoing.warnings,
             *dict.fromkeys(staying),
             *(f"{one}: the journal has nothing of it, so there is nothing to undo" for one in unknown),
         ],
         "diff": diff,
-        "summary": _summary(found, undoing) or ["nothing to undo"],
+        "summary": _summary(undone, undoing) or ["nothing to undo"],
     }
     result["msg"] = "\n".join(result["summary"])
     if failed:
-        told = [f"{one.id}: {one.error}" for one in failed if one.error]
-        told += [f"{one.id}: {obj}" for one in failed for obj in one.objects if obj.state == FAILED]
+        failures = [f"{one.id}: {one.error}" for one in failed if one.error]
+        failures += [f"{one.id}: {obj}" for one in failed for obj in one.objects if obj.state == FAILED]
         result["failed"] = True
         result["msg"] = "\n".join(
             [
                 "not everything could be undone; correct what fails, and run this again:",
-                *dict.fromkeys(told),
+                *dict.fromkeys(failures),
             ]
         )
     return result
 
 
-def _summary(found: Sequence[UndoneMigration], undoing: UndoRun) -> list[str]:
+def _summary(undone: Sequence[UndoneMigration], undoing: UndoRun) -> list[str]:
     lines = []
-    for one in found:
+    for one in undone:
         before = undoing.recorded_undo(one.id)
         if not one.changed and before:
             lines.append(

@@ -94,8 +94,8 @@ class _Deployment:
             policy=options.policy,
             migrate=self._migrating.run,
             progress=task.progress,
-            cancelled=self._migrating.cancelled,
-            out_of_grace=Grace(self._migrating.cancelled, options.grace),
+            cancelled=self._migrating.is_cancelled,
+            out_of_grace=Grace(self._migrating.is_cancelled, options.grace),
             timeout=options.timeout,
             watcher=Watcher(task.cluster),
             known=replace(

@@ -47,17 +47,17 @@ def blocked(
     force: bool = False,
 ) -> dict[str, list[str]]:
     """The names of what blocks each component; those of ``needs`` stay as their values do."""
-    found = blocked_removals(
+    blocked_by_name = blocked_removals(
         managed or {"operator": {THING}},
         living,
         removed,
         lambda name, staying: (needs or {}).get(name) in staying,
         force=force,
     )
-    return {name: [ref_of(obj).name for obj in one.living] for name, one in found.items()}
+    return {name: [ref_of(obj).name for obj in one.living] for name, one in blocked_by_name.items()}
 
 
-def test_what_nobody_removes_blocks_and_what_goes_does_not() -> None:
+def test_a_resource_that_is_not_removed_blocks_and_a_removed_one_does_not() -> None:
     theirs, ours = resource("theirs"), resource("ours")
     removed = {"operator": [entry_of(ours)]}
     assert blocked({THING: [theirs, ours]}, removed) == {"operator": ["theirs"]}
@@ -65,7 +65,7 @@ def test_what_nobody_removes_blocks_and_what_goes_does_not() -> None:
     assert blocked({THING: []}, removed) == {}
 
 
-def test_what_is_not_ours_any_more_or_says_that_it_stays_blocks() -> None:
+def test_a_recreated_resource_or_one_with_a_keep_policy_blocks() -> None:
     ours = entry_of(resource("a"))
     remade = resource("a", uid="another")
     assert blocked({THING: [remade]}, {"operator": [ours]}) == {"operator": ["a"]}
@@ -74,7 +74,7 @@ def test_what_is_not_ours_any_more_or_says_that_it_stays_blocks() -> None:
     assert blocked({THING: [keeps]}, {"operator": [ours]}, force=True) == {}
 
 
-def test_what_another_component_takes_along_blocks_only_if_that_one_stays() -> None:
+def test_a_resource_of_another_component_blocks_only_if_that_component_stays() -> None:
     ours = resource("ours")
     removed = {"apps": [entry_of(ours)], "operator": []}
     managed = {"operator": {THING}, "apps": {WIDGET}}
@@ -86,7 +86,7 @@ def test_what_another_component_takes_along_blocks_only_if_that_one_stays() -> N
     }
 
 
-def test_what_stays_for_others_takes_nothing_along() -> None:
+def test_a_component_that_stays_for_others_takes_nothing_along() -> None:
     ours, theirs = resource("ours"), resource("theirs", "Widget")
     removed = {"apps": [], "base": [entry_of(ours)], "operator": []}
     managed = {"apps": {WIDGET}, "operator": {THING}}
@@ -95,7 +95,7 @@ def test_what_stays_for_others_takes_nothing_along() -> None:
     assert set(blocked(living, removed, managed, {"base": "apps"})) == {"apps", "operator"}
 
 
-def test_what_the_garbage_collector_takes_with_a_resource_blocks_nothing() -> None:
+def test_dependents_that_the_garbage_collector_deletes_block_nothing() -> None:
     ours = resource("ours")
     child, grandchild = resource("child", **owned_by("ours")), resource("grandchild", **owned_by("child"))
     shared = resource("shared", **owned_by("ours", "somebody"))
@@ -108,18 +108,18 @@ def test_what_the_garbage_collector_takes_with_a_resource_blocks_nothing() -> No
     assert blocked({THING: [child]}, {"operator": [entry_of(workload)]}) == {"operator": ["child"]}
 
 
-def test_what_stays_leaves_what_it_owns() -> None:
+def test_an_owner_that_stays_retains_its_dependents() -> None:
     keeps = resource("ours", annotations={"helm.sh/resource-policy": "keep"})
     child = resource("child", **owned_by("ours"))
     assert refs_that_go({THING: [keeps, child]}, [entry_of(resource("ours"))]) == set()
 
 
-def test_a_kind_that_nobody_knows_blocks_who_manages_it() -> None:
+def test_a_kind_that_cannot_be_listed_blocks_its_operator() -> None:
     error = ApiError("list Thing", status=500)
-    found = blocked_removals(
+    result = blocked_removals(
         {"operator": {THING}, "other": {WIDGET}},
         {THING: error, WIDGET: []},
         {"operator": [], "other": []},
         lambda _name, _staying: False,
     )
-    assert found == {"operator": BlockedRemoval(errors=(error,))}
+    assert result == {"operator": BlockedRemoval(errors=(error,))}

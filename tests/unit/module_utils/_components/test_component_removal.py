@@ -90,16 +90,16 @@ class Scene:
     after: list[str] = field(default_factory=list)
 
     def remembered(self) -> dict[str, dict[Ref, InventoryEntry]]:
-        found = read_inventories(self.cluster)
-        return {name: {entry.ref: entry for entry in one.entries} for name, one in found.items()}
+        inventories = read_inventories(self.cluster)
+        return {name: {entry.ref: entry for entry in one.entries} for name, one in inventories.items()}
 
     def live(self, entry: InventoryEntry) -> Object | None:
         ref = entry.ref
         return self.cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
 
     def is_ours(self, entry: InventoryEntry) -> bool:
-        found = self.live(entry)
-        return found is not None and found["metadata"]["uid"] == entry.uid
+        live = self.live(entry)
+        return live is not None and live["metadata"]["uid"] == entry.uid
 
     def terms(self, most: int) -> Terms:
         """Terms under which objects meet their fates, and the run is cancelled after so many deletions."""
@@ -125,25 +125,27 @@ def scene(owners: Mapping[str, Mapping[int, bool]], fates: Mapping[int, str] | N
         fates: of the objects by number; they go where it says nothing.
     """
     cluster = MemoryCluster(INVENTORY_DEFINITION)
-    told = {ref_of(obj): (fates or {}).get(number, GOES) for number, obj in enumerate(OBJECTS)}
-    known = [entry_of(cluster.apply(_held(obj) if told[ref_of(obj)] == HELD else obj)) for obj in OBJECTS]
+    fate_by_ref = {ref_of(obj): (fates or {}).get(number, GOES) for number, obj in enumerate(OBJECTS)}
+    known = [
+        entry_of(cluster.apply(_held(obj) if fate_by_ref[ref_of(obj)] == HELD else obj)) for obj in OBJECTS
+    ]
     for obj in OBJECTS:
         ref, meta = ref_of(obj), obj["metadata"]
-        if told[ref] in (RECREATED, GONE):
+        if fate_by_ref[ref] in (RECREATED, GONE):
             cluster.delete(obj["apiVersion"], ref.kind, ref.name, meta.get("namespace"))
-        if told[ref] == RECREATED:
+        if fate_by_ref[ref] == RECREATED:
             cluster.with_field_manager("somebody").create(obj)
     for name, numbers in owners.items():
         entries = tuple(known[number]._replace(dropped=dropped) for number, dropped in numbers.items())
         write_inventory(cluster, Inventory(name, digest="complete", entries=entries))
-    found = Scene(cluster, read_inventories(cluster), told)
+    built = Scene(cluster, read_inventories(cluster), fate_by_ref)
 
     def is_refused(request: Request) -> bool:
-        return request.verb == "delete" and told.get(request.ref) == REFUSED
+        return request.verb == "delete" and fate_by_ref.get(request.ref) == REFUSED
 
     cluster.fail_when(is_refused, ApiError("delete", status=500, api_message="the disk is full"))
     cluster.requests.clear()
-    return found
+    return built
 
 
 def _held(obj: Object) -> Object:
@@ -174,10 +176,10 @@ def deletion(inventories: Mapping[str, Inventory], protected: frozenset[Ref]) ->
 
 
 def pruning(
-    inventories: Mapping[str, Inventory], protected: frozenset[Ref], wanted: frozenset[Ref], whole: str
+    inventories: Mapping[str, Inventory], protected: frozenset[Ref], desired: frozenset[Ref], whole: str
 ) -> dict[str, ComponentRemoval]:
     """Both give up what nobody wants, and those that are named go as a whole."""
-    obsolete = obsolete_entries(inventories.values(), wanted, OWNERS[:2])
+    obsolete = obsolete_entries(inventories.values(), desired, OWNERS[:2])
     return {
         name: ComponentRemoval(
             obsolete.get(name, ()),
@@ -208,35 +210,35 @@ REFS = st.frozensets(st.sampled_from([ref_of(obj) for obj in OBJECTS]))
     owners=st.fixed_dictionaries(dict.fromkeys(OWNERS, NAMED)),
     fates=FATES,
     protected=REFS,
-    wanted=st.none() | REFS,
+    desired=st.none() | REFS,
     whole=st.sampled_from(["", "a", "ab"]),
     most=st.integers(0, 6),
     unreadable=st.none() | st.sampled_from(["ConfigMap", "Deployment", "Namespace"]),
     workers=st.integers(1, 3),
 )
-def test_what_went_is_forgotten_and_all_else_is_remembered(
+def test_deleted_objects_leave_the_records_and_all_others_stay_in_them(
     owners: Mapping[str, Mapping[int, bool]],
     fates: Mapping[int, str],
     protected: frozenset[Ref],
-    wanted: frozenset[Ref] | None,
+    desired: frozenset[Ref] | None,
     whole: str,
     most: int,
     unreadable: str | None,
     workers: int,
 ) -> None:
-    found = scene(owners, fates)
-    before, known = found.remembered(), found.inventories
-    removals = deletion(known, protected) if wanted is None else pruning(known, protected, wanted, whole)
+    place = scene(owners, fates)
+    before, known = place.remembered(), place.inventories
+    removals = deletion(known, protected) if desired is None else pruning(known, protected, desired, whole)
     given_up = {name: set(one._given_up) for name, one in removals.items()}
-    found.breaks = True
-    found.cluster.fail_when(
-        lambda one: found.breaks and one.verb in ("list", "get") and one.ref.kind == unreadable,
+    place.breaks = True
+    place.cluster.fail_when(
+        lambda one: place.breaks and one.verb in ("list", "get") and one.ref.kind == unreadable,
         Unreachable("the connection broke"),
     )
-    remove_components(removals, found.terms(most), inventories=known, timeout=0.0, workers=workers)
-    found.breaks = False
+    remove_components(removals, place.terms(most), inventories=known, timeout=0.0, workers=workers)
+    place.breaks = False
 
-    after = found.remembered()
+    after = place.remembered()
     for name, removal in removals.items():
         done, remembered = removal.removal, after.get(name, {})
         sorts = (done.deleted, done.gone, done.not_owned, done.retained, done.failed, done.untried)
@@ -248,15 +250,15 @@ def test_what_went_is_forgotten_and_all_else_is_remembered(
         needless = {entry.ref for entry in rest if removal.whole or entry.dropped}
         assert {entry.ref for entry in rest} - needless <= remembered.keys()
         # What is another's is left to that one; of a deletion that is all that is not given up.
-        assert not remembered.keys() & needless & (needless if wanted is None else known["stays"].refs)
+        assert not remembered.keys() & needless & (needless if desired is None else known["stays"].refs)
         if removal.whole and name in after:
             assert remembered
-            assert read_inventories(found.cluster)[name].digest == ""
+            assert read_inventories(place.cluster)[name].digest == ""
     # Of what others own and of what is protected nothing was asked, and nobody has lost track of an object.
-    assert set(found.deletions()) <= {ref for refs in given_up.values() for ref in refs} - protected
+    assert set(place.deletions()) <= {ref for refs in given_up.values() for ref in refs} - protected
     assert after["stays"] == before["stays"]
-    assert read_inventories(found.cluster)["stays"].record_versions == known["stays"].record_versions
-    named = {entry for entries in before.values() for entry in entries.values() if found.is_ours(entry)}
+    assert read_inventories(place.cluster)["stays"].record_versions == known["stays"].record_versions
+    named = {entry for entries in before.values() for entry in entries.values() if place.is_ours(entry)}
     assert {entry.ref for entry in named} <= {ref for entries in after.values() for ref in entries}
 
 
@@ -265,36 +267,36 @@ def names(entries: list[InventoryEntry]) -> list[str]:
 
 
 def test_a_component_that_is_refused_when_its_turn_comes_keeps_all() -> None:
-    found = scene({"a": {1: False}, "b": {2: False}, "stays": {}})
-    removals = deletion(found.inventories, frozenset())
+    place = scene({"a": {1: False}, "b": {2: False}, "stays": {}})
+    removals = deletion(place.inventories, frozenset())
     turns: list[tuple[str, bool]] = []
     has_forgotten = remove_components(
         removals,
-        found.terms(9),
-        inventories=found.inventories,
+        place.terms(9),
+        inventories=place.inventories,
         refusal_of=lambda name: "a needs it" if name == "b" else "",
         after_round=lambda name: turns.append((name, removals[name].is_over)),
     )
     assert (removals["b"].refusal, removals["b"].removal.deleted) == ("a needs it", [])
     assert turns == [("a", False), ("b", True), ("a", False), ("a", True)]
-    assert names([*found.remembered()["b"].values()]) == ["second"]
-    assert "a" not in found.remembered()
+    assert names([*place.remembered()["b"].values()]) == ["second"]
+    assert "a" not in place.remembered()
     assert has_forgotten
 
 
 def test_a_round_is_over_for_all_before_the_next_begins() -> None:
-    found = scene({"a": {0: False, 4: False}, "b": {1: False}, "stays": {}})
-    removals = deletion(found.inventories, frozenset())
-    remove_components(removals, found.terms(9), inventories=found.inventories, workers=2)
-    assert [ref.name for ref in found.deletions()] == ["hook", "first", "home"]
+    place = scene({"a": {0: False, 4: False}, "b": {1: False}, "stays": {}})
+    removals = deletion(place.inventories, frozenset())
+    remove_components(removals, place.terms(9), inventories=place.inventories, workers=2)
+    assert [ref.name for ref in place.deletions()] == ["hook", "first", "home"]
 
 
 def test_a_rehearsal_forgets_nothing_and_says_what_would_remain() -> None:
-    found = scene({"a": {0: False, 1: False}, "b": {}, "stays": {}}, {0: SPARED})
-    removals = deletion(found.inventories, frozenset())
-    assert not remove_components(removals, found.terms(9), inventories={})
-    assert found.remembered()["a"].keys() == found.inventories["a"].refs
-    remaining = removals["a"].remaining(found.inventories["a"])
+    place = scene({"a": {0: False, 1: False}, "b": {}, "stays": {}}, {0: SPARED})
+    removals = deletion(place.inventories, frozenset())
+    assert not remove_components(removals, place.terms(9), inventories={})
+    assert place.remembered()["a"].keys() == place.inventories["a"].refs
+    remaining = removals["a"].remaining(place.inventories["a"])
     assert (names([*remaining.entries]), remaining.digest) == (["hook"], "")
 
 
@@ -308,19 +310,19 @@ def test_an_object_that_is_served_by_two_groups_is_remembered_once() -> None:
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_record_that_somebody_else_has_written_meanwhile_fails_its_component(number: int) -> None:
-    found = scene({"a": {0: False, 1: False}, "b": {2: False}, "stays": {}}, {number: SPARED})
-    removals = deletion(found.inventories, frozenset())
-    write_inventory(found.cluster, Inventory("a", digest="theirs", entries=found.inventories["a"].entries))
-    remove_components(removals, found.terms(9), inventories=found.inventories)
+def test_a_record_that_another_user_has_written_meanwhile_fails_its_component(number: int) -> None:
+    place = scene({"a": {0: False, 1: False}, "b": {2: False}, "stays": {}}, {number: SPARED})
+    removals = deletion(place.inventories, frozenset())
+    write_inventory(place.cluster, Inventory("a", digest="theirs", entries=place.inventories["a"].entries))
+    remove_components(removals, place.terms(9), inventories=place.inventories)
     assert len(removals["a"].removal.errors) == 1
-    assert read_inventories(found.cluster)["a"].digest == "theirs"
-    assert "b" not in found.remembered()
+    assert read_inventories(place.cluster)["a"].digest == "theirs"
+    assert "b" not in place.remembered()
 
 
 def test_the_time_that_others_take_is_not_a_components_own() -> None:
-    found = scene({"a": {1: False, 4: False}, "b": {2: False}, "stays": {}})
-    removals = deletion(found.inventories, frozenset())
+    place = scene({"a": {1: False, 4: False}, "b": {2: False}, "stays": {}})
+    removals = deletion(place.inventories, frozenset())
     removals["b"].seconds = 100.0
     deadlines: dict[str, float] = {}
     original = ComponentRemoval.remove_next
@@ -334,7 +336,7 @@ def test_the_time_that_others_take_is_not_a_components_own() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ComponentRemoval, "remove_next", note)
-        remove_components(removals, found.terms(9), inventories=found.inventories, timeout=500.0)
+        remove_components(removals, place.terms(9), inventories=place.inventories, timeout=500.0)
     assert deadlines["a"] - deadlines["b"] == pytest.approx(100.0, abs=50.0)
 
 
@@ -344,17 +346,17 @@ def test_an_operator_that_waited_too_long_stays_with_all_that_is_left() -> None:
             limits.append(deadline - time.monotonic())
             return "" if name != "a" or cancelled() else "its operator stays"
 
-    found = scene({"a": {0: False, 1: False, 4: False}, "b": {}, "stays": {}})
-    removals = deletion(found.inventories, frozenset())
+    place = scene({"a": {0: False, 1: False, 4: False}, "b": {}, "stays": {}})
+    removals = deletion(place.inventories, frozenset())
     removals["a"].seconds = 400.0
     limits: list[float] = []
-    gate = Waiting(found.cluster, PlannedRemovals({}, (), {}))
-    terms = found.terms(9)
-    remove_components(removals, terms, inventories=found.inventories, timeout=500.0, gate=gate)
+    gate = Waiting(place.cluster, PlannedRemovals({}, (), {}))
+    terms = place.terms(9)
+    remove_components(removals, terms, inventories=place.inventories, timeout=500.0, gate=gate)
     done = removals["a"].removal
     assert (names(done.deleted), names(done.untried)) == (["hook"], ["first", "home"])
     assert (done.errors, done.cancelled) == (["its operator stays"], False)
-    assert names([*found.remembered()["a"].values()]) == ["first", "home"]
+    assert names([*place.remembered()["a"].values()]) == ["first", "home"]
     # Its first rounds have taken the rest.
     assert limits[0] <= 100.0
 
@@ -365,11 +367,11 @@ def test_an_outcome_has_the_times_of_a_removal_or_the_reason_why_it_was_not_star
     applied = cluster.apply({**config_map("a"), "metadata": {"name": "a", "namespace": "default"}})
     removal = ComponentRemoval([entry_of(applied)])
     remove_components({"a": removal}, Terms(cluster), inventories={}, refusal_of=lambda _name: refusal)
-    found = removal.outcome("a", NOT_STARTED)
-    assert (found.state, found.error) == ((NOT_STARTED, refusal) if refusal else (SUCCEEDED, ""))
-    assert (found.deleted, found.seconds) == (not refusal, removal.seconds)
-    assert (found.started_at, found.finished_at) == tuple(removal.times.values())
-    assert bool(found.started_at) == bool(found.seconds) == (not refusal)
+    outcome = removal.outcome("a", NOT_STARTED)
+    assert (outcome.state, outcome.error) == ((NOT_STARTED, refusal) if refusal else (SUCCEEDED, ""))
+    assert (outcome.deleted, outcome.seconds) == (not refusal, removal.seconds)
+    assert (outcome.started_at, outcome.finished_at) == tuple(removal.times.values())
+    assert bool(outcome.started_at) == bool(outcome.seconds) == (not refusal)
 
 
 def test_a_removal_reports_what_it_waits_for_and_why() -> None:

@@ -166,10 +166,10 @@ def plan_of(case: Case, cluster: MemoryCluster) -> tuple[Done, str]:
     work.decide(Origin(is_older=False, is_same=False, is_limited_to_changes=True))
     work.apply(work.objects)
     intents = {ref_of(obj): obj for obj in work.objects}
-    found = changes.take(intents, [one.ref for one in work.applied.applied if one.replaced])
+    rehearsed = changes.take(intents, [one.ref for one in work.applied.applied if one.replaced])
     work.migrate(Phase.POST)
-    plan = work.plan(found)
-    return Done(live_objects(overlay, case), account_of_plan(plan, found, work)), plan.selection
+    plan = work.plan(rehearsed)
+    return Done(live_objects(overlay, case), account_of_plan(plan, rehearsed, work)), plan.selection
 
 
 def account_of_plan(
@@ -222,16 +222,19 @@ def done_by(
 def live_objects(cluster: Cluster, case: Case) -> dict[Ref, Object]:
     """The objects of a case without what differs by nature: the server's own fields, and the status."""
     written = [case.written_before] if case.written_before else []
-    wanted = [*desired(case.before, cluster).objects, *desired(case.after, cluster).objects, *written]
-    found: dict[Ref, Object] = {}
-    for obj in wanted:
+    candidates = [*desired(case.before, cluster).objects, *desired(case.after, cluster).objects, *written]
+    live_by_ref: dict[Ref, Object] = {}
+    for obj in candidates:
         ref = ref_of(obj)
         live = cluster.get(obj["apiVersion"], ref.kind, ref.name, ref.namespace or None)
         if live is not None:
             meta = {key: value for key, value in live["metadata"].items() if key not in SERVER_FIELDS}
             meta["managedFields"] = managers_of(live)
-            found[ref] = {**{key: value for key, value in live.items() if key != "status"}, "metadata": meta}
-    return found
+            live_by_ref[ref] = {
+                **{key: value for key, value in live.items() if key != "status"},
+                "metadata": meta,
+            }
+    return live_by_ref
 
 
 def managers_of(live: Object) -> list[tuple[str, ...]]:

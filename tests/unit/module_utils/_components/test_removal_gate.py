@@ -70,8 +70,8 @@ def test_an_operator_stays_if_its_resources_can_no_longer_be_read() -> None:
     gate.look()
     assert gate.refusal("operator") == ""
     fail_list(cluster, "Thing")
-    told = "its operator stays, because it is unknown whether its resources exist: list Thing: no"
-    assert gate.wait_until_gone("operator", inf, lambda: False) == told
+    reason = "its operator stays, because it is unknown whether its resources exist: list Thing: no"
+    assert gate.wait_until_gone("operator", inf, lambda: False) == reason
 
 
 def test_an_operator_waits_for_what_the_garbage_collector_has_yet_to_delete(
@@ -96,9 +96,9 @@ def test_by_force_an_operator_waits_only_for_what_is_being_deleted() -> None:
     gate.look()
     cluster.delete("example.com/v1", "Thing", "ours", "default")
     cluster.create(thing("late"))
-    told = gate.wait_until_gone("operator", 0.0, lambda: False)
-    assert told.startswith("its operator stays, because its resources exist: 1 Thing.example.com\n")
-    assert "Thing default/ours" in told
+    reason = gate.wait_until_gone("operator", 0.0, lambda: False)
+    assert reason.startswith("its operator stays, because its resources exist: 1 Thing.example.com\n")
+    assert "Thing default/ours" in reason
     cluster.patch("example.com/v1", "Thing", "ours", "default", {"metadata": {"finalizers": None}})
     assert gate.wait_until_gone("operator", 0.0, lambda: False) == ""
 
@@ -123,8 +123,8 @@ def test_a_refused_component_gives_up_no_resource_before_its_turn(is_readable: b
     if not is_readable:
         fail_list(cluster, "Widget")
     gate.look()
-    found = gate.resources_of_later("operator", ["apps"])
-    assert [entry.ref.name for entry in found] == (["ours"] if is_readable else [])
+    entries = gate.resources_of_later("operator", ["apps"])
+    assert [entry.ref.name for entry in entries] == (["ours"] if is_readable else [])
 
 
 def test_creations_are_denied_before_the_resources_are_read() -> None:
@@ -148,7 +148,7 @@ def test_creations_are_denied_before_the_resources_are_read() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Thing", "CustomResourceDefinition"])
-def test_it_is_known_why_resources_are_unknown(kind: str) -> None:
+def test_the_gate_knows_why_resources_are_unknown(kind: str) -> None:
     cluster = MemoryCluster()
     gate = gate_of(cluster, {"operator": [*manager("Thing", "Widget"), thing("ours")]})
     fail_list(cluster, kind)

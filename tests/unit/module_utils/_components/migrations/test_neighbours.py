@@ -58,8 +58,8 @@ def read(namespace: str = "default", name: str = "shared", labels: str = "", kin
 )
 def test_a_verdict_depends_on_a_neighbour_that_wrote_what_its_check_read(one: Read, depends: bool) -> None:
     reads = {manager_of("b/one"): {one}}
-    found = neighbours_of([verdict("b")], reads, {"a": [change({}, {"x": "1"}, app="shop")], "b": []})
-    assert found == ({"b/one": {"a": REF}} if depends else {})
+    neighbours = neighbours_of([verdict("b")], reads, {"a": [change({}, {"x": "1"}, app="shop")], "b": []})
+    assert neighbours == ({"b/one": {"a": REF}} if depends else {})
 
 
 def test_no_verdict_depends_on_what_its_own_component_writes() -> None:
@@ -94,9 +94,9 @@ def test_the_writer_depends_on_the_reader_in_return_if_its_check_read_the_object
 def test_unequal_writes_of_one_field_name_both_components(
     first: ObjectChange, second: ObjectChange, field: str
 ) -> None:
-    found = unequal_writes({"a": [first], "b": [second], "c": []})
-    assert len(found) == bool(field)
-    for blocker in found:
+    blockers = unequal_writes({"a": [first], "b": [second], "c": []})
+    assert len(blockers) == bool(field)
+    for blocker in blockers:
         start = f"{REF}: a and b are deployed side by side and write different values to {field}:"
         assert blocker.message.startswith(start)
 

@@ -20,8 +20,8 @@ NAMESPACE = Ref("", "Namespace", "", "shop")
 
 
 def test_only_what_a_migration_has_created_is_looked_into() -> None:
-    found: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
-    created = JournalEntry("shop/one", "create", "v1", NAMESPACE, None, found)
-    changed = JournalEntry("shop/one", "patch", "v1", NAMESPACE, found, found)
+    namespace: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    created = JournalEntry("shop/one", "create", "v1", NAMESPACE, None, namespace)
+    changed = JournalEntry("shop/one", "patch", "v1", NAMESPACE, namespace, namespace)
     assert retention_rights(MemoryCluster(), [created])
     assert retention_rights(MemoryCluster(), [changed]) == set()

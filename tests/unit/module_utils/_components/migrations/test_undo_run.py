@@ -64,14 +64,14 @@ class RotatesSecret(Migration):
     keep = "for tests"
 
     def check(self, ctx: Context) -> Verdict:
-        found = ctx.cluster.get("v1", "Secret", "login", "default")
-        there = found is not None and "password" in found["data"]
+        secret = ctx.cluster.get("v1", "Secret", "login", "default")
+        there = secret is not None and "password" in secret["data"]
         return needed("it is called pass") if there else not_needed("there is none")
 
     def run(self, ctx: Context) -> None:
-        found = ctx.cluster.get("v1", "Secret", "login", "default")
-        if found:
-            data = {"password": None, "new": found["data"]["password"]}
+        secret = ctx.cluster.get("v1", "Secret", "login", "default")
+        if secret:
+            data = {"password": None, "new": secret["data"]["password"]}
             ctx.cluster.patch("v1", "Secret", "login", "default", {"data": data})
 
 
@@ -81,8 +81,8 @@ def login() -> Object:
 
 
 def size(someone: Deployer) -> str | None:
-    found = someone.cluster.get("v1", "ConfigMap", "volume", "default")
-    return found["data"]["size"] if found else None
+    volume = someone.cluster.get("v1", "ConfigMap", "volume", "default")
+    return volume["data"]["size"] if volume else None
 
 
 def migrated(*migrations: type[Migration], seed: tuple[Object, ...] = ()) -> Deployer:
@@ -126,7 +126,7 @@ def on_a_host_ahead(seconds: int) -> Iterator[None]:
         yield
 
 
-def test_it_is_undone_by_a_later_release_that_does_not_ship_it() -> None:
+def test_a_later_release_without_the_migration_undoes_it() -> None:
     someone = upgraded(migrated())
     result = undone(someone)
     assert result["changed"], result
@@ -139,21 +139,21 @@ def test_it_is_undone_by_a_later_release_that_does_not_ship_it() -> None:
     ]
 
 
-def test_the_record_says_who_and_when_and_again_nothing_changes() -> None:
+def test_the_record_names_the_user_and_the_time_and_a_second_undo_changes_nothing() -> None:
     someone = migrated()
     first = undone(someone)["undone"][0]
     [run] = runs.read_runs(someone.cluster)
-    noted = run["status"]["undone"]["logging/grows-volumes"]
-    assert (noted["state"], noted["by"], noted["at"]) == ("undone", current_user(), first["at"])
-    assert noted["objects"] == ["ConfigMap default/volume: as before (data.size)"]
-    [told] = someone.run_info()["runs"]
-    assert told["undone"] == [
+    recorded = run["status"]["undone"]["logging/grows-volumes"]
+    assert (recorded["state"], recorded["by"], recorded["at"]) == ("undone", current_user(), first["at"])
+    assert recorded["objects"] == ["ConfigMap default/volume: as before (data.size)"]
+    [row] = someone.run_info()["runs"]
+    assert row["undone"] == [
         {
             "id": "logging/grows-volumes",
             "state": "undone",
             "at": first["at"],
             "by": current_user(),
-            "objects": noted["objects"],
+            "objects": recorded["objects"],
         }
     ]
     patch = {"data": {"size": "30"}}
@@ -188,8 +188,8 @@ def test_a_whole_run_is_undone_newest_first_and_nothing_of_others() -> None:
         """Another one."""
 
         def check(self, ctx: Context) -> Verdict:
-            found = ctx.cluster.get("v1", "ConfigMap", "other", "default")
-            small = found is not None and found["data"]["size"] == "10"
+            config_map = ctx.cluster.get("v1", "ConfigMap", "other", "default")
+            small = config_map is not None and config_map["data"]["size"] == "10"
             return needed("it is small") if small else not_needed("it is large")
 
         def run(self, ctx: Context) -> None:
@@ -213,8 +213,8 @@ class GrowsMore(GrowsVolumes):
     name = "grows-volumes"
 
     def check(self, ctx: Context) -> Verdict:
-        found = ctx.cluster.get("v1", "ConfigMap", "volume", "default")
-        small = found is not None and found["data"]["size"] != "50"
+        volume = ctx.cluster.get("v1", "ConfigMap", "volume", "default")
+        small = volume is not None and volume["data"]["size"] != "50"
         return needed("it is small") if small else not_needed("it is large")
 
     def run(self, ctx: Context) -> None:
@@ -222,7 +222,7 @@ class GrowsMore(GrowsVolumes):
 
 
 @pytest.mark.usefixtures("slow_clock")
-def test_what_hosts_with_different_clocks_have_written_is_undone_newest_first() -> None:
+def test_writes_of_hosts_with_different_clocks_are_undone_newest_first() -> None:
     with on_a_host_ahead(seconds=600):
         someone = migrated()
     first = someone.installation().last_run
@@ -267,14 +267,14 @@ def in_shop(obj: Object) -> Object:
 
 def places(someone: Deployer) -> list[str]:
     definition = crd("Shop")
-    found = (
+    objects = (
         someone.cluster.get("v1", "Namespace", "shop"),
         someone.cluster.get(definition["apiVersion"], definition["kind"], definition["metadata"]["name"]),
     )
-    return [one["kind"] for one in found if one]
+    return [one["kind"] for one in objects if one]
 
 
-def test_a_namespace_and_a_definition_that_nobody_else_uses_go() -> None:
+def test_a_namespace_and_a_definition_without_other_users_are_deleted() -> None:
     someone = migrated(MakesPlaces)
     assert places(someone) == ["Namespace", "CustomResourceDefinition"]
     with only_reads(memory(someone)):
@@ -292,23 +292,23 @@ def test_a_namespace_and_a_definition_that_others_use_stay_unless_forced() -> No
     people.create(in_shop(custom("Shop", "theirs")))
     rehearsed = undone(someone, check_mode=True, ids=PLACES)
     result = undone(someone, ids=PLACES)
-    told = [
+    warnings = [
         "global/makes-places: Namespace shop: stays, because it has changed since:"
         " it still has: ConfigMap shop/orders, Shop shop/theirs",
         "global/makes-places: CustomResourceDefinition shops.example.com: stays, because it has changed "
         "since:"
         " these exist: Shop shop/theirs",
     ]
-    assert result["warnings"] == rehearsed["warnings"] == told
+    assert result["warnings"] == rehearsed["warnings"] == warnings
     assert (result["undone"][0]["state"], result.get("failed", False)) == ("partly", False)
     assert places(someone) == ["Namespace", "CustomResourceDefinition"]
     with only_reads(memory(someone)):
-        assert undone(someone, ids=PLACES)["warnings"] == told
+        assert undone(someone, ids=PLACES)["warnings"] == warnings
     assert undone(someone, ids=PLACES, force=True)["undone"][0]["state"] == "undone"
     assert places(someone) == []
 
 
-def test_who_may_not_look_what_lives_there_is_told_before_anything_is_undone() -> None:
+def test_a_missing_right_to_list_contents_is_reported_before_anything_is_undone() -> None:
     someone = migrated(MakesPlaces)
     limited(someone, ("list", "configmaps"), ("list", "shops"))
     refused = undone(someone, ids=PLACES)
@@ -327,7 +327,7 @@ def test_deleting_everything_undoes_no_namespace_that_others_use() -> None:
     assert "it still has: ConfigMap shop/orders" in deleted["warnings"][0]
 
 
-def test_what_was_changed_since_is_told_and_stays_unless_forced() -> None:
+def test_a_field_that_was_changed_since_is_reported_and_stays_unless_forced() -> None:
     someone = migrated()
     by_hand = memory(someone).with_field_manager("somebody")
     by_hand.patch("v1", "ConfigMap", "volume", "default", {"data": {"size": "50"}})
@@ -344,7 +344,7 @@ def test_what_was_changed_since_is_told_and_stays_unless_forced() -> None:
 
 
 @pytest.mark.usefixtures("slow_clock")
-def test_it_is_needed_again_and_the_plan_says_who_undid_it_until_it_is_skipped_or_done() -> None:
+def test_an_undone_migration_is_needed_and_the_plan_names_its_user_until_it_is_skipped_or_done() -> None:
     someone = migrated()
     at = undone(someone)["undone"][0]["at"]
     planned = someone.plan()
@@ -374,33 +374,33 @@ def test_done_again_it_can_be_undone_again() -> None:
 
 
 @pytest.mark.usefixtures("slow_clock")
-def test_migration_info_tells_in_which_runs_it_has_written_and_whether_that_is_undone() -> None:
+def test_migration_info_names_the_runs_with_writes_and_whether_they_are_undone() -> None:
     class Lasting(GrowsVolumes):
         """It lasts."""
 
         name = "grows-volumes"
         irreversible = "A volume that has grown can't shrink."
 
-    def told(someone: Deployer) -> tuple[Any, ...]:
+    def row(someone: Deployer) -> tuple[Any, ...]:
         [one] = someone.migration_info(ids=["logging/grows-volumes"])["migrations"]
         return one["runs"], one["undone"], one["undone_at"], one["undone_by"], one["irreversible"]
 
     someone = deployer(kyma(), GrowsVolumes)
     memory(someone).seed(seeded("volume", size="10"))
-    assert told(someone) == ([], "", "", "", "")
+    assert row(someone) == ([], "", "", "", "")
     assert someone.deploy()["state"] == "succeeded"
     [first] = run_names(someone)
-    assert told(someone) == ([first], "", "", "", "")
+    assert row(someone) == ([first], "", "", "", "")
     at = undone(someone)["undone"][0]["at"]
-    assert told(someone) == ([first], "undone", at, current_user(), "")
+    assert row(someone) == ([first], "undone", at, current_user(), "")
     assert someone.deploy()["state"] == "succeeded"
     second = run_names(someone)[1]
-    assert told(someone) == ([second, first], "", "", "", "")
+    assert row(someone) == ([second, first], "", "", "", "")
     someone.cluster.patch("v1", "ConfigMap", "volume", "default", {"data": {"size": "50"}})
     undone(someone)
-    assert told(someone)[1] == "partly"
+    assert row(someone)[1] == "partly"
     someone.materials.classes = (Lasting,)
-    assert told(someone)[4] == "A volume that has grown can't shrink."
+    assert row(someone)[4] == "A volume that has grown can't shrink."
 
 
 def test_the_plan_says_beforehand_what_can_t_be_undone_and_undoing_refuses_it() -> None:
@@ -434,14 +434,14 @@ def test_no_secret_is_readable_anywhere_but_in_secrets_and_it_comes_back() -> No
     results = [undone(someone, check_mode=True, ids=["global/rotates-secret"])]
     results.append(undone(someone, ids=["global/rotates-secret"]))
     assert results[-1]["changed"]
-    found = someone.cluster.get("v1", "Secret", "login", "default")
-    assert found
-    assert found["data"] == {"password": ENCODED}
+    secret = someone.cluster.get("v1", "Secret", "login", "default")
+    assert secret
+    assert secret["data"] == {"password": ENCODED}
     after = [obj for obj in everything(memory(someone)) if obj["kind"] != "Secret"]
-    told = json.dumps([readable, after, someone.results, someone.reports])
-    assert CANARY not in told
-    assert ENCODED not in told
-    assert "data.password" in told
+    output = json.dumps([readable, after, someone.results, someone.reports])
+    assert CANARY not in output
+    assert ENCODED not in output
+    assert "data.password" in output
 
 
 def everything(cluster: MemoryCluster) -> list[Object]:
@@ -451,8 +451,8 @@ def everything(cluster: MemoryCluster) -> list[Object]:
 def test_the_journal_goes_with_the_record_of_its_run_and_with_it_what_a_secret_was() -> None:
     someone = migrated(RotatesSecret, seed=(login(),))
     [entry] = read_journal(someone.cluster)
-    kept = someone.cluster.get("v1", "Secret", entry.name, "default")
-    assert kept
+    retained = someone.cluster.get("v1", "Secret", entry.name, "default")
+    assert retained
     [whole] = with_secrets(someone.cluster, [entry])
     assert whole.before
     assert whole.before["data"] == {"password": ENCODED}
@@ -479,8 +479,8 @@ def test_its_own_undo_is_called_once_it_succeeds_while_it_is_shipped(release_is_
         name = "grows-volumes"
 
         def undo(self, ctx: Context) -> None:
-            found = ctx.cluster.get("v1", "ConfigMap", "volume", "default")
-            seen.append((found and found["data"]["size"], ctx.rehearsal))
+            volume = ctx.cluster.get("v1", "ConfigMap", "volume", "default")
+            seen.append((volume and volume["data"]["size"], ctx.rehearsal))
             if [rehearsal for _size, rehearsal in seen].count(False) == 1 and not ctx.rehearsal:
                 raise RuntimeError("not yet")
 
@@ -526,7 +526,7 @@ def test_its_own_undo_is_called_again_after_it_has_run_again_outside_of_a_run() 
     assert len(called) == 2
 
 
-def test_what_an_earlier_version_has_noted_of_its_own_undo_counts() -> None:
+def test_the_record_of_an_own_undo_by_an_earlier_version_counts() -> None:
     class WithData(GrowsVolumes):
         """It moves data, too."""
 
@@ -537,8 +537,8 @@ def test_what_an_earlier_version_has_noted_of_its_own_undo_counts() -> None:
 
     someone = migrated()
     undone(someone)
-    noted = {"logging/grows-volumes": {"ownUndo": "done", "through": None}}
-    status = {"status": {"undone": noted}}
+    recorded = {"logging/grows-volumes": {"ownUndo": "done", "through": None}}
+    status = {"status": {"undone": recorded}}
     someone.cluster.patch(API_VERSION, "Run", someone.installation().last_run, None, status)
     someone.materials.classes = (WithData,)
     with only_reads(memory(someone)):
@@ -559,7 +559,7 @@ def test_an_entry_that_the_garbage_collector_takes_meanwhile_does_not_fail_what_
     assert size(someone) == "10"
 
 
-def test_what_can_t_be_loaded_does_not_stop_an_undo() -> None:
+def test_a_migration_that_cannot_be_loaded_does_not_stop_an_undo() -> None:
     someone = migrated()
     someone.materials.problems = ("/x.py:1: SyntaxError",)
     result = undone(someone)
@@ -567,7 +567,7 @@ def test_what_can_t_be_loaded_does_not_stop_an_undo() -> None:
     assert "/x.py:1: SyntaxError" in result["warnings"][0]
 
 
-def test_what_can_t_be_journaled_is_not_written() -> None:
+def test_a_write_that_cannot_be_journaled_is_not_made() -> None:
     someone = deployer(kyma())
     assert someone.deploy()["state"] == "succeeded"
     someone.materials.classes = (GrowsVolumes,)
@@ -582,7 +582,7 @@ def test_what_can_t_be_journaled_is_not_written() -> None:
     assert size(someone) == "10"
 
 
-def test_what_fails_is_told_and_can_be_tried_again() -> None:
+def test_a_failed_undo_is_reported_and_can_be_retried() -> None:
     someone = migrated()
     cluster = memory(someone)
     cluster.fail_when(
@@ -597,7 +597,7 @@ def test_what_fails_is_told_and_can_be_tried_again() -> None:
     assert size(someone) == "10"
 
 
-def test_it_is_killed_between_undoing_and_noting_and_done_again() -> None:
+def test_an_undo_that_is_killed_before_it_is_recorded_is_recorded_by_the_next() -> None:
     someone = migrated()
     cluster = memory(someone)
     cluster.fail_when(
@@ -611,7 +611,7 @@ def test_it_is_killed_between_undoing_and_noting_and_done_again() -> None:
     assert runs.read_runs(cluster)[0]["status"]["undone"]["logging/grows-volumes"]["by"] == current_user()
 
 
-def test_what_runs_outside_of_a_run_is_kept_beside_the_newest_one() -> None:
+def test_the_journal_of_a_single_migration_belongs_to_the_newest_run() -> None:
     someone = migrated()
     memory(someone).seed(seeded("volume", size="20"))
     ran = someone.task(migration_task.DEFINITION, ids=["logging/grows-volumes"])
@@ -736,8 +736,8 @@ def test_deleting_undoes_before_anything_goes_and_not_what_components_consist_of
         name = "inside"
 
         def check(self, ctx: Context) -> Verdict:
-            found = ctx.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
-            old = found is not None and found["data"] != {"v": "2.10"}
+            settings = ctx.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+            old = settings is not None and settings["data"] != {"v": "2.10"}
             return needed("it is old") if old else not_needed("it is new")
 
         def run(self, ctx: Context) -> None:
@@ -760,7 +760,7 @@ def test_deleting_undoes_before_anything_goes_and_not_what_components_consist_of
     assert not [one for one in writes if one.ref.name == "settings" and one.verb == "patch"]
 
 
-def test_what_could_not_be_undone_stops_the_deletion() -> None:
+def test_a_failed_undo_stops_the_deletion() -> None:
     someone = migrated()
     memory(someone).fail_when(
         lambda request: request.verb == "patch" and request.ref.name == "volume" and not request.dry_run,

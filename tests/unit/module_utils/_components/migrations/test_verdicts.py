@@ -49,8 +49,8 @@ def kyma(version: str = "2.9") -> Release:
 
 
 def seeded(name: str, **data: str) -> Object:
-    found = config_map(name, **data)
-    return {**found, "metadata": {"name": name, "namespace": "default"}}
+    obj = config_map(name, **data)
+    return {**obj, "metadata": {"name": name, "namespace": "default"}}
 
 
 class GrowsVolumes(Migration):
@@ -174,21 +174,21 @@ def test_a_check_that_changes_what_it_has_read_misleads_no_other() -> None:
     someone = deployed(*spoilers, *(listing(number) for number in range(10)))
     someone.cluster.apply(seeded("volume"))
     verdicts = someone.plan()["plan"]["migrations"]
-    told = {one["evidence"] for one in verdicts if "lists-" in one["id"]}
-    assert told == {"1 are there"}
+    evidence = {one["evidence"] for one in verdicts if "lists-" in one["id"]}
+    assert evidence == {"1 are there"}
 
 
 def test_a_migration_info_shares_them_as_well() -> None:
     someone = deployed(*(listing(number) for number in range(20)))
     with only_reads(memory(someone)) as requests:
-        told = someone.migration_info()
-    assert len(told["migrations"]) == 20
+        info = someone.migration_info()
+    assert len(info["migrations"]) == 20
     lists = [one for one in requests if (one.verb, one.ref.kind) == ("list", "ConfigMap")]
     assert len(lists) == 1
 
 
 @pytest.mark.parametrize("nothing_to_do", [True, False])
-def test_a_check_that_asks_too_much_is_told_of_by_name(*, nothing_to_do: bool) -> None:
+def test_a_check_with_too_many_requests_is_reported_by_name(*, nothing_to_do: bool) -> None:
     def greedy(_self: Migration, ctx: Context) -> Verdict:
         for number in range(MOST_REQUESTS + 1):
             ctx.cluster.get("v1", "ConfigMap", f"m{number}", "default")
@@ -207,7 +207,7 @@ def test_a_check_that_asks_too_much_is_told_of_by_name(*, nothing_to_do: bool) -
 
 
 @pytest.mark.parametrize("error", [False, True])
-def test_one_that_is_blocked_and_only_warns_stops_nothing_and_is_told_of(*, error: bool) -> None:
+def test_a_blocked_migration_that_only_warns_is_reported_and_stops_nothing(*, error: bool) -> None:
     def stuck(_self: Migration, ctx: Context) -> Verdict:
         if error:
             ctx.cluster.patch("v1", "ConfigMap", "x", "default", {})
@@ -272,7 +272,7 @@ def stopped(ended: Result) -> str:
     ],
 )
 @pytest.mark.parametrize("on_failure", ["fail", "warn"])
-def test_what_says_something_else_when_its_turn_comes_stops_the_run(
+def test_a_verdict_that_changes_before_its_migration_runs_stops_the_run(
     change: dict[str, str], now: str, on_failure: str
 ) -> None:
     someone = with_volume(variant(on_failure=on_failure))
@@ -292,7 +292,7 @@ def test_what_says_something_else_when_its_turn_comes_stops_the_run(
     assert someone.installation().version == "2.9"
 
 
-def test_what_was_not_needed_and_is_now_stops_the_run_too() -> None:
+def test_a_migration_that_is_needed_only_now_stops_the_run() -> None:
     someone = deployer(kyma(), GrowsVolumes)
     meanwhile(someone, "component", lambda: someone.cluster.apply(seeded("volume", size="10")))
     message = stopped(someone.deploy())
@@ -307,12 +307,12 @@ def test_a_global_one_stops_the_run_before_anything_else() -> None:
     assert set(someone.states().values()) == {"not started"}
 
 
-def test_what_somebody_else_has_done_meanwhile_is_told_and_stops_nothing() -> None:
+def test_a_migration_that_another_user_has_made_needless_is_reported_and_stops_nothing() -> None:
     someone = with_volume()
     meanwhile(someone, "component", lambda: edit(someone.cluster, size="30"))
     assert someone.deploy()["state"] == "succeeded"
-    [told] = [detail for subject, state, detail in someone.reports if state == "warning"]
-    assert "it was planned as needed (the volume has 10), and is not needed any more" in told
+    [warning] = [detail for subject, state, detail in someone.reports if state == "warning"]
+    assert "it was planned as needed (the volume has 10), and is not needed any more" in warning
     assert someone.record()["status"]["migrations"]["logging/grows-volumes"]["state"] == "not_needed"
 
 
@@ -340,13 +340,16 @@ def test_a_kept_plan_is_held_to_verdicts_and_to_evidence_of_what_is_needed() -> 
     before = someone.plan()["saw"]
     assert input_differences(before, someone.plan()["saw"]) == []
     edit(someone.cluster, size="20")
-    [told] = input_differences(before, someone.plan()["saw"])
-    assert told.startswith(
+    [difference] = input_differences(before, someone.plan()["saw"])
+    assert difference.startswith(
         "migration logging/grows-volumes evidence: the plan has the volume has 10, and now"
     )
     edit(someone.cluster, size="30")
-    found = input_differences(before, someone.plan()["saw"])
-    assert "migration logging/grows-volumes verdict: the plan has needed, and now it is not_needed" in found
+    differences = input_differences(before, someone.plan()["saw"])
+    assert (
+        "migration logging/grows-volumes verdict: the plan has needed, and now it is not_needed"
+        in differences
+    )
 
 
 def test_a_migration_that_writes_a_status_shows_that() -> None:
@@ -355,8 +358,8 @@ def test_a_migration_that_writes_a_status_shows_that() -> None:
         ctx.cluster.patch("apps/v1", "Deployment", "old", "default", status, subresource="status")
 
     def check(_self: Migration, ctx: Context) -> Verdict:
-        found = ctx.cluster.get("apps/v1", "Deployment", "old", "default")
-        done = found and "Migrated" in str(found["status"])
+        live = ctx.cluster.get("apps/v1", "Deployment", "old", "default")
+        done = live and "Migrated" in str(live["status"])
         return not_needed("it says so") if done else needed("it does not say so")
 
     someone = deployer(kyma(), variant(name="tells", check=check, run=run))
@@ -387,9 +390,9 @@ def test_code_that_is_not_what_was_planned_stops_the_run_before_it_writes(
     meanwhile(someone, task, change)
     ended = someone.deploy()
     assert ended["state"] == "failed", ended
-    told = [one.get("msg", "") for one in someone.results]
+    messages = [one.get("msg", "") for one in someone.results]
     assert any(
-        one.startswith("the migrations in /beside have changed since the plan was made") for one in told
+        one.startswith("the migrations in /beside have changed since the plan was made") for one in messages
     )
     volume = someone.cluster.get("v1", "ConfigMap", "volume", "default")
     assert volume
