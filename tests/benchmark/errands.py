@@ -21,14 +21,14 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
-    API_VERSION,
-    KIND,
-    Phase,
-    errand_from,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     ERRAND_KINDS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    API_VERSION,
+    KIND,
+    ErrandPhase,
+    errand_from,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
@@ -246,7 +246,9 @@ class _Trial:
     def _have_run(self, names: Sequence[str], run: int) -> bool:
         runs = {one["metadata"]["name"]: errand_from(one).status for one in self._errands()}
         return all(
-            runs[name].phase is Phase.SUCCEEDED and (one := runs[name].run) is not None and one.number == run
+            runs[name].phase is ErrandPhase.SUCCEEDED
+            and (one := runs[name].run) is not None
+            and one.number == run
             for name in names
         )
 

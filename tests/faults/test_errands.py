@@ -15,18 +15,18 @@ from contextlib import contextmanager
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.engine import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
+    ERRAND_KINDS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_engine import (
     EngineOptions,
     ErrandEngine,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     API_VERSION,
     KIND,
-    Phase,
+    ErrandPhase,
     errand_from,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    ERRAND_KINDS,
 )
 
 from tests.support.eventually import eventually
@@ -87,7 +87,9 @@ def has_succeeded(cluster: Cluster, name: str, run: int) -> Callable[[], bool]:
         except ClusterError:
             return False
         status = errand_from(found).status if found else None
-        return bool(status and status.run and status.run.number == run and status.phase is Phase.SUCCEEDED)
+        return bool(
+            status and status.run and status.run.number == run and status.phase is ErrandPhase.SUCCEEDED
+        )
 
     return is_so
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import status_fields
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import status_fields
 
 from .played_errands import (
     NAMESPACE,

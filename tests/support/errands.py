@@ -17,21 +17,21 @@ from typing import Any
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
-    API_VERSION,
-    ERRAND_LABEL,
-    KIND,
-    Errand,
-    ErrandKey,
-    Phase,
-    errand_from,
-    label_value,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import ENGINE_ROLE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import (
     JOB,
     POD,
     ErrandIndex,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    API_VERSION,
+    ERRAND_LABEL,
+    KIND,
+    Errand,
+    ErrandKey,
+    ErrandPhase,
+    errand_from,
+    label_value,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_view import RunOptions
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import (
@@ -284,7 +284,7 @@ class ErrandSite:
         run = known.status.run
         return known.status.open_run is None and (not runs or (run is not None and run.number == runs))
 
-    def is_in(self, phase: Phase, *names: str) -> Callable[[], bool]:
+    def is_in(self, phase: ErrandPhase, *names: str) -> Callable[[], bool]:
         """Whether errands are in a phase."""
 
         def is_so() -> bool:

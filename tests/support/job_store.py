@@ -29,8 +29,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     DEFINITIONS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
-    KnownObject,
     StoredStatus,
+    WrittenObject,
     status_fields,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -87,7 +87,7 @@ def roll_out(cluster: MemoryCluster, job: CoreJob, *, run: int = 1, **status: An
 def note_status(cluster: MemoryCluster, job: CoreJob, live: list[Object], **status: Any) -> None:
     """Write the result of a rollout of a job into the status of its definition."""
     objects = tuple(
-        KnownObject(
+        WrittenObject(
             kind=obj["kind"],
             name=obj["metadata"]["name"],
             uid=obj["metadata"]["uid"],

@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import ErrandKey
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import ErrandKey
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_view import RunOptions
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Reconciler, read_index
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError

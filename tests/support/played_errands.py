@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     API_VERSION,
     KIND,
     Errand,
     ErrandKey,
     errand_from,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import (
     Outcome,
     Reconciled,

@@ -28,7 +28,7 @@ OnChange: TypeAlias = "Callable[[Object | None, Object | None], None]"
 """Receives an object before and after a change; None if it did not exist or no longer exists."""
 
 
-class Subject(NamedTuple):
+class InformerScope(NamedTuple):
     """The objects of an informer: of a kind, in a namespace or, if that is empty, in all namespaces."""
 
     api_version: str
@@ -64,7 +64,7 @@ class Informer:
     def __init__(
         self,
         cluster: Cluster,
-        subject: Subject,
+        subject: InformerScope,
         on_change: OnChange,
         keep: Callable[[Object], Object] = lambda obj: obj,
         *,

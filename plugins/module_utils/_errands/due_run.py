@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .errand import AUTOMATIC, Errand, RunReason, Strategy
+from .errand_model import AUTOMATIC, Errand, RunReason, Strategy
 
 
 def triggered_run(errand: Errand) -> RunReason | None:

@@ -26,7 +26,7 @@ from .._custom_resources.installed_kinds import InstalledKinds
 from .._jobs.pod_references import pod_references
 from .._objects.access.rights import Right
 from .._objects.access.roles import in_words
-from .errand import KIND, Errand, OutputSource, Strategy
+from .errand_model import KIND, Errand, OutputSource, Strategy
 
 PLURAL = "errands"
 CRD_NAME = f"{PLURAL}.{GROUP}"

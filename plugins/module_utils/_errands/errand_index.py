@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from .._cluster.cluster import Object
 from .._jobs.pod_references import pod_references
 from .._jobs.versioned_secrets import SecretVersion, secret_version, split_versioned_name
-from .errand import API_VERSION, ERRAND_LABEL, KIND, Errand, ErrandKey, errand_from, key_of, label_value
+from .errand_model import API_VERSION, ERRAND_LABEL, KIND, Errand, ErrandKey, errand_from, key_of, label_value
 from .output_cycles import cycle_through, is_written_by
 
 ERRAND, JOB, POD, CONFIG_MAP, SECRET = (
@@ -30,7 +30,7 @@ ERRAND, JOB, POD, CONFIG_MAP, SECRET = (
 """The kinds (apiVersion, kind) that errands depend on."""
 
 
-class Subject(NamedTuple):
+class WatchedKind(NamedTuple):
     """The kinds to list or watch.
 
     Attributes:
@@ -44,12 +44,12 @@ class Subject(NamedTuple):
     metadata_only: bool = False
 
 
-SUBJECTS = (
-    Subject(ERRAND),
-    Subject(JOB, ERRAND_LABEL),
-    Subject(POD, ERRAND_LABEL),
-    Subject(CONFIG_MAP, metadata_only=True),
-    Subject(SECRET, metadata_only=True),
+WATCHED_KINDS = (
+    WatchedKind(ERRAND),
+    WatchedKind(JOB, ERRAND_LABEL),
+    WatchedKind(POD, ERRAND_LABEL),
+    WatchedKind(CONFIG_MAP, metadata_only=True),
+    WatchedKind(SECRET, metadata_only=True),
 )
 
 

@@ -24,7 +24,9 @@ from .._objects.access.review import missing_rights
 from .._objects.access.rights import Right
 from .._text import one_line
 from .due_run import needs_configuration, triggered_run
-from .errand import (
+from .errand_definition import EXEC, rights_problem, run_rights
+from .errand_index import JOB, POD, ErrandIndex
+from .errand_model import (
     ERRAND_LABEL,
     RUN_LABEL,
     Errand,
@@ -34,8 +36,6 @@ from .errand import (
     moment_of,
     owner_reference,
 )
-from .errand_definition import EXEC, rights_problem, run_rights
-from .errand_index import JOB, POD, ErrandIndex
 from .errand_view import DEFAULT_OPTIONS, CurrentConfiguration, ErrandView, RunOptions
 from .holding_container import noted_output
 

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from .._cluster.cluster import Object
 from .._jobs.configuration import ConfigurationEntry
-from .errand import Errand
+from .errand_model import Errand
 from .holding_container import DEFAULT_IMAGE
 
 REFUSED_POD_SECONDS = 600.0

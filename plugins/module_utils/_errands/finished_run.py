@@ -9,11 +9,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._jobs.job_outcome import DEADLINE_EXCEEDED
-from .errand import Run, Strategy
+from .errand_model import Run, Strategy
+from .errand_steps import (
+    STOP_DEADLINE,
+    AdoptPod,
+    Decision,
+    DeleteJob,
+    DisownStrategy,
+    SetStrategy,
+    Step,
+    StopJob,
+)
 from .errand_view import ErrandView
 from .holding_container import noted_output
-from .open_run import HOLDER_FAILED, POD_REFUSED, has_ended
-from .steps import STOP_DEADLINE, AdoptPod, Decision, DeleteJob, DisownStrategy, SetStrategy, Step, StopJob
+from .open_errand_run import HOLDER_FAILED, POD_REFUSED, has_ended
 
 DELETE_LABEL = ("delete", "pod")
 """The label of a pod's template by which a succeeded run's pod is deleted with its Job."""

@@ -20,7 +20,7 @@ from typing import Any
 from .._cluster.cluster import GROUP, Object
 from .._errors import LifecycleError
 from .._loose_json import mapping_of
-from .errand import Errand, OutputSource, OutputSpec, output_spec_from
+from .errand_model import Errand, OutputSource, OutputSpec, output_spec_from
 
 DEFAULT_IMAGE = "docker.io/library/busybox:1.37"
 """Needs sh, cat, head, rm, sha256sum, sleep, stat, test, timeout and touch."""

@@ -11,11 +11,11 @@ from .._cluster.cluster import Object
 from .._cluster.timestamp import timestamp
 from .._jobs.job_template import BuiltJob, build_job, job_name
 from .due_run import may_rerun_on_change, triggered_run
-from .errand import ERRAND_LABEL, RUN_LABEL, Phase, Run, RunReason, label_value
+from .errand_model import ERRAND_LABEL, RUN_LABEL, ErrandPhase, Run, RunReason, label_value
+from .errand_steps import CreateJob, DeleteJob, Step
 from .errand_view import CurrentConfiguration, ErrandView
 from .holding_container import job_with_output
 from .status_change import write_status
-from .steps import CreateJob, DeleteJob, Step
 
 AUTOMATIC_REASONS = frozenset({RunReason.ONCE, RunReason.CONFIGURATION_CHANGED})
 
@@ -39,7 +39,7 @@ def start_steps(view: ErrandView, reason: RunReason, warnings: tuple[str, ...] =
     noted = write_status(
         view,
         warnings=warnings,
-        phase=Phase.RUNNING,
+        phase=ErrandPhase.RUNNING,
         message="",
         run=run,
         once_digest=digest,

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .errand import Errand, Phase, Run
+from .errand_model import Errand, ErrandPhase, Run
+from .errand_steps import Decision, Step
+from .errand_validation import problems_of
 from .errand_view import ErrandView
 from .finished_run import finish_steps, retain_pod
 from .new_run import due_reason, job_of_next_run, start_steps
-from .open_run import open_run_decision
+from .open_errand_run import open_run_decision
 from .status_change import NOT_REPEATED_TEXT, ignores_now, write_status
-from .steps import Decision, Step
-from .validation import problems_of
 
 EXEC_REFUSED = (
     "the output is read by exec, and the right to create or get pods/exec is missing in this namespace. Grant"
@@ -67,15 +67,17 @@ def _some(step: Step | None) -> tuple[Step, ...]:
     return () if step is None else (step,)
 
 
-def _resting(errand: Errand, problems: list[str], missing: tuple[str, ...]) -> tuple[Phase, str]:
+def _resting(errand: Errand, problems: list[str], missing: tuple[str, ...]) -> tuple[ErrandPhase, str]:
     """The phase of an errand without an open run, and why."""
     if problems:
-        return Phase.REFUSED, "; ".join(problems)
+        return ErrandPhase.REFUSED, "; ".join(problems)
     if missing:
-        return Phase.WAITING, "waiting for " + ", ".join(missing)
+        return ErrandPhase.WAITING, "waiting for " + ", ".join(missing)
     outcome = errand.status.run.outcome if errand.status.run else None
     if outcome is None:
-        return Phase.IDLE, ""
+        return ErrandPhase.IDLE, ""
     # A condition has it, too, but no list of errands shows that.
     texts = (outcome.message, NOT_REPEATED_TEXT if ignores_now(errand, errand.status) else "")
-    return (Phase.SUCCEEDED if outcome.is_success else Phase.FAILED), " ".join(filter(None, texts))
+    return (ErrandPhase.SUCCEEDED if outcome.is_success else ErrandPhase.FAILED), " ".join(
+        filter(None, texts)
+    )

@@ -16,7 +16,7 @@ from typing import Any
 from .._cluster.errors import ClusterError
 from .._errors import LifecycleError
 from .._jobs.versioned_secrets import split_versioned_name
-from .errand import OutputFile, OutputSource, OutputSpec
+from .errand_model import OutputFile, OutputSource, OutputSpec
 from .holding_container import LARGEST_FILE, OUTPUT_FOLDER
 
 CONTAINER_LABEL = "quarks.cloudfoundry.org/container-name"

@@ -21,8 +21,8 @@ from .._jobs.version_writer import (
     write_version,
 )
 from .._text import one_line
-from .errand import KIND, Errand, OutputFile, OutputNote, OutputSource, owner_reference
 from .errand_index import ErrandIndex
+from .errand_model import KIND, Errand, OutputFile, OutputNote, OutputSource, owner_reference
 from .holding_container import NotedOutput, read_command
 from .output import (
     SECRET_TAKEN,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from .._jobs.versioned_secrets import split_versioned_name
-from .errand import Errand, OutputFile
+from .errand_model import Errand, OutputFile
 
 
 def cycle_through(errand: Errand, readers_of: Callable[[Errand], Iterable[Errand]]) -> tuple[str, ...]:

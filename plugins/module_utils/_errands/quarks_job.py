@@ -13,7 +13,7 @@ from .._cluster.cluster import Object
 from .._cluster.deep_copy import deep_copy
 from .._loose_json import mapping_of, text_of
 from .._text import one_line, suggestion
-from .errand import API_VERSION, KIND, LAST_APPLIED, Strategy
+from .errand_model import API_VERSION, KIND, LAST_APPLIED, Strategy
 from .finished_run import DELETE_LABEL
 from .holding_container import holder_name
 

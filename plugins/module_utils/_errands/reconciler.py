@@ -14,14 +14,14 @@ from typing import Any
 from .._cluster.cluster import Cluster
 from .._errors import LifecycleError
 from .._threads import map_in_threads
-from .errand import API_VERSION, KIND, Errand, ErrandKey, Phase
-from .errand_index import ERRAND, SUBJECTS, ErrandIndex
+from .errand_index import ERRAND, WATCHED_KINDS, ErrandIndex
+from .errand_model import API_VERSION, KIND, Errand, ErrandKey, ErrandPhase
 from .errand_reader import ErrandReader
+from .errand_steps import SIGNALS, Decision, Step, WriteStatus
 from .errand_view import DEFAULT_OPTIONS, RunOptions
 from .next_steps import next_steps
 from .slow_namespaces import SlowNamespaces
 from .step_execution import Overtaken, StepExecution
-from .steps import SIGNALS, Decision, Step, WriteStatus
 
 ROUNDS = 20
 """How often one errand is looked at in a row; more than any run takes."""
@@ -31,11 +31,11 @@ Outcome = Mapping[str, Any]
 ``name``, ``run``, ``reason``, ``message``, ``exit_code``, ``seconds`` (None before its end) and ``secrets``,
 the names of those written."""
 _STATES = {
-    Phase.WAITING: "waiting",
-    Phase.RUNNING: "started",
-    Phase.SUCCEEDED: "succeeded",
-    Phase.FAILED: "failed",
-    Phase.REFUSED: "refused",
+    ErrandPhase.WAITING: "waiting",
+    ErrandPhase.RUNNING: "started",
+    ErrandPhase.SUCCEEDED: "succeeded",
+    ErrandPhase.FAILED: "failed",
+    ErrandPhase.REFUSED: "refused",
 }
 
 
@@ -166,7 +166,7 @@ def read_index(cluster: Cluster, namespaces: Sequence[str] = ()) -> ErrandIndex:
         ClusterError: the server does not answer, or refuses a list.
     """
     index = ErrandIndex()
-    wanted = [(subject, namespace) for subject in SUBJECTS for namespace in namespaces or [""]]
+    wanted = [(subject, namespace) for subject in WATCHED_KINDS for namespace in namespaces or [""]]
     pages = map_in_threads(
         lambda one: cluster.list(
             *one[0].kind,

@@ -12,8 +12,8 @@ from typing import Any
 from .._cluster.cluster import Object
 from .._cluster.quantity import parse_quantity
 from .._jobs.versioned_secrets import SECRET_KIND_LABEL
-from .errand import LAST_APPLIED, is_applied, owns_strategy
 from .errand_index import CONFIG_MAP, ERRAND, SECRET
+from .errand_model import LAST_APPLIED, is_applied, owns_strategy
 
 _NAMES = ("name", "namespace", "uid", "resourceVersion")
 

@@ -12,9 +12,9 @@ from typing import Any
 from .._cluster.timestamp import timestamp
 from .._custom_resources.conditions import new_condition
 from .due_run import has_run_now
-from .errand import RUN_REQUEST, Errand, ErrandStatus, Phase, Strategy
+from .errand_model import RUN_REQUEST, Errand, ErrandPhase, ErrandStatus, Strategy
+from .errand_steps import EventNote, WriteStatus
 from .errand_view import ErrandView
-from .steps import EventNote, WriteStatus
 
 ACCEPTED, RUNNING, SUCCEEDED, NOT_REPEATED, CYCLIC = (
     "Accepted",
@@ -29,12 +29,12 @@ NOT_REPEATED_TEXT = (
     f" {RUN_REQUEST} a new value"
 )
 _ANNOUNCED = {
-    Phase.REFUSED: ("Refused", True),
-    Phase.WAITING: ("Waiting", False),
-    Phase.QUEUED: ("Queued", False),
-    Phase.RUNNING: ("Started", False),
-    Phase.SUCCEEDED: ("Succeeded", False),
-    Phase.FAILED: ("Failed", True),
+    ErrandPhase.REFUSED: ("Refused", True),
+    ErrandPhase.WAITING: ("Waiting", False),
+    ErrandPhase.QUEUED: ("Queued", False),
+    ErrandPhase.RUNNING: ("Started", False),
+    ErrandPhase.SUCCEEDED: ("Succeeded", False),
+    ErrandPhase.FAILED: ("Failed", True),
 }
 """Phases that an Event tells of: its reason, and whether it is a warning."""
 
@@ -74,7 +74,7 @@ def is_news(before: ErrandStatus, after: ErrandStatus) -> bool:
     """Whether to report a change to others: each phase, and the end of a run once."""
     if after.phase not in _ANNOUNCED:
         return False
-    if after.phase in (Phase.SUCCEEDED, Phase.FAILED):
+    if after.phase in (ErrandPhase.SUCCEEDED, ErrandPhase.FAILED):
         return before.open_run is not None and after.open_run is None
     is_same_run = bool(before.run and after.run and before.run.number == after.run.number)
     return before.phase is not after.phase or bool(after.run and not is_same_run)
@@ -84,9 +84,13 @@ def _event(before: ErrandStatus, after: ErrandStatus) -> EventNote | None:
     if not is_news(before, after):
         return None
     reason, is_warning = _ANNOUNCED[after.phase]
-    is_of_run = after.run is not None and after.phase in (Phase.RUNNING, Phase.SUCCEEDED, Phase.FAILED)
+    is_of_run = after.run is not None and after.phase in (
+        ErrandPhase.RUNNING,
+        ErrandPhase.SUCCEEDED,
+        ErrandPhase.FAILED,
+    )
     text = f"run {after.run.number}" if after.run and is_of_run else ""
-    if after.phase is Phase.RUNNING and after.run:
+    if after.phase is ErrandPhase.RUNNING and after.run:
         text += f" ({after.run.reason})"
     message = ": ".join(part for part in (text, after.message) if part)
     return EventNote(reason, message, is_warning)

@@ -28,28 +28,22 @@ from .._cluster.timestamp import timestamp
 from .._jobs.job_outcome import JobOutcome
 from .._objects.apply.refusals import is_other_object
 from .._text import one_line
-from .errand import (
+from .errand_index import JOB, POD, ErrandIndex
+from .errand_model import (
     API_VERSION,
     FIELD_MANAGER,
     KIND,
     Errand,
     ErrandKey,
+    ErrandPhase,
     ErrandStatus,
-    Phase,
     errand_from,
     is_own_strategy,
     owner_reference,
     status_fields,
 )
-from .errand_index import JOB, POD, ErrandIndex
 from .errand_reader import ErrandReader
-from .errand_view import ErrandView
-from .holding_container import RELEASE_COMMAND, RENEW_COMMAND, NotedOutput
-from .open_run import LONGEST_CAUSE, end_steps
-from .output_collector import OutputCollector
-from .slow_namespaces import SlowNamespaces
-from .status_change import is_news, write_status
-from .steps import (
+from .errand_steps import (
     QUOTA_ANNOTATION,
     STOP_DEADLINE,
     AdoptPod,
@@ -66,6 +60,12 @@ from .steps import (
     StopJob,
     WriteStatus,
 )
+from .errand_view import ErrandView
+from .holding_container import RELEASE_COMMAND, RENEW_COMMAND, NotedOutput
+from .open_errand_run import LONGEST_CAUSE, end_steps
+from .output_collector import OutputCollector
+from .slow_namespaces import SlowNamespaces
+from .status_change import is_news, write_status
 
 JOB_REFUSED = "JobRefused"
 TOUCH_SECONDS = 5.0
@@ -206,7 +206,7 @@ class StepExecution:
         except Forbidden as refusal:
             # A refusal by a quota or by rights: both may change, and the run is recorded already.
             message = f"its Job can't be created: {one_line(refusal.api_message)}"
-            noted = write_status(view, phase=Phase.WAITING, message=message)
+            noted = write_status(view, phase=ErrandPhase.WAITING, message=message)
             if noted:
                 self._write_status(view, noted.status, noted.event)
             raise

@@ -18,6 +18,7 @@ from .._loose_json import fields_at, items_at, mapping_of, mappings_in, text_of
 from .command_lines import shell_line, split_shell_line
 from .core_job import CoreJob, JobKey, JobType
 from .job_fields import core_job
+from .job_validation import job_problems
 from .runtime.normal_form import normal_form
 from .runtime.patches import apply_extra, extra_patch
 from .runtime.probe_commands import SHELL, script_of
@@ -31,7 +32,6 @@ from .runtime.runtime_objects import (
     VOLUME,
     objects_of_fields,
 )
-from .validation import job_problems
 
 _TYPES: Mapping[str, JobType] = {
     JOB: JobType.ONE_OFF,

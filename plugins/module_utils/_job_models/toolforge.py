@@ -16,9 +16,9 @@ from .._cluster.cluster import Object
 from .._loose_json import mapping_of, text_of
 from .core_job import CoreJob, JobKey, JobType
 from .job_fields import core_job, fields_of
+from .job_validation import EMAILS, is_field_of, job_problems
 from .recognition import UnreadableJob, job_from_runtime
 from .runtime.runtime_objects import KINDS_OF
-from .validation import EMAILS, is_field_of, job_problems
 
 _MARK = ("toolforge", "tool")
 """The label of all objects of tools, and its value."""

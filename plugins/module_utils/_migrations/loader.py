@@ -40,7 +40,7 @@ from .migration_folders import (
     unique_folders,
 )
 from .migration_set import MigrationSet
-from .validation import Candidate, problems_of
+from .migration_validation import Candidate, problems_of
 
 OWN_PACKAGE = "ansible_collections.kyma.lifecycle.plugins.module_utils.migrations"
 

@@ -76,7 +76,7 @@ class ModuleFacts:
 
 
 @dataclass(frozen=True)
-class Decision:
+class ModuleDecision:
     """The action for a module, and its report.
 
     Attributes:
@@ -96,12 +96,12 @@ class Decision:
     is_skipped: bool = False
 
 
-def decide(facts: ModuleFacts) -> Decision:
+def decide(facts: ModuleFacts) -> ModuleDecision:
     """What happens to a module."""
     if facts.other_owner:
-        return Decision(LEAVE, GIVEN_UP, facts.other_owner)
+        return ModuleDecision(LEAVE, GIVEN_UP, facts.other_owner)
     if facts.record is not None and facts.record.is_skipped and facts.desired_state in (MANAGED, UNMANAGED):
-        return Decision(
+        return ModuleDecision(
             LEAVE,
             WARNING,
             f"its Module has the label {SKIP_LABEL}. Remove the label to go on:"
@@ -114,17 +114,17 @@ def decide(facts: ModuleFacts) -> Decision:
         return _decide_unmanaged(facts)
     if facts.desired_state == ABSENT:
         return _decide_absent(facts)
-    return Decision(LEAVE, facts.record.status.state if facts.record else "")
+    return ModuleDecision(LEAVE, facts.record.status.state if facts.record else "")
 
 
-def _decide_managed(facts: ModuleFacts) -> Decision:
+def _decide_managed(facts: ModuleFacts) -> ModuleDecision:
     name, record = facts.name, facts.record
     if facts.restriction:
-        return Decision(REFUSE, ERROR, f"{name} is not for this cluster: it {facts.restriction}")
+        return ModuleDecision(REFUSE, ERROR, f"{name} is not for this cluster: it {facts.restriction}")
     if facts.target_problem:
-        return Decision(REFUSE, ERROR, facts.target_problem)
+        return ModuleDecision(REFUSE, ERROR, facts.target_problem)
     if facts.running_problem:
-        return Decision(
+        return ModuleDecision(
             REFUSE,
             ERROR,
             f"the version of {name} that runs is not known: {facts.running_problem}. Nothing is changed until"
@@ -133,18 +133,18 @@ def _decide_managed(facts: ModuleFacts) -> Decision:
     takes_back = bool(record and record.deletion_since)
     is_ours = record is not None and record.is_managed and facts.has_inventory
     if not facts.running:
-        return Decision(INSTALL, READY, version=facts.target, takes_back=takes_back)
+        return ModuleDecision(INSTALL, READY, version=facts.target, takes_back=takes_back)
     if facts.is_same:
-        return Decision(KEEP if is_ours else ADOPT, READY, version=facts.target, takes_back=takes_back)
+        return ModuleDecision(KEEP if is_ours else ADOPT, READY, version=facts.target, takes_back=takes_back)
     if facts.is_older is None:
-        return Decision(
+        return ModuleDecision(
             REFUSE,
             ERROR,
             f"{name} {facts.running} is installed, and {facts.target} can't be compared with it: at least one"
             " of them is not a semantic version",
         )
     if facts.is_older:
-        return Decision(
+        return ModuleDecision(
             REFUSE,
             ERROR,
             f"{name} {facts.running} is installed, and {facts.target} is older. A module never goes down:"
@@ -153,7 +153,7 @@ def _decide_managed(facts: ModuleFacts) -> Decision:
         )
     if facts.window and (facts.is_running or is_ours):
         retained = record.installed_version if is_ours and record else ""
-        return Decision(
+        return ModuleDecision(
             WAIT,
             WARNING,
             f"{name} {facts.target} requires downtime, and waits for the next maintenance window:"
@@ -161,33 +161,33 @@ def _decide_managed(facts: ModuleFacts) -> Decision:
             version=retained,
             takes_back=takes_back,
         )
-    return Decision(UPGRADE, READY, version=facts.target, takes_back=takes_back)
+    return ModuleDecision(UPGRADE, READY, version=facts.target, takes_back=takes_back)
 
 
-def _decide_unmanaged(facts: ModuleFacts) -> Decision:
+def _decide_unmanaged(facts: ModuleFacts) -> ModuleDecision:
     record = facts.record
     if record is not None and record.is_managed:
-        return Decision(UNMANAGE, GIVEN_UP, takes_back=bool(record.deletion_since))
+        return ModuleDecision(UNMANAGE, GIVEN_UP, takes_back=bool(record.deletion_since))
     if record is not None:
-        return Decision(LEAVE, GIVEN_UP)
-    return Decision(LEAVE, INSTALLED if facts.is_running else NOT_INSTALLED)
+        return ModuleDecision(LEAVE, GIVEN_UP)
+    return ModuleDecision(LEAVE, INSTALLED if facts.is_running else NOT_INSTALLED)
 
 
-def _decide_absent(facts: ModuleFacts) -> Decision:
+def _decide_absent(facts: ModuleFacts) -> ModuleDecision:
     name, record = facts.name, facts.record
     if record is not None and record.is_managed:
         if facts.policy == IGNORE and not (record.deletion_since or facts.ignoring_deletes):
-            return Decision(UNMANAGE, GIVEN_UP)
+            return ModuleDecision(UNMANAGE, GIVEN_UP)
         if facts.is_running and not (facts.has_inventory or record.deletion_since):
             # Others have installed it, and no run has adopted it: nothing of it can be deleted.
-            return Decision(UNMANAGE, GIVEN_UP)
-        return Decision(DELETE, DELETING, version=_version_while_deleting(facts, record))
+            return ModuleDecision(UNMANAGE, GIVEN_UP)
+        return ModuleDecision(DELETE, DELETING, version=_version_while_deleting(facts, record))
     if not facts.is_running:
-        return Decision(LEAVE, GIVEN_UP if record else NOT_INSTALLED)
+        return ModuleDecision(LEAVE, GIVEN_UP if record else NOT_INSTALLED)
     if record is not None and facts.policy == IGNORE:
-        return Decision(LEAVE, GIVEN_UP)
+        return ModuleDecision(LEAVE, GIVEN_UP)
     how = "is not managed" if record else "was installed by hand"
-    return Decision(
+    return ModuleDecision(
         REFUSE,
         ERROR,
         f"{name} {how}, so which objects belong to it is not recorded, and none is deleted. Set its state to"

@@ -46,14 +46,14 @@ def parse_policy(policy: Any, origin: str) -> MaintenancePolicy:
     Raises:
         MaintenancePolicyError: all of its errors.
     """
-    reader = _Reader(origin)
+    reader = _PolicyReader(origin)
     result = reader.policy(policy)
     if reader.problems:
         raise MaintenancePolicyError(reader.problems)
     return result
 
 
-class _Reader:
+class _PolicyReader:
     """Reads the parts of a policy, and collects its errors."""
 
     def __init__(self, origin: str) -> None:

@@ -22,9 +22,9 @@ from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
 from .running_version import (
     WORKLOADS,
-    Evidence,
     LiveManager,
     RunningVersion,
+    VersionEvidence,
     is_marked_by_klm,
     running_version,
 )
@@ -149,7 +149,7 @@ def gather_evidence(
     managers: Sequence[LiveManager],
     existing_objects: Sequence[Object],
     target: ModuleVersion | None,
-) -> Evidence:
+) -> VersionEvidence:
     """What was found of a module, for the decision on its running version.
 
     What other owners have in their inventories proves nothing of this module, except the mark of another
@@ -162,7 +162,7 @@ def gather_evidence(
     recorded, live = entries_of(inventory), observed.live
     objects = (*existing_objects, *(live[ref] for ref in recorded if ref in live))
     workloads = (obj for obj in existing_objects if ref_of(obj)[:2] in WORKLOADS and ref_of(obj) not in taken)
-    return Evidence(
+    return VersionEvidence(
         managers=tuple({one.ref: one for one in (*managers, *map(LiveManager, workloads))}.values()),
         objects=[obj for obj in objects if ref_of(obj) not in taken or is_marked_by_klm(obj)],
         record=record or ModuleRecord(name),

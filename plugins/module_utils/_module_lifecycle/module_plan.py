@@ -43,7 +43,7 @@ from .._text import without_login, without_user
 from ..migration import Component, Phase
 from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion
-from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, Decision, decide
+from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, ModuleDecision, decide
 from .default_configuration import Creation
 from .desired_module import (
     ManifestTerms,
@@ -150,7 +150,7 @@ class ModulePlanner:
                 planned = replace(planned, approved=self._approved(planned, ()))
             return self._compared(planned)
         except UnknownObjects as error:
-            return replace(planned, decision=Decision(REFUSE, ERROR, str(error)))
+            return replace(planned, decision=ModuleDecision(REFUSE, ERROR, str(error)))
         except MissingManifest as missing:
             self._missing.append(missing.link)
         except LifecycleError as error:

@@ -25,8 +25,8 @@ from .._progress import no_progress
 from .._runs.cancellation import Grace
 from .._runs.lease.own_lease import run_with_own_lease
 from .._runs.outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome
+from .._runs.records.cluster_hold import hold_problem
 from .._runs.records.definitions import RecordKinds, install_definitions
-from .._runs.records.hold import hold_problem
 from .._runs.records.inventories import read_inventories, write_inventory
 from .._runs.records.journal_records import journal_of
 from .._runs.records.modules import ERROR, MANAGED, ModuleRecord, ModuleStatus, write_module_record

@@ -15,7 +15,7 @@ from .._components.desired_component import DesiredComponent
 from .._objects.apply.change import ObjectChange
 from .._objects.inventory.inventory import Inventory
 from .catalog.module_version import ModuleVersion
-from .decision import ADOPT, DELETE, Decision
+from .decision import ADOPT, DELETE, ModuleDecision
 from .module_facts import ModuleOutlook
 from .module_request import ModuleRequest
 
@@ -50,7 +50,7 @@ class PlannedModule:
     """
 
     outlook: ModuleOutlook
-    decision: Decision
+    decision: ModuleDecision
     request: ModuleRequest | None = None
     version: ModuleVersion | None = None
     component: DesiredComponent | None = None

@@ -60,7 +60,7 @@ class LiveManager:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class VersionEvidence:
     """What was found of a module.
 
     Attributes:
@@ -123,7 +123,7 @@ class RunningVersion:
     klm_object: Ref | None = None
 
 
-def running_version(evidence: Evidence) -> RunningVersion:
+def running_version(evidence: VersionEvidence) -> RunningVersion:
     """Who manages a module, and which version of it runs.
 
     The record counts if its manager exists with the same uid and image. Else the version labels of workloads
@@ -165,7 +165,7 @@ def is_marked_by_klm(obj: Object) -> bool:
     )
 
 
-def _version_by_record(evidence: Evidence) -> RunningVersion | None:
+def _version_by_record(evidence: VersionEvidence) -> RunningVersion | None:
     record, operators = evidence.record, evidence.operators
     version, known = record.installed_version, record.manager
     for one in operators if version and known else ():
@@ -181,7 +181,7 @@ def _version_by_record(evidence: Evidence) -> RunningVersion | None:
     return None
 
 
-def _version_left(evidence: Evidence) -> RunningVersion | None:
+def _version_left(evidence: VersionEvidence) -> RunningVersion | None:
     """The version of a module without a workload; None if it is unknown."""
     recorded, deploying = evidence.record.installed_version, evidence.record.deploying_version
     labels = set(_labels(evidence.definitions).values())
@@ -200,7 +200,7 @@ def _version_left(evidence: Evidence) -> RunningVersion | None:
     return RunningVersion(min(labels)) if len(labels) == 1 else None
 
 
-def _version_by_labels(evidence: Evidence) -> RunningVersion | None:
+def _version_by_labels(evidence: VersionEvidence) -> RunningVersion | None:
     """The version on which the labels agree; None if they do not, or if there are none."""
     record, labels = evidence.record, _labels(evidence.versioned)
     versions = set(labels.values())
@@ -212,7 +212,7 @@ def _version_by_labels(evidence: Evidence) -> RunningVersion | None:
     return RunningVersion(version, next((ref for ref in refs if labels.get(ref) == version), refs[0]))
 
 
-def _version_by_tags(evidence: Evidence) -> RunningVersion:
+def _version_by_tags(evidence: VersionEvidence) -> RunningVersion:
     """The only version of the catalog among image tags, if no label is a version; else an unknown version."""
     operators, labels = evidence.operators, _labels(evidence.versioned)
     tags = {tag: one.ref for one in operators for tag in _tags(one.object) if tag in evidence.catalog}

@@ -14,7 +14,7 @@ from typing import Any
 from .._cluster.errors import Unreachable as UnreachableError
 from .._errors import LifecycleError
 from .outcomes import FAILED, NOT_STARTED, PLAN, SUCCEEDED, duration_of
-from .records.hold import ClusterHeld
+from .records.cluster_hold import ClusterHeld
 
 UNCHANGED = "unchanged"
 PLANNED = "planned"

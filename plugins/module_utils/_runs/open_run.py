@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from .._cluster.cluster import Object
-from .records.hold import parse_time
+from .records.cluster_hold import parse_time
 from .records.record_schema import DELETE
 
 SILENT_FOR = timedelta(hours=1)

@@ -19,24 +19,17 @@ from .._job_models.job_fields import core_job, fields_of
 from .._job_models.runtime.run_identity import run_identity
 from .._job_models.runtime.runtime_objects import DEPLOYMENT, JOB, STORE
 from .._job_models.storage.definition import StoredDefinition
-from .._job_models.storage.stored_status import RUN, KnownObject
+from .._job_models.storage.stored_status import RUN, WrittenObject
 from .._objects.access.review import MissingRights
 from .._progress import Progress, no_progress
 from .._text import one_line
 from .changes.change_report import Action, ChangeReport, OnFailure
-from .changes.deletion_wait import DeletionWait
-from .changes.descriptions import fields_after, fields_before, hidden_field_warnings, step_note
-from .changes.job_view import JobView, view_of
-from .changes.rollback import roll_back
-from .changes.runs import restart_pods, start_run
-from .changes.statuses import failed_status
-from .changes.step_writer import RuntimeRefused, StaleView, StepWriter
-from .changes.steps import (
+from .changes.change_steps import (
     DeleteRuntime,
     Goal,
     Step,
+    WriteDefinitionStatus,
     WriteRuntime,
-    WriteStatus,
     desired_objects,
     ended_run_step,
     is_preparation,
@@ -46,6 +39,13 @@ from .changes.steps import (
     refusal,
     rolled_out_release,
 )
+from .changes.deletion_wait import DeletionWait
+from .changes.descriptions import fields_after, fields_before, hidden_field_warnings, step_note
+from .changes.job_restarts import restart_pods, start_run
+from .changes.job_view import JobView, view_of
+from .changes.rollback import roll_back
+from .changes.statuses import failed_status
+from .changes.step_writer import RuntimeRefused, StaleView, StepWriter
 from .job_state import OUT_OF_QUOTA, QUOTA_MARK
 from .pod_refusals import PodRefusal
 from .snapshot import StoreSnapshot, read_snapshot
@@ -56,7 +56,7 @@ MOST_ATTEMPTS = 10
 """How often a change is decided again because others change the same job."""
 
 
-class Refusal(LifecycleError):
+class JobChangeRefusal(LifecycleError):
     """A job may not be changed."""
 
 
@@ -217,7 +217,7 @@ class JobChanger:
             reason = OUT_OF_QUOTA if QUOTA_MARK in error.api_message else error.reason or type(error).__name__
             change.view = refused.view
             message = self._handle_refusal(change, refused.view, reason, one_line(error))
-        except Refusal as refusal:
+        except JobChangeRefusal as refusal:
             reason, message = "Refused", str(refusal)
         except (MissingRights, Unreachable):
             raise
@@ -249,7 +249,7 @@ class JobChanger:
                     change.view = self._writer.write(change.view, orphan)
                 work(change)
                 return
-            except Refusal as error:
+            except JobChangeRefusal as error:
                 # What was read while others changed the job may not fit together.
                 if attempt == MOST_ATTEMPTS or refused == str(error):
                     raise
@@ -285,7 +285,7 @@ class JobChanger:
                 is_replaced = step.live is not None and step.live["metadata"]["uid"] != uid
                 change.is_started |= step.desired["kind"] in (DEPLOYMENT, JOB)
                 change.created |= {uid} if is_replaced or step.live is None else set()
-            if not is_repeated and not isinstance(step, WriteStatus):
+            if not is_repeated and not isinstance(step, WriteDefinitionStatus):
                 change.is_changed = True
                 change.notes.append(step_note(step, is_replaced=is_replaced))
 
@@ -301,7 +301,9 @@ class JobChanger:
         if "restarted" in change.notes:
             return
         if definition.job.suspend and definition.type is not JobType.SCHEDULED:
-            raise Refusal("It is suspended, so nothing would run. Resume it: state present, suspend false.")
+            raise JobChangeRefusal(
+                "It is suspended, so nothing would run. Resume it: state present, suspend false."
+            )
         if definition.type is JobType.ONE_OFF:
             if runtime:
                 step = DeleteRuntime(definition.type, runtime.main)
@@ -355,7 +357,7 @@ class JobChanger:
         if definition:
             status = failed_status(definition, reason, message)
             try:
-                change.view = self._writer.write(change.view, WriteStatus(definition, status))
+                change.view = self._writer.write(change.view, WriteDefinitionStatus(definition, status))
             except (ApiError, StaleView) as error:
                 message += f". Its status could not be written: {one_line(error)}"
         return f"{message}. The definition stays; run this again when the cause is gone."
@@ -394,7 +396,7 @@ def _is_same(one: StoredDefinition | None, other: StoredDefinition | None) -> bo
     return bool(one and other and one.obj["metadata"].get("uid") == other.obj["metadata"].get("uid"))
 
 
-def _vanished_run(before: JobView, now: JobView, created: Collection[str]) -> KnownObject | None:
+def _vanished_run(before: JobView, now: JobView, created: Collection[str]) -> WrittenObject | None:
     """The Job of a run that a change has started and that is gone, for example by its time to live."""
     started = before.vanished or before.written.get(JOB)
     if started is None or started.uid not in created or JobType.ONE_OFF in now.runtime:
@@ -419,4 +421,4 @@ def _existing_job(view: JobView) -> CoreJob:
 
 def _refuse(problem: str) -> None:
     if problem:
-        raise Refusal(one_line(problem))
+        raise JobChangeRefusal(one_line(problem))

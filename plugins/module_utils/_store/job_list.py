@@ -13,9 +13,9 @@ from typing import Any
 from .._job_models.core_job import JobKey, JobType
 from .._job_models.drift import DriftedField
 from .._job_models.job_fields import core_job, fields_of
+from .._job_models.job_validation import job_problems
 from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import StoredStatus
-from .._job_models.validation import job_problems
 from .._jobs.run_history import entry_report
 from .._text import one_line
 from .job_state import (

@@ -18,6 +18,7 @@ from .._errands.authoring.errand_object import (
     existing_errand,
     wanted_errand,
 )
+from .._errands.authoring.errand_preflight import Preflight, preflight
 from .._errands.authoring.errand_report import errand_report, errand_run_report, log_command
 from .._errands.authoring.errand_writing import (
     AUTHOR_MANAGER,
@@ -25,10 +26,9 @@ from .._errands.authoring.errand_writing import (
     apply_errand,
     read_errand,
 )
-from .._errands.authoring.preflight import Preflight, preflight
 from .._errands.authoring.requested_run import RunWait, WaitOptions, request_run, run_to_follow
-from .._errands.errand import API_VERSION, AUTOMATIC, KIND, Errand, ErrandKey, Strategy, errand_from
 from .._errands.errand_definition import ERRAND_KINDS
+from .._errands.errand_model import API_VERSION, AUTOMATIC, KIND, Errand, ErrandKey, Strategy, errand_from
 from .._errands.errand_view import REFUSED_POD_SECONDS
 from .._errands.holding_container import DEFAULT_IMAGE
 from .._errors import LifecycleError

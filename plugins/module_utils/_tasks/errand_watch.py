@@ -16,8 +16,8 @@ from types import FrameType
 from .._carrier.task import Result, Task
 from .._cluster.errors import ClusterError, Forbidden, Unauthorized, Unconfigured
 from .._cluster.timestamp import timestamp
-from .._errands.engine import LEASE, EngineOptions, ErrandEngine
 from .._errands.errand_definition import ERRAND_KINDS, watch_rights
+from .._errands.errand_engine import LEASE, EngineOptions, ErrandEngine
 from .._errands.reconciler import Outcome
 from .._errors import LifecycleError
 from .._objects.access.review import MissingRights, demand

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.cluster import Object
 from .._objects.apply.diff import diff_of
+from .._runs.records.cluster_hold import Hold, new_hold
 from .._runs.records.definitions import install_definitions
-from .._runs.records.hold import Hold, new_hold
 from .._runs.records.installation import INSTALLATION_NAME, read_installation, write_hold
 from .._runs.records.record_schema import API_VERSION
 from .._runs.records.record_writer import current_user

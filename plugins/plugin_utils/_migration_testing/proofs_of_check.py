@@ -11,7 +11,7 @@ from typing import cast
 from ...module_utils._cluster.cluster import Cluster, Object
 from ...module_utils._cluster.errors import Invalid
 from ...module_utils._errors import LifecycleError
-from ...module_utils._migrations.validation import Candidate, problems_of
+from ...module_utils._migrations.migration_validation import Candidate, problems_of
 from ...module_utils.migration import Migration
 from .attempt_record import AttemptRecord, check_migration
 from .case import Case

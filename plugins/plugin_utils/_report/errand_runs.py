@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ...module_utils._errands.authoring.errand_report import log_command
-from ...module_utils._errands.errand import ErrandKey
+from ...module_utils._errands.errand_model import ErrandKey
 from ...module_utils._runs.durations import ERRAND, with_items
 from . import model
 from .model import Failure, RunReport, Work

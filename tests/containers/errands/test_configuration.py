@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase, RunReason
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    ErrandPhase,
+    RunReason,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Failure
 
 from tests.support.containers import container
@@ -109,7 +112,7 @@ def test_an_errand_waits_for_what_it_refers_to(site: ErrandSite) -> Story:
     yield site.is_settled("optional", runs=1)
     for name, what in (("missing", "ConfigMap"), ("incomplete", "key key of ConfigMap")):
         status = site.errand(name).status
-        assert status.phase is Phase.WAITING
+        assert status.phase is ErrandPhase.WAITING
         assert f"{what} {site.namespace}/{name}" in status.message
         assert site.jobs(name) == []
 
@@ -117,7 +120,7 @@ def test_an_errand_waits_for_what_it_refers_to(site: ErrandSite) -> Story:
     change_config(site, "incomplete", "there")
     yield site.is_settled("missing", "incomplete", runs=1)
     for name in ("missing", "incomplete"):
-        assert site.errand(name).status.phase is Phase.SUCCEEDED
+        assert site.errand(name).status.phase is ErrandPhase.SUCCEEDED
 
 
 @story

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import ErrandPhase
 
 from tests.support.containers import container
 from tests.support.errands import ErrandSite, errand, output_map
@@ -32,7 +32,7 @@ def test_a_new_version_runs_its_readers_once(site: ErrandSite) -> Story:
     site.create(errand("reader-optional", reading("feed-v1", is_optional=True), reruns=True))
     yield site.is_settled("reader-optional", runs=1)
     yield site.is_settled("reader")
-    assert site.errand("reader").status.phase is Phase.WAITING
+    assert site.errand("reader").status.phase is ErrandPhase.WAITING
 
     output = output_map(name="feed", versioned=True)
     site.create(errand("writer", container("main", WRITE_TIME), strategy="now", output=output))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import ErrandPhase
 
 from tests.support.containers import container
 from tests.support.errands import GATE, ErrandSite, errand, output_map
@@ -24,7 +24,7 @@ def held(name: str, script: str, seconds: int) -> Object:
     return errand(name, container("main", script), output=output)
 
 
-def end_of(site: ErrandSite, name: str) -> tuple[Phase, str]:
+def end_of(site: ErrandSite, name: str) -> tuple[ErrandPhase, str]:
     """The phase of an errand, and the reason of its last outcome."""
     status = site.errand(name).status
     assert status.run is not None
@@ -50,7 +50,7 @@ def test_output_is_read_by_who_is_back_in_time(site: ErrandSite) -> Story:
     site.resume(*names)
     yield site.is_settled(*names, runs=1)
     for name in names:
-        assert end_of(site, name) == (Phase.SUCCEEDED, "Completed")
+        assert end_of(site, name) == (ErrandPhase.SUCCEEDED, "Completed")
         assert site.secret(name) == {"key": "value"}
 
 
@@ -73,7 +73,7 @@ def test_output_is_lost_after_its_hold_or_with_its_pod(site: ErrandSite) -> Stor
     yield site.after(2)
     yield site.is_settled(*names, runs=1)
     for name in names:
-        assert end_of(site, name) == (Phase.FAILED, "OutputLost")
+        assert end_of(site, name) == (ErrandPhase.FAILED, "OutputLost")
         assert site.secret_object(name) is None
         assert site.created_jobs(name) == {f"{name}-1"}
 
@@ -83,5 +83,5 @@ def test_output_of_a_container_that_still_runs_is_held_on(site: ErrandSite) -> S
     """Case 13: the hold is renewed while a container goes on for longer than it after its output."""
     site.create(held("long", f"{WRITE}; sleep 16", 10))
     yield site.is_settled("long", runs=1)
-    assert end_of(site, "long") == (Phase.SUCCEEDED, "Completed")
+    assert end_of(site, "long") == (ErrandPhase.SUCCEEDED, "Completed")
     assert site.secret("long") == {"key": "value"}

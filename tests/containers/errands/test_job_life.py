@@ -9,10 +9,10 @@ import json
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     API_VERSION,
     KIND,
-    Phase,
+    ErrandPhase,
     Run,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.job_outcome import JobOutcome
@@ -88,7 +88,7 @@ def test_a_failed_job_stays_until_the_next_run(site: ErrandSite) -> Story:
 def test_a_suspended_job_is_queued(site: ErrandSite) -> Story:
     """Never again by itself: a suspended Job (of a queue of the cluster) is `Queued`, and runs afterwards."""
     site.create(errand("queued", container("main", "exit 0"), job={"suspend": True}))
-    yield site.is_in(Phase.QUEUED, "queued")
+    yield site.is_in(ErrandPhase.QUEUED, "queued")
     assert site.pods("queued") == []
     site.cluster.patch("batch/v1", "Job", "queued-1", site.namespace, {"spec": {"suspend": False}})
     yield site.is_settled("queued", runs=1)
@@ -189,7 +189,7 @@ def test_a_pod_that_can_not_start_is_told(site: ErrandSite) -> Story:
     site.create(errand("imageless", {**container("main", "exit 0"), "image": MISSING_IMAGE}, strategy="now"))
     yield lambda: "can't start" in site.errand("imageless").status.message
     assert MISSING_IMAGE in site.errand("imageless").status.message
-    assert site.errand("imageless").status.phase is Phase.RUNNING
+    assert site.errand("imageless").status.phase is ErrandPhase.RUNNING
 
 
 @story
@@ -201,7 +201,7 @@ def test_what_is_not_valid_is_refused_or_fails(site: ErrandSite) -> Story:
     site.create(errand("invalid", {**container("main", "exit 0"), "imagePullPolicy": "Sometimes"}))
     yield site.is_settled("refused", "invalid")
     refused = site.errand("refused").status
-    assert refused.phase is Phase.REFUSED
+    assert refused.phase is ErrandPhase.REFUSED
     assert "/mnt/quarks" in refused.message
     assert "Capital" in refused.message
     assert site.jobs("refused") == []

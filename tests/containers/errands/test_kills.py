@@ -14,7 +14,10 @@ import os
 from collections.abc import Sequence
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase, Strategy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    ErrandPhase,
+    Strategy,
+)
 
 from tests.support.containers import container
 from tests.support.errands import ErrandSite, errand, output_map
@@ -54,7 +57,7 @@ def output_story(site: ErrandSite, calls: int) -> Story:
     yield site.is_settled(name, runs=1)
 
     found = site.errand(name)
-    assert (found.status.phase, found.spec.strategy) == (Phase.SUCCEEDED, Strategy.DONE)
+    assert (found.status.phase, found.spec.strategy) == (ErrandPhase.SUCCEEDED, Strategy.DONE)
     assert len(found.status.history) == 1
     for secret, file in (
         ("plain", "output.json"),
@@ -96,7 +99,7 @@ def rerun_story(site: ErrandSite, calls: int) -> Story:
     yield site.is_settled(name, runs=2)
 
     found = site.errand(name)
-    assert (found.status.phase, found.spec.strategy) == (Phase.FAILED, Strategy.MANUAL)
+    assert (found.status.phase, found.spec.strategy) == (ErrandPhase.FAILED, Strategy.MANUAL)
     assert [one["exitCode"] for one in found.status.history] == [4, 3]
     assert site.secret(f"{name}-output") == {"key": "value"}
     assert site.created_jobs(name) == {f"{name}-1", f"{name}-2"}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import ErrandPhase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output import CONTAINER_LABEL
 
 from tests.support.containers import container, pod, pod_spec
@@ -35,7 +35,7 @@ def write(values: Mapping[str, Any], file: str = "output.json") -> str:
 def failure(site: ErrandSite, name: str) -> tuple[str, str]:
     """The reason and the message with which the last run of an errand failed."""
     status = site.errand(name).status
-    assert status.phase is Phase.FAILED, status
+    assert status.phase is ErrandPhase.FAILED, status
     assert status.run is not None
     assert status.run.outcome is not None
     return status.run.outcome.reason, status.run.outcome.message
@@ -241,7 +241,7 @@ def test_other_containers_hinder_nothing(site: ErrandSite) -> Story:
         for one in objects:
             site.cluster.delete(one["apiVersion"], one["kind"], one["metadata"]["name"])
     for name in ("two", "injected", "injected-plain"):
-        assert site.errand(name).status.phase is Phase.SUCCEEDED, name
+        assert site.errand(name).status.phase is ErrandPhase.SUCCEEDED, name
     assert site.secret("two") == {"key": "two"}
     assert site.secret("injected") == {"key": "injected"}
     assert failure(site, "injected-failing")[0] == "ContainerFailed"

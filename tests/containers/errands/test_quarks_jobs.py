@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase, Strategy
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    ErrandPhase,
+    Strategy,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.quarks_job import (
     errand_from_quarks_job,
     is_quarks_job,
@@ -71,7 +74,7 @@ def test_the_examples_of_quarks_jobs_run(site: ErrandSite) -> Story:
     yield site.is_settled("manual-sleep")
     for name in automatic:
         found = site.errand(name)
-        assert (found.status.phase, found.spec.strategy) == (Phase.SUCCEEDED, Strategy.DONE)
+        assert (found.status.phase, found.spec.strategy) == (ErrandPhase.SUCCEEDED, Strategy.DONE)
         yield lambda name=name: not site.jobs(name)  # type: ignore[misc]
     assert site.jobs("manual-sleep") == []
     yield lambda: not site.pods("deletes-pod-1")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import ErrandPhase
 
 from tests.support.containers import container, restricted
 from tests.support.errands import ErrandSite, errand, output_map
@@ -57,7 +57,7 @@ def test_output_is_read_in_a_restricted_namespace_with_a_quota(site: ErrandSite)
 
     yield site.is_settled(f"{namespace}/fitted", f"{namespace}/by-pod", runs=1)
     for name in ("fitted", "by-pod"):
-        assert site.errand(f"{namespace}/{name}").status.phase is Phase.SUCCEEDED
+        assert site.errand(f"{namespace}/{name}").status.phase is ErrandPhase.SUCCEEDED
         assert site.secret(f"{namespace}/{name}") == {"key": "value"}
         [found] = site.pods(f"{namespace}/{name}")
         [holder] = [one for one in found["spec"]["containers"] if one["name"] == "hold-main"]
@@ -67,7 +67,7 @@ def test_output_is_read_in_a_restricted_namespace_with_a_quota(site: ErrandSite)
     # Why there is no pod is told: it is nobody's fault but the template's, or the quota's.
     for name, why in (("plain", "violates PodSecurity"), ("greedy", "exceeded quota")):
         yield lambda name=name, why=why: why in site.errand(f"{namespace}/{name}").status.message  # type: ignore[misc]
-        assert site.errand(f"{namespace}/{name}").status.phase is Phase.RUNNING
+        assert site.errand(f"{namespace}/{name}").status.phase is ErrandPhase.RUNNING
 
 
 @story

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     API_VERSION,
     KIND,
     RUN_REQUEST,
-    Phase,
+    ErrandPhase,
     RunReason,
     Strategy,
 )
@@ -39,10 +39,10 @@ def test_once_runs_once_and_is_done_when_it_has_finished(site: ErrandSite) -> St
     yield site.is_running("once", "once-failing")
     for name in ("once", "once-failing"):
         assert site.errand(name).spec.strategy is Strategy.ONCE
-        assert site.errand(name).status.phase is Phase.RUNNING
+        assert site.errand(name).status.phase is ErrandPhase.RUNNING
     site.open_gate("once", "once-failing")
     yield site.is_settled("once", "once-failing", runs=1)
-    for name, phase in (("once", Phase.SUCCEEDED), ("once-failing", Phase.FAILED)):
+    for name, phase in (("once", ErrandPhase.SUCCEEDED), ("once-failing", ErrandPhase.FAILED)):
         assert (site.errand(name).spec.strategy, site.errand(name).status.phase) == (Strategy.DONE, phase)
 
     site.apply(errand("once", container("main", GATE)))
@@ -64,7 +64,7 @@ def test_manual_runs_each_time_it_is_set_to_now(site: ErrandSite) -> Story:
     yield site.after(A_MOMENT)
     yield site.is_settled("manual")
     assert site.jobs("manual") == []
-    assert site.errand("manual").status.phase is Phase.IDLE
+    assert site.errand("manual").status.phase is ErrandPhase.IDLE
     for run in (1, 2):
         site.set_strategy("manual", "now")
         yield site.is_running("manual", run=run)
@@ -72,7 +72,7 @@ def test_manual_runs_each_time_it_is_set_to_now(site: ErrandSite) -> Story:
         site.open_gate("manual", run=run)
         yield site.is_settled("manual", runs=run)
         found = site.errand("manual")
-        assert (found.spec.strategy, found.status.phase) == (Strategy.MANUAL, Phase.SUCCEEDED)
+        assert (found.spec.strategy, found.status.phase) == (Strategy.MANUAL, ErrandPhase.SUCCEEDED)
     assert site.created_jobs("manual") == {"manual-1", "manual-2"}
     assert [one["run"] for one in site.errand("manual").status.history] == [2, 1]
 
@@ -124,7 +124,7 @@ def test_a_template_that_changes_during_a_run_runs_next(site: ErrandSite) -> Sto
     yield site.is_settled("changing", "changing-once", runs=2)
     for name, strategy in (("changing", Strategy.MANUAL), ("changing-once", Strategy.DONE)):
         found = site.errand(name)
-        assert (found.spec.strategy, found.status.phase) == (strategy, Phase.SUCCEEDED)
+        assert (found.spec.strategy, found.status.phase) == (strategy, ErrandPhase.SUCCEEDED)
         assert site.created_jobs(name) == {f"{name}-1", f"{name}-2"}
 
 

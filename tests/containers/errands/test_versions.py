@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase, owner_reference
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    ErrandPhase,
+    owner_reference,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_secrets import (
     versioned_secret_object,
 )
@@ -130,4 +133,4 @@ def test_references_lead_to_the_newest_version_in_every_place(site: ErrandSite) 
     create_version(site, "x", 4, "of-v4")
     yield site.is_settled("newest", runs=2)
     assert site.secret("x-found") == {"found": " ".join(["of-v4"] * 6)}
-    assert site.errand("newest").status.phase is Phase.SUCCEEDED
+    assert site.errand("newest").status.phase is ErrandPhase.SUCCEEDED

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.engine import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_engine import (
     EngineOptions,
     ErrandEngine,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import ErrandPhase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Outcome
 
 from tests.support.containers import BUSYBOX, container
@@ -69,7 +69,7 @@ def watched(errand_site: ErrandSite) -> str:
     return name
 
 
-def is_in(site: ErrandSite, phase: Phase, run: int, *names: str) -> Callable[[], bool]:
+def is_in(site: ErrandSite, phase: ErrandPhase, run: int, *names: str) -> Callable[[], bool]:
     """Whether the errands are in a phase of a run, as the server has them."""
 
     def is_so() -> bool:
@@ -95,7 +95,7 @@ def test_the_watch_runs_what_has_changed(errand_site: ErrandSite, watched: str) 
     all_many = [f"{watched}/{name}" for name in many]
     slow, quick = f"{watched}/slow", f"{watched}/quick"
     with running_engine(site, watched) as outcomes:
-        eventually(is_in(site, Phase.SUCCEEDED, 1, quick, *all_many), START_SECONDS)
+        eventually(is_in(site, ErrandPhase.SUCCEEDED, 1, quick, *all_many), START_SECONDS)
         eventually(site.is_running(slow), START_SECONDS)
         eventually(lambda: not [job for name in all_many for job in site.jobs(name)], START_SECONDS)
 
@@ -103,9 +103,9 @@ def test_the_watch_runs_what_has_changed(errand_site: ErrandSite, watched: str) 
         site.cluster.patch("v1", "ConfigMap", "config", watched, {"data": {"key": "2"}})
         eventually(lambda: all(_has_run(site, name, 2) for name in (quick, *all_many)), START_SECONDS)
         assert time.monotonic() - changed < PROMPT_SECONDS
-        eventually(is_in(site, Phase.SUCCEEDED, 2, quick, *all_many), START_SECONDS)
+        eventually(is_in(site, ErrandPhase.SUCCEEDED, 2, quick, *all_many), START_SECONDS)
         assert site.secret(quick) == {"key": "2"}
-        assert site.errand(slow).status.phase is Phase.RUNNING
+        assert site.errand(slow).status.phase is ErrandPhase.RUNNING
         told = [(one["state"], one["run"]) for one in outcomes if one["name"] == "quick"]
         assert told == [("started", 1), ("succeeded", 1), ("started", 2), ("succeeded", 2)]
         assert [one["state"] for one in outcomes if one["name"] == "slow"] == ["started"]

@@ -10,7 +10,7 @@ import time
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.informer import Informer, Subject
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.informer import Informer, InformerScope
 
 from tests.support.eventually import eventually
 
@@ -29,7 +29,7 @@ def test_it_follows_what_matches_and_stops_at_once(
     errors: list[Exception] = []
     live_cluster.create(config_map("first", "1"))
     live_cluster.create(config_map("other", "2"))
-    subject = Subject("v1", "ConfigMap", namespace, "x=1", metadata_only=metadata_only)
+    subject = InformerScope("v1", "ConfigMap", namespace, "x=1", metadata_only=metadata_only)
     informer = Informer(
         live_cluster, subject, lambda old, new: changes.append((old, new)), on_error=errors.append
     )

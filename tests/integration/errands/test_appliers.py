@@ -9,7 +9,7 @@ import time
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Errand, errand_from
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import Errand, errand_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import (
     Reconciler,
     read_index,

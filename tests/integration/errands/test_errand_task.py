@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import RUN_REQUEST
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import RUN_REQUEST
 
 from tests.support.eventually import eventually
 

@@ -22,19 +22,19 @@ import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import informer
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.engine import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
+    ERRAND_KINDS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_engine import (
     LEASE,
     EngineOptions,
     ErrandEngine,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     API_VERSION,
     KIND,
-    Phase,
+    ErrandPhase,
     errand_from,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    ERRAND_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
@@ -196,7 +196,7 @@ def config_map(name: str, value: str) -> Object:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"key": value}}
 
 
-def is_in(cluster: OwnCluster, phase: Phase, name: str, run: int = 1) -> Callable[[], bool]:
+def is_in(cluster: OwnCluster, phase: ErrandPhase, name: str, run: int = 1) -> Callable[[], bool]:
     """Whether a run of an errand is in a phase."""
 
     def is_so() -> bool:
@@ -230,7 +230,7 @@ def test_a_new_errand_runs_promptly_and_a_signal_ends_the_engine_well(
     engine.until(f"[localhost] Errand {SPACE}/first: succeeded (run 1, ")
     with own_cluster.audit.recorded() as requests:
         own_cluster.api.create(errand("setup"))
-        eventually(is_in(own_cluster, Phase.SUCCEEDED, "setup"))
+        eventually(is_in(own_cluster, ErrandPhase.SUCCEEDED, "setup"))
         engine.until(f"[localhost] Errand {SPACE}/setup: succeeded (run 1, ")
         os.kill(engine.process.pid, number)
         # Ansible ends with a failure whatever it was doing, and by SIGTERM before its workers.
@@ -408,10 +408,10 @@ def test_it_goes_on_when_watches_have_expired(
     thread.start()
     try:
         for run in range(1, 6):
-            eventually(is_in(own_cluster, Phase.SUCCEEDED, "often", run))
+            eventually(is_in(own_cluster, ErrandPhase.SUCCEEDED, "often", run))
             time.sleep(1.1)
             own_cluster.api.apply(config_map("config", str(run)), force=True)
-        eventually(is_in(own_cluster, Phase.SUCCEEDED, "often", 6))
+        eventually(is_in(own_cluster, ErrandPhase.SUCCEEDED, "often", 6))
     finally:
         ended.set()
         thread.join(60)
@@ -459,7 +459,7 @@ def test_what_a_quota_holds_up_runs_within_two_seconds_after_it_is_raised(
             begun = time.monotonic()
             eventually(has_pod, 60)
             took = time.monotonic() - begun
-            eventually(is_in(own_cluster, Phase.SUCCEEDED, "held"))
+            eventually(is_in(own_cluster, ErrandPhase.SUCCEEDED, "held"))
     finally:
         ended.set()
         thread.join(60)

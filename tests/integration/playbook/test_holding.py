@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import Hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     read_installation,
 )

@@ -54,6 +54,9 @@ EXCEPTIONS: Mapping[str, str] = {
 }
 """Names that stay, and why: at most 20."""
 
+CONTRACT = PLUGINS / "module_utils" / "migration.py"
+"""Authors import it by this name, and the task file `_tasks/migration.py` is named by its module."""
+
 
 def words_of(name: str) -> list[str]:
     """The words of a name in snake case or camel case, in small letters."""
@@ -126,7 +129,7 @@ def test_no_test_begins_in_the_middle_of_a_sentence() -> None:
 def test_no_class_and_no_file_of_module_utils_has_the_name_of_another() -> None:
     places: dict[str, list[str]] = defaultdict(list)
     for file in sorted((PLUGINS / "module_utils").rglob("*.py")):
-        if file.name != "__init__.py":
+        if file.name != "__init__.py" and file != CONTRACT:
             places[file.name].append(str(file.relative_to(PLUGINS)))
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef):

@@ -168,11 +168,11 @@ def test_an_import_that_goes_up_is_found(source: str) -> None:
 
 def test_a_capability_that_imports_another_is_found() -> None:
     files = {
-        "module_utils._deploy.plan.hops": "from ..._errands import engine\n",
-        "module_utils._errands.engine": "",
+        "module_utils._deploy.plan.hops": "from ..._errands import errand_engine\n",
+        "module_utils._errands.errand_engine": "",
     }
     assert upward(graph_of(files)) == [
-        "module_utils._deploy.plan.hops imports module_utils._errands.engine: another capability"
+        "module_utils._deploy.plan.hops imports module_utils._errands.errand_engine: another capability"
     ]
 
 

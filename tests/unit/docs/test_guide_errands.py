@@ -11,7 +11,7 @@ import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import (
-    open_run,
+    open_errand_run,
     output,
     output_collector,
     step_execution,
@@ -20,11 +20,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.
     ErrandRequest,
     wanted_errand,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.engine import LEASE
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import Phase, Strategy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     ENGINE_ROLE,
     ROLES,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_engine import LEASE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    ErrandPhase,
+    Strategy,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs import job_outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
@@ -47,13 +50,13 @@ def table(heading: str) -> set[str]:
 
 def reasons() -> set[str]:
     """All reasons of failures that the code has as constants."""
-    modules = (job_outcome, open_run, output, output_collector, step_execution)
+    modules = (job_outcome, open_errand_run, output, output_collector, step_execution)
     values = [value for one in modules for name, value in vars(one).items() if name.isupper()]
     return {value for value in values if isinstance(value, str) and _WORD.fullmatch(value)}
 
 
 def test_the_tables_have_all_phases_and_strategies_and_reasons() -> None:
-    assert table("phase") == {str(one) for one in Phase}
+    assert table("phase") == {str(one) for one in ErrandPhase}
     assert table("`trigger.strategy`") == {str(one) for one in Strategy}
     assert len(reasons()) > 15
     assert table("reason of a failure") == reasons() - _NO_REASONS

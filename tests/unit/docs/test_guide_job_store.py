@@ -25,6 +25,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fie
     FIELD_NAMES,
     core_job,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_validation import (
+    is_field_of,
+    job_problems,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     runtime_objects,
 )
@@ -36,10 +40,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
     DEFINITIONS,
     ROLES,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.validation import (
-    is_field_of,
-    job_problems,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.changes.change_report import Action

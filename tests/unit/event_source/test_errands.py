@@ -33,7 +33,7 @@ class Engine:
         self.is_closed = False
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
-        module = ModuleType(f"{PACKAGE}_errands.engine")
+        module = ModuleType(f"{PACKAGE}_errands.errand_engine")
 
         engines = self
 

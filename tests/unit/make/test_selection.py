@@ -19,7 +19,7 @@ from tests.make.steps import STEPS
 
 FILES = (
     "tests/unit/module_utils/_errands/output/test_output.py",
-    "tests/unit/module_utils/_errands/test_engine.py",
+    "tests/unit/module_utils/_errands/test_errand_engine.py",
     "tests/unit/module_utils/test_text.py",
     "tests/unit/plugin_utils/_report/test_page.py",
     "tests/unit/make/test_steps.py",
@@ -62,7 +62,7 @@ def test_each_package_with_tests_is_a_room() -> None:
 @pytest.mark.parametrize(
     ("changed", "tests"),
     [
-        ("plugins/module_utils/_errands/engine.py", ["module_utils/_errands"]),
+        ("plugins/module_utils/_errands/errand_engine.py", ["module_utils/_errands"]),
         ("plugins/module_utils/_errands/output/output.py", ["module_utils/_errands/output"]),
         ("plugins/module_utils/_errands/new/part.py", ["module_utils/_errands"]),
         ("plugins/module_utils/_text.py", ["module_utils/test_text.py"]),

@@ -29,7 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import lease_from
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import hold_from
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import hold_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import (
     LONGEST_LINE,
     did_you_mean,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import errand_from
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import errand_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.holding_container import (
     RELEASE_COMMAND,
     RENEW_COMMAND,

@@ -210,7 +210,7 @@ def run_engine(
         connect,
         from_text,
     )
-    from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.engine import (
+    from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_engine import (
         EngineOptions,
         ErrandEngine,
     )

@@ -27,8 +27,8 @@ from ..._progress import no_progress
 from ..._runs.lease.lease_rights import lease_rights
 from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.open_run import open_run_note
+from ..._runs.records.cluster_hold import hold_problem
 from ..._runs.records.definitions import RecordKinds
-from ..._runs.records.hold import hold_problem
 from ..._runs.records.installation import read_installation
 from ..._runs.records.journal_records import read_journal, with_secrets
 from ..._runs.records.record_rights import records_rights, undo_rights

@@ -35,8 +35,8 @@ from ..._runs.lease.acquisition import delete_lease
 from ..._runs.lease.lease_rights import lease_deletion_rights, lease_rights
 from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.outcomes import NOT_STARTED, SUCCEEDED, ComponentOutcome, removal_outcome
+from ..._runs.records.cluster_hold import hold_problem
 from ..._runs.records.definitions import RecordKinds
-from ..._runs.records.hold import hold_problem
 from ..._runs.records.installation import Installation, read_installation, write_installation
 from ..._runs.records.inventories import read_inventories, read_owned
 from ..._runs.records.journal_records import read_journal

@@ -26,8 +26,8 @@ from ..._objects.access.review import missing_rights, told_with_grants
 from ..._objects.access.rights import Right, is_escalation, refused_right, write_rights
 from ..._runs.lease.lease_rights import lease_rights
 from ..._runs.open_run import open_run_note
+from ..._runs.records.cluster_hold import hold_problem
 from ..._runs.records.definitions import RecordKinds
-from ..._runs.records.hold import hold_problem
 from ..._runs.records.record_rights import records_rights
 from ..._runs.records.record_schema import API_VERSION
 from .observed_state import ObservedState

@@ -31,8 +31,8 @@ from ..._runs.lease.lease_session import (
 )
 from ..._runs.outcomes import LEASE, PLAN, PRUNE, SUCCEEDED, global_phase, phase_entry
 from ..._runs.recorder import begin_record, end_cancelled_run, run_spec
+from ..._runs.records.cluster_hold import require_no_hold
 from ..._runs.records.definitions import RecordKinds, install_definitions
-from ..._runs.records.hold import require_no_hold
 from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
 from ..._runs.records.inventories import read_inventories, read_record_versions
 from ..._runs.records.record_schema import DEPLOY

@@ -14,11 +14,11 @@ from ..._cluster.deep_copy import deep_copy
 from ..._dry_run.crd_schema import Misfit, ViolationType, misfits
 from ..._loose_json import mapping_of, text_of
 from ..._text import one_line, suggestion
-from ..errand import API_VERSION, KIND, LAST_APPLIED, Errand, ErrandKey, Strategy, errand_from
 from ..errand_definition import DEFINITION
+from ..errand_model import API_VERSION, KIND, LAST_APPLIED, Errand, ErrandKey, Strategy, errand_from
+from ..errand_validation import problems_of
 from ..output import is_object_name
 from ..quarks_job import QUARKS_API_VERSION, QUARKS_KIND, errand_from_quarks_job, is_quarks_job
-from ..validation import problems_of
 
 _SCHEMA = DEFINITION["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
 _METADATA = ("annotations", "labels", "name", "namespace")

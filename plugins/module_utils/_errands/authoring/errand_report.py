@@ -10,7 +10,7 @@ from typing import Any
 
 from ..._cluster.cluster import Object
 from ..._jobs.run_history import RUNNING, UNKNOWN, entry_report, run_report
-from ..errand import ERRAND_LABEL, RUN_LABEL, Errand, ErrandKey, Run, label_value
+from ..errand_model import ERRAND_LABEL, RUN_LABEL, Errand, ErrandKey, Run, label_value
 
 
 def errand_report(errand: Errand) -> Object:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import Conflict
 from ..._text import one_line
-from ..errand import API_VERSION, FIELD_MANAGER, KIND, ErrandKey, Strategy, errand_from
+from ..errand_model import API_VERSION, FIELD_MANAGER, KIND, ErrandKey, Strategy, errand_from
 from .errand_object import WantedErrand
 
 _AFTERWARDS = {Strategy.ONCE: Strategy.DONE, Strategy.NOW: Strategy.MANUAL}

@@ -11,8 +11,8 @@ from ..._cluster.cluster import Cluster, Object
 from ..._jobs.pod_references import pod_references
 from ..._threads import map_in_threads
 from ..due_run import needs_configuration
-from ..errand import ERRAND_LABEL, Errand, ErrandKey, label_value
-from ..errand_index import CONFIG_MAP, ERRAND, JOB, POD, SECRET, ErrandIndex, Subject
+from ..errand_index import CONFIG_MAP, ERRAND, JOB, POD, SECRET, ErrandIndex, WatchedKind
+from ..errand_model import ERRAND_LABEL, Errand, ErrandKey, label_value
 
 
 class OneErrandReader:
@@ -41,15 +41,17 @@ class OneErrandReader:
             ClusterError: the server does not answer, or refuses a list.
         """
         selector = f"{ERRAND_LABEL}={label_value(self._key.name)}"
-        self._read([Subject(ERRAND), Subject(JOB, selector), Subject(POD, selector)])
+        self._read([WatchedKind(ERRAND), WatchedKind(JOB, selector), WatchedKind(POD, selector)])
         errand = self.index.errand(self._key)
         if errand and needs_configuration(errand):
             # The list has only their versions; whole objects are read one by one.
             kinds = {one.kind for one in pod_references(errand.spec.pod_template)}
-            self._read(Subject(kind, metadata_only=True) for kind in (CONFIG_MAP, SECRET) if kind[1] in kinds)
+            self._read(
+                WatchedKind(kind, metadata_only=True) for kind in (CONFIG_MAP, SECRET) if kind[1] in kinds
+            )
         return errand
 
-    def _read(self, subjects: Iterable[Subject]) -> None:
+    def _read(self, subjects: Iterable[WatchedKind]) -> None:
         wanted = list(subjects)
         pages = map_in_threads(
             lambda one: self._cluster.list(

@@ -23,8 +23,8 @@ from ..._objects.health.status import assess_health
 from ..._objects.health.wait import UnhealthyObject
 from ..._progress import DUE_SECONDS, REASON_SECONDS, Progress, Step
 from ..due_run import triggered_run
-from ..errand import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, Phase, errand_from
 from ..errand_index import JOB
+from ..errand_model import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, ErrandPhase, errand_from
 from ..errand_reader import FULL_QUOTA
 from ..errand_view import RunOptions
 from ..reconciler import Reconciled, Reconciler
@@ -174,7 +174,7 @@ class RunWait:
             raise LifecycleError(f"{self._key}: waiting was cancelled. {self._goes_on(number, errand)}")
         status = errand.status if errand else None
         is_fresh = self._options.reconciles or waited > REFUSAL_SECONDS
-        if status and status.phase is Phase.REFUSED and is_fresh:
+        if status and status.phase is ErrandPhase.REFUSED and is_fresh:
             raise LifecycleError(f"{self._key}: it can't run: {status.message}")
         if waited > self._options.seconds:
             at = f"phase {status.phase}" if status else "it could not be read"

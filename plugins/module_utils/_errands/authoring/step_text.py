@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errand import ErrandStatus, Phase
-from ..steps import (
+from ..errand_model import ErrandPhase, ErrandStatus
+from ..errand_steps import (
     SIGNALS,
     AdoptPod,
     CollectOutput,
@@ -60,6 +60,6 @@ def step_text(step: Step) -> str:
 def _status_text(status: ErrandStatus) -> str:
     run = status.run
     text = f"record phase {status.phase}"
-    if run and status.phase in (Phase.RUNNING, Phase.SUCCEEDED, Phase.FAILED):
+    if run and status.phase in (ErrandPhase.RUNNING, ErrandPhase.SUCCEEDED, ErrandPhase.FAILED):
         text += f" of run {run.number}"
     return f"{text}: {status.message}" if status.message else text

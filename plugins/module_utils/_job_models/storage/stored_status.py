@@ -20,7 +20,7 @@ READY = "Ready"
 
 
 @dataclass(frozen=True)
-class KnownObject:
+class WrittenObject:
     """A runtime object as we last wrote it.
 
     Attributes:
@@ -50,7 +50,7 @@ class StoredStatus:
         observed_generation: of the definition's ``metadata`` when the status was written.
     """
 
-    objects: tuple[KnownObject, ...] = ()
+    objects: tuple[WrittenObject, ...] = ()
     run: int = 0
     defaults: int = 0
     history: tuple[Mapping[str, Any], ...] = ()
@@ -64,7 +64,7 @@ class StoredStatus:
         """Whether the last run is known to have failed."""
         return any(one.get("run") == self.run and one.get("succeeded") is False for one in self.history)
 
-    def known(self, kind: str) -> KnownObject | None:
+    def known(self, kind: str) -> WrittenObject | None:
         """The known state of the object of a kind."""
         return next((one for one in self.objects if one.kind == kind), None)
 
@@ -74,7 +74,7 @@ def status_from(fields: object) -> StoredStatus:
     given = mapping_of(fields)
     return StoredStatus(
         objects=tuple(
-            KnownObject(
+            WrittenObject(
                 text_of(one.get("kind")),
                 text_of(one.get("name")),
                 text_of(one.get("uid")),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..._cluster.cluster import Object, group_of
 from ..._text import without_login, without_logins
-from .module_version import Manager, ModuleVersion
+from .module_version import ModuleManager, ModuleVersion
 from .restriction import (
     BETA_LABEL,
     INTERNAL_LABEL,
@@ -98,7 +98,7 @@ def read_document(sourced: SourcedDocument) -> ReadDocument | None:
     kind, api_version = document.get("kind"), document.get("apiVersion")
     if kind not in (TEMPLATE, RELEASE_META) or group_of(str(api_version)) != GROUP:
         return None
-    reader = _Reader(sourced)
+    reader = _DocumentReader(sourced)
     if api_version != API_VERSION:
         reader.refuse(f"it is of {api_version}, and only {API_VERSION} is read")
     module = reader.module_name()
@@ -106,7 +106,7 @@ def read_document(sourced: SourcedDocument) -> ReadDocument | None:
     return ReadDocument(kind, module, None if reader.faults else content, tuple(reader.faults))
 
 
-class _Reader:
+class _DocumentReader:
     """Takes typed values out of one document, and collects its errors."""
 
     def __init__(self, sourced: SourcedDocument) -> None:
@@ -195,7 +195,7 @@ class _Reader:
             self.refuse(f"its {name} is {text!r}, which is no semantic version")
         return text.removeprefix("v")
 
-    def _manager(self) -> Manager | None:
+    def _manager(self) -> ModuleManager | None:
         manager = self._mapping(self._spec, "manager")
         if not manager:
             return None
@@ -206,7 +206,7 @@ class _Reader:
         if missing:
             self.refuse(f"its spec.manager has no {' and no '.join(missing)}")
         api_version = f"{group}/{version}" if group else version
-        return Manager(api_version, kind, self._text(manager, "namespace"), name)
+        return ModuleManager(api_version, kind, self._text(manager, "namespace"), name)
 
     def _associated(self) -> tuple[tuple[str, str], ...]:
         kinds = set()

@@ -12,7 +12,7 @@ from ..._cluster.cluster import Object, Ref, group_of
 from .restriction import UNRESTRICTED, Restriction
 
 
-class Manager(NamedTuple):
+class ModuleManager(NamedTuple):
     """The object whose health is the module's: mostly the Deployment of its operator.
 
     ``namespace`` is empty for a cluster-scoped object, and if the template names no namespace.
@@ -47,7 +47,7 @@ class ModuleVersion:
 
     module: str
     version: str
-    manager: Manager | None = None
+    manager: ModuleManager | None = None
     associated: tuple[tuple[str, str], ...] = ()
     configuration: Object | None = None
     manifest: str = ""

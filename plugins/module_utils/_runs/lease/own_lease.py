@@ -15,7 +15,7 @@ from ..._cluster.cluster import Cluster, WriteTerms
 from ..._cluster.wrapper import Call, ClusterWrapper
 from ..._errors import LifecycleError
 from ..._objects.access.rights import Right
-from ..records.hold import ClusterHeld, require_no_hold
+from ..records.cluster_hold import ClusterHeld, require_no_hold
 from ..records.installation import read_installation
 from .acquisition import AcquiredLease, LeaseHeld
 from .lease_session import acquire_lease, fence_warning, hold_lease, read_lease_state

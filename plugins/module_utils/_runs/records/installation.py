@@ -25,7 +25,7 @@ from ..._custom_resources.crd_builder import (
 )
 from ..._errors import LifecycleError
 from ..._objects.inventory.inventory import Inventory, RecordVersion
-from .hold import ClusterHeld, Hold, hold_from, hold_problem
+from .cluster_hold import ClusterHeld, Hold, hold_from, hold_problem
 from .record_schema import API_VERSION
 from .record_writer import apply_record
 

@@ -9,8 +9,8 @@ from ..._cluster.cluster import Object, ref_of
 from ..._job_models.core_job import CoreJob
 from ..._job_models.job_fields import fields_of, is_same_json
 from ..._job_models.runtime.runtime_objects import hidden_fields
+from .change_steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime
 from .job_view import JobView
-from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime
 
 
 def step_note(step: Step, *, is_replaced: bool = False) -> str:

@@ -12,7 +12,7 @@ from ..._cluster.cluster import MANAGED_BY, Object, Ref
 from ..._job_models.core_job import CoreJob, JobKey, JobType
 from ..._job_models.runtime.runtime_objects import SERVICE, STORE, runtime_objects
 from ..._job_models.storage.definition import StoredDefinition
-from ..._job_models.storage.stored_status import KnownObject
+from ..._job_models.storage.stored_status import WrittenObject
 from ..._jobs.job_outcome import JobOutcome
 from ..._loose_json import mapping_of
 from ..snapshot import RuntimeJob, StoreSnapshot
@@ -49,11 +49,11 @@ class JobView:
     excluded: Mapping[JobType, str] = field(default_factory=dict)
     adoptable: CoreJob | None = None
     adoption_problem: str = ""
-    written: Mapping[str, KnownObject] = field(default_factory=dict)
+    written: Mapping[str, WrittenObject] = field(default_factory=dict)
     ended: JobOutcome | None = None
-    vanished: KnownObject | None = None
+    vanished: WrittenObject | None = None
 
-    def known(self, kind: str) -> KnownObject | None:
+    def known(self, kind: str) -> WrittenObject | None:
         """The known state of the object of a kind that was written last."""
         if self.vanished and self.vanished.kind == kind:
             return self.vanished
@@ -66,7 +66,7 @@ class JobView:
         runtime = self.runtime.get(type_)
         return {obj["kind"]: obj for obj in (runtime.main, runtime.service) if obj} if runtime else {}
 
-    def with_runtime(self, type_: JobType, obj: Object, known: KnownObject) -> JobView:
+    def with_runtime(self, type_: JobType, obj: Object, known: WrittenObject) -> JobView:
         """The view after a runtime object was written."""
         runtime, written = self.runtime.get(type_), {**self.written, obj["kind"]: known}
         is_service = runtime is not None and obj["kind"] != runtime.main["kind"]

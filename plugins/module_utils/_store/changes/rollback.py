@@ -13,20 +13,20 @@ from ..._job_models.core_job import JobType
 from ..._job_models.runtime.normal_form import normal_form
 from ..._job_models.runtime.patches import merge_patch
 from ..job_state import run_outcome
-from .job_view import JobView
-from .statuses import restored_status
-from .step_writer import StepWriter
-from .steps import (
+from .change_steps import (
     DeleteDefinition,
     DeleteRuntime,
     Goal,
     Step,
     WriteDefinition,
+    WriteDefinitionStatus,
     WriteRuntime,
-    WriteStatus,
     next_step,
     rolled_out_release,
 )
+from .job_view import JobView
+from .statuses import restored_status
+from .step_writer import StepWriter
 
 
 def roll_back(
@@ -80,7 +80,7 @@ def _with_status(writer: StepWriter, base: JobView, view: JobView) -> JobView:
     if old is None or now is None:
         return view
     status = restored_status(old.status, now.status)
-    return view if status == now.status else writer.write(view, WriteStatus(now, status))
+    return view if status == now.status else writer.write(view, WriteDefinitionStatus(now, status))
 
 
 def next_step_back(before: JobView, view: JobView, created: Collection[str]) -> Step | None:

@@ -14,13 +14,13 @@ from ..._job_models.drift import find_drift
 from ..._job_models.runtime.normal_form import normal_form
 from ..._job_models.runtime.patches import merge_patch
 from ..._job_models.runtime.probe_commands import is_digest_of
-from ..._job_models.storage.stored_status import KnownObject
+from ..._job_models.storage.stored_status import WrittenObject
 from ..._loose_json import fields_at, mapping_of, text_of
 from ..job_state import others_drift
 
 
 def runtime_patch(
-    desired: Object, live: Object, known: KnownObject | None, target: Object | None = None
+    desired: Object, live: Object, known: WrittenObject | None, target: Object | None = None
 ) -> Object:
     """The merge patch that turns a live object into the intended one; empty if there is nothing to do.
 

@@ -14,18 +14,18 @@ from ..._job_models.defaults import CURRENT_DEFAULTS
 from ..._job_models.json_digest import json_digest
 from ..._job_models.runtime.run_identity import run_identity
 from ..._job_models.storage.definition import StoredDefinition
-from ..._job_models.storage.stored_status import RUN, KnownObject, StoredStatus
+from ..._job_models.storage.stored_status import RUN, StoredStatus, WrittenObject
 from ..._loose_json import number_of
 from ..._text import one_line
 from ..job_state import refuses_pods_still, with_runs
 from .job_view import JobView
 
 
-def known_object(desired: Object, live: Object) -> KnownObject:
+def known_object(desired: Object, live: Object) -> WrittenObject:
     """The entry of a status for a runtime object that was written."""
     meta = live["metadata"]
     uid, version = str(meta.get("uid") or ""), str(meta.get("resourceVersion") or "")
-    return KnownObject(live["kind"], meta["name"], uid, version, json_digest(desired))
+    return WrittenObject(live["kind"], meta["name"], uid, version, json_digest(desired))
 
 
 def rolled_out_status(view: JobView, desired: list[Object], release: int = CURRENT_DEFAULTS) -> StoredStatus:
@@ -56,7 +56,7 @@ def rolled_out_status(view: JobView, desired: list[Object], release: int = CURRE
     status = replace(runs, defaults=release)
     if status.run and objects:
         main, digest = objects[0], run_identity(definition.job, release)
-        objects.append(KnownObject(RUN, main.name, main.uid, "", digest))
+        objects.append(WrittenObject(RUN, main.name, main.uid, "", digest))
     if not view.written and refuses_pods_still(status, runtime):
         return replace(status, objects=tuple(objects))
     return _ready(replace(status, objects=tuple(objects)), definition, "", "")
@@ -89,5 +89,5 @@ def _ready(status: StoredStatus, definition: StoredDefinition, reason: str, mess
     )
 
 
-def _without_version(known: KnownObject) -> KnownObject:
+def _without_version(known: WrittenObject) -> WrittenObject:
     return replace(known, resource_version="")

@@ -19,15 +19,22 @@ from ..._job_models.storage.definition import (
     definition_object,
     read_definition,
 )
-from ..._job_models.storage.stored_status import KnownObject, status_fields
+from ..._job_models.storage.stored_status import WrittenObject, status_fields
 from ..._objects.apply.refusals import is_immutable
 from ..exact_patch import patch_exactly
 from ..job_state import run_outcome
 from ..snapshot import RuntimeJob
+from .change_steps import (
+    DeleteDefinition,
+    DeleteRuntime,
+    Step,
+    WriteDefinition,
+    WriteDefinitionStatus,
+    WriteRuntime,
+)
 from .deletion_wait import DeletionWait
 from .job_view import JobView, without_foreign_service
 from .statuses import known_object
-from .steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime, WriteStatus
 
 
 class RuntimeRefused(LifecycleError):
@@ -81,7 +88,7 @@ class StepWriter:
                 return self._write_definition(view, step)
             if isinstance(step, DeleteDefinition):
                 return self._delete_definition(view, step)
-            if isinstance(step, WriteStatus):
+            if isinstance(step, WriteDefinitionStatus):
                 return self._write_status(view, step)
             if isinstance(step, DeleteRuntime):
                 return self._delete_runtime(view, step)
@@ -138,7 +145,7 @@ class StepWriter:
             return replace(view, replaced=None)
         return replace(view, definition=view.replaced, replaced=None)
 
-    def _write_status(self, view: JobView, step: WriteStatus) -> JobView:
+    def _write_status(self, view: JobView, step: WriteDefinitionStatus) -> JobView:
         obj, fields = step.definition.obj, status_fields(step.status)
         patch = {"status": merge_patch(obj.get("status") or {}, fields)}
         definition = read_definition(patch_exactly(self.cluster, obj, patch, subresource="status"))
@@ -210,7 +217,7 @@ class StepWriter:
         if service:
             self._delete_and_wait(service)
 
-    def _own_service(self, key: JobKey, known: KnownObject | None) -> Object | None:
+    def _own_service(self, key: JobKey, known: WrittenObject | None) -> Object | None:
         """The Service with the name of a job, if it belongs to the job."""
         service = self.cluster.get("v1", SERVICE, key.name, key.namespace)
         meta = service["metadata"] if service else {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._errands.errand import ErrandKey
+from ..._errands.errand_model import ErrandKey
 from ..._jobs.run_history import FAILED, SUCCEEDED
 from ..._runs.durations import ERRAND
 from ..._runs.outcomes import duration_of

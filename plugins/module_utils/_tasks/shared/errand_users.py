@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..._cluster.cluster import Cluster
-from ..._errands.errand import API_VERSION, KIND, errand_from
+from ..._errands.errand_model import API_VERSION, KIND, errand_from
 from ..._jobs.secret_users import SecretUsers, secret_users
 
 

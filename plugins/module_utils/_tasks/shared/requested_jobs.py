@@ -15,7 +15,7 @@ from ..._cluster.own_objects import LIFECYCLE_NAMESPACE
 from ..._errors import LifecycleError
 from ..._job_models.core_job import CoreJob, JobKey, JobType
 from ..._job_models.job_fields import core_job
-from ..._job_models.validation import job_problems
+from ..._job_models.job_validation import job_problems
 from ..._text import one_line
 
 FIELDS_SPEC: ArgumentSpec = {

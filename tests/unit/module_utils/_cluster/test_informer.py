@@ -18,7 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Forbidden,
     Unreachable,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.informer import Informer, Subject
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.informer import Informer, InformerScope
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -29,8 +29,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from tests.support.clock import FOREVER
 from tests.support.eventually import eventually
 
-CONFIG_MAPS = Subject("v1", "ConfigMap", "default")
-THINGS = Subject("example.org/v1", "Thing")
+CONFIG_MAPS = InformerScope("v1", "ConfigMap", "default")
+THINGS = InformerScope("example.org/v1", "Thing")
 CRD = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
@@ -90,7 +90,7 @@ class Seen:
 
 @contextmanager
 def informed(
-    cluster: Cluster, subject: Subject = CONFIG_MAPS, *, synced: bool = True, **how: Any
+    cluster: Cluster, subject: InformerScope = CONFIG_MAPS, *, synced: bool = True, **how: Any
 ) -> Iterator[tuple[Informer, Seen]]:
     """An informer that runs, and what it has reported."""
     seen = Seen()
@@ -150,7 +150,7 @@ class TestChanges:
         cluster = MemoryCluster(config_map(k="1"), other)
         with informed(cluster) as (informer, _seen):
             assert len(informer.objects()) == 1
-        with informed(cluster, Subject("v1", "ConfigMap")) as (informer, _seen):
+        with informed(cluster, InformerScope("v1", "ConfigMap")) as (informer, _seen):
             assert [data_of(informer.get(place, "a")) for place in ("default", "other")] == [
                 {"k": "1"},
                 {"k": "2"},

@@ -9,12 +9,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
-    ERRAND_LABEL,
-    ErrandKey,
-    errand_from,
-    label_value,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import (
     CONFIG_MAP,
     ERRAND,
@@ -22,6 +16,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_ind
     POD,
     SECRET,
     ErrandIndex,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    ERRAND_LABEL,
+    ErrandKey,
+    errand_from,
+    label_value,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output_cycles import is_written_by
 

@@ -25,16 +25,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.
     RunWait,
     WaitOptions,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import ERRAND, JOB, POD
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     LAST_APPLIED,
     RUN_LABEL,
     RUN_REQUEST,
     ErrandKey,
-    Phase,
+    ErrandPhase,
     Strategy,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import ERRAND, JOB, POD
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_steps import (
+    STOP_DEADLINE,
+    RequestPod,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import (
     Reconciler,
     read_index,
@@ -43,7 +47,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.slow_names
     SlowNamespaces,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import NOT_REPEATED_TEXT
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import STOP_DEADLINE, RequestPod
 
 from tests.support.hooked_cluster import HookedCluster
 from tests.support.played_errands import (
@@ -109,10 +112,10 @@ def test_once_runs_once_and_becomes_done_when_it_has_finished(played: PlayedErra
     played.jobs.runs.clear()
     played.create(errand_object())
     played.settle()
-    assert (strategy(played), played.errand().status.phase) == (Strategy.ONCE, Phase.RUNNING)
+    assert (strategy(played), played.errand().status.phase) == (Strategy.ONCE, ErrandPhase.RUNNING)
     played.jobs.runs["main"] = ContainerRun(1)
     played.settle()
-    assert (strategy(played), played.errand().status.phase) == (Strategy.DONE, Phase.FAILED)
+    assert (strategy(played), played.errand().status.phase) == (Strategy.DONE, ErrandPhase.FAILED)
     assert played.made_jobs() == ["app-1"]
     # A tool puts it back, and the failed Job stays for people to look at.
     played.patch({"spec": {"trigger": {"strategy": "once"}}})
@@ -133,7 +136,7 @@ def test_manual_and_done_run_nothing(played: PlayedErrands) -> None:
     for name in ("manual", "done"):
         played.create(errand_object(name, strategy=name, reruns=True))
         played.settle(name)
-        assert played.errand(name).status.phase is Phase.IDLE
+        assert played.errand(name).status.phase is ErrandPhase.IDLE
     assert played.made_jobs() == []
 
 
@@ -267,7 +270,7 @@ def test_an_errand_waits_for_what_is_missing_and_names_it(played: PlayedErrands)
     main = container(env=[{"name": "A", "valueFrom": key}], envFrom=[optional])
     played.create(errand_object(containers=[main]))
     played.settle()
-    assert played.errand().status.phase is Phase.WAITING
+    assert played.errand().status.phase is ErrandPhase.WAITING
     assert "ConfigMap shop/config" in played.errand().status.message
     assert "may-be" not in played.errand().status.message
     played.create(config_map("config", other="1"))
@@ -276,7 +279,7 @@ def test_an_errand_waits_for_what_is_missing_and_names_it(played: PlayedErrands)
     assert played.made_jobs() == []
     played.cluster.patch("v1", "ConfigMap", "config", NAMESPACE, {"data": {"wanted": "1"}})
     played.settle()
-    assert played.errand().status.phase is Phase.SUCCEEDED
+    assert played.errand().status.phase is ErrandPhase.SUCCEEDED
     assert [one["state"] for one in played.outcomes] == ["waiting", "started", "succeeded"]
 
 
@@ -287,10 +290,10 @@ def test_a_configuration_that_goes_and_returns_is_no_end_of_a_run(played: Played
     told, events = len(played.outcomes), played.events()
     played.cluster.delete("v1", "ConfigMap", "config", NAMESPACE)
     played.settle()
-    assert played.errand().status.phase is Phase.WAITING
+    assert played.errand().status.phase is ErrandPhase.WAITING
     played.create(config_map("config", a="1"))
     played.settle()
-    assert played.errand().status.phase is Phase.SUCCEEDED
+    assert played.errand().status.phase is ErrandPhase.SUCCEEDED
     assert [one["state"] for one in played.outcomes[told:]] == ["waiting"]
     assert [text for text, _message in played.events()] == [text for text, _message in events] + ["Waiting"]
     assert played.made_jobs() == ["app-1"]
@@ -394,7 +397,7 @@ def test_the_output_of_a_failure_is_written_only_where_that_is_wanted(
     played.create(errand_object(output={**one_file(), "writeOnFailure": writes}))
     played.settle()
     assert bool(played.secrets()) is writes
-    assert (reason(played), played.errand().status.phase) == ("ContainerFailed", Phase.FAILED)
+    assert (reason(played), played.errand().status.phase) == ("ContainerFailed", ErrandPhase.FAILED)
     assert played.errand().status.run.outcome.exit_code == 137  # type: ignore[union-attr]
     assert played.job_names() == ["app-1"]
 
@@ -427,7 +430,7 @@ def test_others_containers_hinder_no_end(played: PlayedErrands) -> None:
     played.jobs.injected = [container("istio-proxy")]
     played.create(errand_object(containers=[container(), container("second")], output=one_file()))
     played.settle()
-    assert (played.errand().status.phase, len(played.secrets())) == (Phase.SUCCEEDED, 1)
+    assert (played.errand().status.phase, len(played.secrets())) == (ErrandPhase.SUCCEEDED, 1)
     assert strategy(played) is Strategy.DONE
     assert played.job_names() == []
 
@@ -520,7 +523,7 @@ def test_the_pod_of_a_succeeded_run_stays_if_the_next_run_starts_before_it_has_e
 ) -> None:
     played.writes_output(CONTENT)
     played.create(errand_object(strategy="now", output=output))
-    played.settle(until=lambda: played.errand().status.phase is Phase.SUCCEEDED)
+    played.settle(until=lambda: played.errand().status.phase is ErrandPhase.SUCCEEDED)
     if output:
         assert played.pod()["status"]["phase"] == "Running"
     played.patch(NOW)
@@ -536,7 +539,7 @@ def test_the_pod_of_a_run_that_failed_or_has_the_label_goes_when_the_next_run_st
 ) -> None:
     played.writes_output(CONTENT)
     played.create(errand_object(strategy="now", output=one_file(), labels={"delete": "pod"}))
-    played.settle(until=lambda: played.errand().status.phase is Phase.SUCCEEDED)
+    played.settle(until=lambda: played.errand().status.phase is ErrandPhase.SUCCEEDED)
     played.writes_output(CONTENT, exit_code=1)
     played.patch(NOW)
     played.settle()
@@ -591,10 +594,10 @@ def test_a_job_that_is_deleted_by_hand_is_lost_and_not_made_again(played: Played
 def test_a_suspended_run_is_queued(played: PlayedErrands) -> None:
     played.create(errand_object(job={"suspend": True}))
     played.settle()
-    assert played.errand().status.phase is Phase.QUEUED
+    assert played.errand().status.phase is ErrandPhase.QUEUED
     played.cluster.patch(*JOB, "app-1", NAMESPACE, {"spec": {"suspend": False}})
     played.settle()
-    assert played.errand().status.phase is Phase.SUCCEEDED
+    assert played.errand().status.phase is ErrandPhase.SUCCEEDED
     assert [one["state"] for one in played.outcomes].count("succeeded") == 1
 
 
@@ -651,7 +654,7 @@ def test_a_pod_that_is_refused_fails_the_run_after_a_limit_with_the_words_of_the
     played.jobs.time.advance(15)
     recheck = played.reconcile().recheck_seconds
     assert POD_SECURITY in played.errand().status.message
-    assert played.errand().status.phase is Phase.RUNNING
+    assert played.errand().status.phase is ErrandPhase.RUNNING
     assert recheck is not None
     assert 500 < recheck < 600
     played.jobs.time.advance(recheck + 1)
@@ -674,7 +677,7 @@ def test_a_quota_that_is_used_up_holds_a_run_up_for_any_time_and_then_it_runs(pl
     played.jobs.time.advance(5000)
     played.settle()
     assert "exceeded quota: small" in played.errand().status.message
-    assert played.errand().status.phase is Phase.RUNNING
+    assert played.errand().status.phase is ErrandPhase.RUNNING
     played.jobs.refusal = ""
     index = read_index(played.cluster)
     reconciler = Reconciler(played.cluster, index, now=played.jobs.time.now)
@@ -721,11 +724,11 @@ def test_a_job_that_is_suspended_is_not_refused_and_its_time_begins_again_when_i
     played.settle()
     played.jobs.time.advance(500)
     played.settle()
-    assert (played.errand().status.phase, played.reconcile().recheck_seconds) == (Phase.QUEUED, None)
+    assert (played.errand().status.phase, played.reconcile().recheck_seconds) == (ErrandPhase.QUEUED, None)
     suspend(False)
     played.jobs.time.advance(500)
     played.settle()
-    assert played.errand().status.phase is Phase.RUNNING
+    assert played.errand().status.phase is ErrandPhase.RUNNING
     played.jobs.time.advance(101)
     played.settle()
     assert reason(played) == "PodRefused"
@@ -750,7 +753,7 @@ def test_the_time_of_a_refusal_begins_after_a_quota_that_is_used_up_and_is_notic
     retry(POD_SECURITY)
     played.jobs.time.advance(100)
     played.settle()
-    assert played.errand().status.phase is Phase.RUNNING
+    assert played.errand().status.phase is ErrandPhase.RUNNING
     assert POD_SECURITY in played.errand().status.message
     played.jobs.time.advance(501)
     played.settle()
@@ -844,7 +847,7 @@ def test_why_an_output_is_not_collected_yet_is_told(played: PlayedErrands, kind:
         with pytest.raises(Forbidden):
             played.settle()
         status = played.errand().status
-        assert status.phase is Phase.RUNNING
+        assert status.phase is ErrandPhase.RUNNING
         assert status.message.startswith("its output can't be collected yet, and is tried again: ")
         assert "exceeded quota: small" in status.message
         assert "geheim" not in repr(played.object())
@@ -973,7 +976,7 @@ def test_an_errand_that_reads_the_versions_of_another_runs_once_for_each(played:
     reader["name"] = "reader"
     played.create(errand_object("b", containers=[reader], reruns=True))
     played.settle("b")
-    assert played.errand("b").status.phase is Phase.WAITING
+    assert played.errand("b").status.phase is ErrandPhase.WAITING
     played.create(errand_object("a", output=one_file(versioned=True)))
     played.settle("a", "b")
     assert played.made_jobs() == ["a-1", "b-1"]

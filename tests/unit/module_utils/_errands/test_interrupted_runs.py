@@ -19,8 +19,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import reconciler
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import ErrandKey, Phase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import ERRAND, JOB
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    ErrandKey,
+    ErrandPhase,
+)
 
 from tests.support.errand_stories import STORIES, ErrandStory, end_state
 from tests.support.extent import cases
@@ -192,7 +195,7 @@ def test_a_reconciler_that_is_behind_does_not_start_what_has_run(labels: dict[st
     behind.reconcile(ErrandKey(NAMESPACE, "app"))
     played.settle()
     assert played.made_jobs() == ["app-1"]
-    assert played.errand().status.phase is Phase.SUCCEEDED
+    assert played.errand().status.phase is ErrandPhase.SUCCEEDED
 
 
 def test_a_run_whose_job_another_reconciler_creates_meanwhile_goes_on() -> None:
@@ -215,7 +218,7 @@ def test_a_run_whose_job_another_reconciler_creates_meanwhile_goes_on() -> None:
 
         played.seen = HookedCluster(played.cluster, before=create_job)
         played.reconcile()
-        assert played.errand().status.phase is Phase.RUNNING, f"its Job was created before call {when}"
+        assert played.errand().status.phase is ErrandPhase.RUNNING, f"its Job was created before call {when}"
         assert played.made_jobs() == played.job_names() == ["app-1"]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     API_VERSION,
     KIND,
     errand_from,

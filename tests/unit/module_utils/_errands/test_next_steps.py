@@ -17,25 +17,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.due_run im
     needs_configuration,
     triggered_run,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     Errand,
+    ErrandPhase,
     ErrandStatus,
     OutputNote,
-    Phase,
     Run,
     RunReason,
     Strategy,
     StrategyOwner,
     errand_from,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_view import (
-    CurrentConfiguration,
-    ErrandView,
-    RunOptions,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.next_steps import next_steps
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import is_news
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_steps import (
     AdoptPod,
     CreateJob,
     DeleteJob,
@@ -45,6 +38,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps impo
     StopJob,
     WriteStatus,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_view import (
+    CurrentConfiguration,
+    ErrandView,
+    RunOptions,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.next_steps import next_steps
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.status_change import is_news
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.job_outcome import JobOutcome
 
 from tests.support.played_errands import container, errand_object, one_file
@@ -171,8 +171,8 @@ def test_what_follows_for_an_errand_at_rest(one: Errand, more: dict[str, Any], e
     assert kinds(steps(one, **more)) == expected
 
 
-@pytest.mark.parametrize("phase", Phase)
-def test_a_status_that_is_so_already_is_not_written(phase: Phase) -> None:
+@pytest.mark.parametrize("phase", ErrandPhase)
+def test_a_status_that_is_so_already_is_not_written(phase: ErrandPhase) -> None:
     one = errand("manual", ErrandStatus(phase=phase))
     [written] = steps(one)
     assert isinstance(written, WriteStatus)
@@ -263,7 +263,7 @@ def view_of_run(
         },
     }
     opened = run(None, output=OutputNote(("x",)) if has_output else None)
-    one = replace(one, status=ErrandStatus(Phase.RUNNING, run=opened))
+    one = replace(one, status=ErrandStatus(ErrandPhase.RUNNING, run=opened))
     return ErrandView(one, NOW, job=made, pod=pod if states else None)
 
 
@@ -282,7 +282,7 @@ def end_of(view: ErrandView) -> str:
     """How the run ends now; empty if it does not."""
     for step in next_steps(view).steps:
         if isinstance(step, WriteStatus) and step.status.run and step.status.run.outcome:
-            assert step.status.run.outcome.is_success is (step.status.phase is Phase.SUCCEEDED)
+            assert step.status.run.outcome.is_success is (step.status.phase is ErrandPhase.SUCCEEDED)
             return step.status.run.outcome.reason
     return ""
 
@@ -315,18 +315,30 @@ def test_no_run_succeeds_whose_output_is_lost(
 @pytest.mark.parametrize(
     ("before", "later", "expected"),
     [
-        (ErrandStatus(), ErrandStatus(Phase.WAITING), True),
-        (ErrandStatus(Phase.WAITING), ErrandStatus(Phase.WAITING, "else"), False),
-        (ErrandStatus(Phase.WAITING), ErrandStatus(Phase.IDLE), False),
-        (ErrandStatus(), ErrandStatus(Phase.RUNNING, run=run(None)), True),
-        (ErrandStatus(Phase.RUNNING, run=run(None)), ErrandStatus(Phase.SUCCEEDED, run=run()), True),
-        (ErrandStatus(Phase.QUEUED, run=run(None)), ErrandStatus(Phase.FAILED, run=run(FAILED)), True),
-        # A run that ended long ago.
-        (ErrandStatus(Phase.WAITING, run=run()), ErrandStatus(Phase.SUCCEEDED, run=run()), False),
-        (ErrandStatus(Phase.REFUSED, run=run(FAILED)), ErrandStatus(Phase.FAILED, run=run(FAILED)), False),
+        (ErrandStatus(), ErrandStatus(ErrandPhase.WAITING), True),
+        (ErrandStatus(ErrandPhase.WAITING), ErrandStatus(ErrandPhase.WAITING, "else"), False),
+        (ErrandStatus(ErrandPhase.WAITING), ErrandStatus(ErrandPhase.IDLE), False),
+        (ErrandStatus(), ErrandStatus(ErrandPhase.RUNNING, run=run(None)), True),
         (
-            ErrandStatus(Phase.RUNNING, run=run(None)),
-            ErrandStatus(Phase.RUNNING, run=replace(run(None), number=2)),
+            ErrandStatus(ErrandPhase.RUNNING, run=run(None)),
+            ErrandStatus(ErrandPhase.SUCCEEDED, run=run()),
+            True,
+        ),
+        (
+            ErrandStatus(ErrandPhase.QUEUED, run=run(None)),
+            ErrandStatus(ErrandPhase.FAILED, run=run(FAILED)),
+            True,
+        ),
+        # A run that ended long ago.
+        (ErrandStatus(ErrandPhase.WAITING, run=run()), ErrandStatus(ErrandPhase.SUCCEEDED, run=run()), False),
+        (
+            ErrandStatus(ErrandPhase.REFUSED, run=run(FAILED)),
+            ErrandStatus(ErrandPhase.FAILED, run=run(FAILED)),
+            False,
+        ),
+        (
+            ErrandStatus(ErrandPhase.RUNNING, run=run(None)),
+            ErrandStatus(ErrandPhase.RUNNING, run=replace(run(None), number=2)),
             True,
         ),
     ],

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     API_VERSION,
     KIND,
     ErrandKey,
-    Phase,
+    ErrandPhase,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_steps import Decision
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import (
     Reconciled,
     Reconciler,
@@ -23,7 +24,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler
     reconcile_all,
     rehearse_all,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.steps import Decision
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -65,7 +65,7 @@ def test_it_is_refused_and_the_others_go_on(template: Any) -> None:
     done, failures = reconcile_all(Reconciler(cluster, index), index.keys())
     assert failures == []
     phases = {one.key.name: one.status.phase for key in sorted(index.keys()) if (one := index.errand(key))}
-    assert phases == {"odd": Phase.REFUSED, "sound": Phase.RUNNING}
+    assert phases == {"odd": ErrandPhase.REFUSED, "sound": ErrandPhase.RUNNING}
     assert len(done) == 2
 
 
@@ -111,7 +111,7 @@ def test_what_jobs_are_changed_in_has_to_have_its_shape(template: Any) -> None:
     assert failures == []
     refused = index.errand(ErrandKey("default", "odd"))
     assert refused is not None
-    assert refused.status.phase is Phase.REFUSED
+    assert refused.status.phase is ErrandPhase.REFUSED
     assert " is not a" in refused.status.message
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import LAST_APPLIED, errand_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import (
     CONFIG_MAP,
     ERRAND,
@@ -18,6 +17,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_ind
     POD,
     SECRET,
     ErrandIndex,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    LAST_APPLIED,
+    errand_from,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Reconciler, read_index
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reduced_objects import reduced_object

@@ -15,13 +15,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import JOB, POD
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     ERRAND_LABEL,
     RUN_LABEL,
-    Phase,
+    ErrandPhase,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import JOB, POD
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.open_run import NAME_SECONDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.open_errand_run import NAME_SECONDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from tests.support.hooked_cluster import HookedCluster
@@ -132,7 +132,7 @@ def test_an_errand_that_its_author_stops_just_before_the_run_is_recorded_does_no
     once_before(played, "patch", "Errand", stop)
     played.create(errand_object())
     played.settle()
-    assert (played.made_jobs(), played.errand().status.phase) == ([], Phase.IDLE)
+    assert (played.made_jobs(), played.errand().status.phase) == ([], ErrandPhase.IDLE)
 
 
 def test_what_the_server_finds_wrong_with_the_change_of_a_job_is_raised(played: PlayedErrands) -> None:
@@ -155,7 +155,7 @@ def test_a_job_of_others_that_is_being_deleted_is_waited_for(played: PlayedErran
     assert played.reconcile().recheck_seconds == NAME_SECONDS
     played.cluster.patch(*JOB, "app-1", NAMESPACE, {"metadata": {"finalizers": None}})
     played.settle()
-    assert played.errand().status.phase is Phase.SUCCEEDED
+    assert played.errand().status.phase is ErrandPhase.SUCCEEDED
 
 
 def test_no_key_of_digests_is_taken_from_a_secret_of_others(played: PlayedErrands) -> None:

@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
     JobType,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job, fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_validation import job_problems
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.recognition import (
     UnreadableJob,
     has_controller,
@@ -29,7 +30,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     runtime_objects,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.validation import job_problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

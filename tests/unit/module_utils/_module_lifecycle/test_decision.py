@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.d
     UNMANAGE,
     UPGRADE,
     WAIT,
-    Decision,
+    ModuleDecision,
     ModuleFacts,
     decide,
 )
@@ -61,7 +61,7 @@ UNKNOWN_TARGET = {"target_problem": "there is no channel fats"}
 LATER = {**NEWER, "window": "Saturday"}
 
 
-def decided(desired_state: str, *some: dict[str, Any], policy: str = CREATE_AND_DELETE) -> Decision:
+def decided(desired_state: str, *some: dict[str, Any], policy: str = CREATE_AND_DELETE) -> ModuleDecision:
     facts = ModuleFacts("nats", desired_state, policy)
     for more in some:
         facts = replace(facts, **more)

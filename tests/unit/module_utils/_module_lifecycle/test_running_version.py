@@ -27,9 +27,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.o
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.running_version import (
     DEFAULT_CONTAINER,
     KLM_APPLIER,
-    Evidence,
     LiveManager,
     RunningVersion,
+    VersionEvidence,
     image_tag,
     main_workload,
     manager_image,
@@ -148,7 +148,7 @@ def running(
     """The version of objects; workloads among them are named by a template or a manifest."""
     workloads = [obj for obj in objects if obj["kind"] in ("Deployment", "StatefulSet", "Thing")]
     return running_version(
-        Evidence(
+        VersionEvidence(
             managers=[LiveManager(one, as_left) for one in workloads],
             objects=[obj for obj in objects if obj not in workloads],
             catalog=CATALOG,
@@ -360,7 +360,7 @@ def test_a_labelled_workload_counts_only_with_a_manager_container() -> None:
 
     def version_of(*objects: Object) -> RunningVersion:
         return running_version(
-            Evidence([LiveManager(one, is_named=False) for one in objects], catalog=CATALOG)
+            VersionEvidence([LiveManager(one, is_named=False) for one in objects], catalog=CATALOG)
         )
 
     assert version_of(registry) == RunningVersion()
@@ -428,7 +428,7 @@ def test_the_managers_of_real_manifests(path: str, expected: str) -> None:
     documents = read_documents((real_modules() / path).read_text(), path)
     deployments = [one.value for one in documents if one.value["kind"] == "Deployment"]
     assert len(deployments) == 1
-    evidence = Evidence(list(map(LiveManager, deployments)), catalog=("0.4.0", "1.0.6"))
+    evidence = VersionEvidence(list(map(LiveManager, deployments)), catalog=("0.4.0", "1.0.6"))
     assert running_version(evidence).version == expected
     assert manager_image(deployments[0]).startswith("europe-docker.pkg.dev/kyma-project/")
 
@@ -448,11 +448,11 @@ def objects_of(version: str, *kinds: str) -> list[Object]:
 
 def test_both_managers_of_docker_registry_at_once() -> None:
     managers = [obj for version in ("0.12.0", "0.13.0") for obj in objects_of(version, "Deployment")]
-    evidence = Evidence(list(map(LiveManager, managers)))
+    evidence = VersionEvidence(list(map(LiveManager, managers)))
     place = "docker-registry/dockerregistry-operator"
     assert f"Deployment {place} (label 0.13.0" in running_version(evidence).reason
     # Our own upgrade has removed the old one by then, and the definition is already the new one.
     gone = Ref("apps", "Deployment", "kyma-system", "gone")
     crds = objects_of("0.13.0", "CustomResourceDefinition")
-    ours = Evidence([LiveManager(managers[1])], crds, **recorded("0.12.0", gone, deploying="0.13.0"))
+    ours = VersionEvidence([LiveManager(managers[1])], crds, **recorded("0.12.0", gone, deploying="0.13.0"))
     assert running_version(ours) == RunningVersion("0.13.0", ref_of(managers[1]))

@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_resul
     complete_result,
     state_of_error,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import ClusterHeld
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import ClusterHeld
 
 from tests.support.result_schema import schema_problems
 

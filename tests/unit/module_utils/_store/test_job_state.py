@@ -22,8 +22,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
     RUN,
-    KnownObject,
     StoredStatus,
+    WrittenObject,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.job_outcome import JobOutcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import job_state
@@ -326,7 +326,7 @@ def test_runs_are_numbered_and_their_ends_are_recorded() -> None:
     first = runtime_of(JobType.ONE_OFF, {}, {}, uid="a")
     status = with_runs(StoredStatus(), first)
     assert (status.run, status.history) == (1, ())
-    status = replace(status, objects=(KnownObject(RUN, "web", "a"),))
+    status = replace(status, objects=(WrittenObject(RUN, "web", "a"),))
     assert with_runs(status, first) == status
     status = with_runs(status, runtime_of(JobType.ONE_OFF, {}, COMPLETE, uid="a"))
     assert [(one["run"], one["succeeded"]) for one in status.history] == [(1, True)]

@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import MeteredCluster
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_model
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobKey, JobType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
@@ -137,7 +137,7 @@ def test_a_service_that_selects_other_pods_is_not_the_jobs(cluster: MemoryCluste
     ("meta", "reason"),
     [
         ({"ownerReferences": [OWNER]}, "CronJob nightly controls Job shop/once."),
-        ({"labels": {errand.ERRAND_LABEL: "backup"}}, "Job shop/once belongs to an errand."),
+        ({"labels": {errand_model.ERRAND_LABEL: "backup"}}, "Job shop/once belongs to an errand."),
         ({"labels": {MANAGED_BY: FIELD_MANAGER}}, "Job shop/once belongs to a component."),
     ],
 )
@@ -156,7 +156,7 @@ def test_an_owner_that_is_no_controller_changes_nothing(cluster: MemoryCluster) 
 
 
 def test_the_label_of_errands_is_theirs() -> None:
-    assert module.ERRAND_LABEL == errand.ERRAND_LABEL
+    assert module.ERRAND_LABEL == errand_model.ERRAND_LABEL
 
 
 @pytest.mark.parametrize("namespace", ["kube-system", "kube-other", "kyma-lifecycle"])

@@ -24,14 +24,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.
     ErrandRequest,
     wanted_errand,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.preflight import run_rights
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_preflight import (
+    run_rights,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     CRD_NAME,
     DEFINITION,
     ENGINE_ROLE,
     ERRAND_KINDS,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     errand,
     errand_info,

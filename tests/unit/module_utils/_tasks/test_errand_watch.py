@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import engine, work_queue
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_engine, work_queue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     CRD_NAME,
     DEFINITION,
@@ -44,7 +44,7 @@ FORBIDDEN = api_error("do it", 403, {"reason": "Forbidden", "message": "you may 
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(errand_engine, "TICK_SECONDS", 0.02)
     monkeypatch.setattr(work_queue, "FIRST_DELAY", 0.02)
     monkeypatch.setattr(errand_watch, "RETRY_SECONDS", 0.05)
     monkeypatch.setattr(errand_watch, "POLL_SECONDS", 0.02)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import Hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate

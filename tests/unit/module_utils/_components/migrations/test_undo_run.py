@@ -26,7 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
     journal_entry as journal,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import installation, runs
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import Hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
     LONGEST_PLAIN,
     read_journal,

@@ -13,7 +13,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.
     ErrandRequest,
     wanted_errand,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import API_VERSION, ErrandKey
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    API_VERSION,
+    ErrandKey,
+)
 
 TEMPLATE: Object = {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "busybox"}]}}}}
 OUTPUT: Object = {"outputMap": {"main": {"output.json": {"name": "out"}}}}

@@ -19,9 +19,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.requested_run import (
     run_to_follow,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     ErrandKey,
-    Phase,
+    ErrandPhase,
     errand_from,
 )
 from ansible_collections.kyma.lifecycle.plugins.modules import errand_info
@@ -59,7 +59,7 @@ def test_a_report_has_what_the_documentation_says() -> None:
     assert report["run"].keys() == contains["run"]["contains"].keys()
     assert report["history"][0].keys() == contains["history"]["contains"].keys()
     assert report["conditions"][0].keys() == contains["conditions"]["contains"].keys()
-    assert {f"V({phase})" for phase in Phase} <= set(
+    assert {f"V({phase})" for phase in ErrandPhase} <= set(
         contains["phase"]["description"][0].replace(" or", ",").replace(".", "").split(", ")
     )
 

@@ -20,8 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     VIEWER_ROLE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
-    KnownObject,
     StoredStatus,
+    WrittenObject,
     status_fields,
 )
 
@@ -56,7 +56,7 @@ def test_a_spec_is_open_and_the_status_has_all_its_fields(kind: str) -> None:
     assert version["subresources"] == {"status": {}}
     schema = schema_of(JOBS[kind])
     assert schema["spec"]["x-kubernetes-preserve-unknown-fields"] is True
-    fields = status_fields(StoredStatus(objects=(KnownObject("Job", "a"),)))
+    fields = status_fields(StoredStatus(objects=(WrittenObject("Job", "a"),)))
     status = schema["status"]["properties"]
     assert {*status} == {*fields}
     assert {*status["objects"]["items"]["properties"]} == {*fields["objects"][0]}

@@ -10,8 +10,8 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.json_digest import json_digest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
-    KnownObject,
     StoredStatus,
+    WrittenObject,
     status_fields,
     status_from,
 )
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from tests.support.extent import examples
 
 STATUS = StoredStatus(
-    objects=(KnownObject("Job", "report", "u", "7", "d"), KnownObject("Service", "report")),
+    objects=(WrittenObject("Job", "report", "u", "7", "d"), WrittenObject("Service", "report")),
     run=2,
     defaults=1,
     history=({"run": 2, "succeeded": False, "exitCode": 3}, {"run": 1, "succeeded": True}),
@@ -63,7 +63,7 @@ def test_a_value_of_another_shape_counts_as_empty() -> None:
     assert status_from(None) == status_from([]) == status_from({}) == empty
     wrong: dict[str, Any] = {name: "x" for name in status_fields(empty) if name not in ("message", "reason")}
     assert status_from(wrong | {"message": 3, "reason": []}) == empty
-    assert status_from({"objects": [3, {"kind": 1, "name": "a"}]}).objects == (KnownObject("", "a"),)
+    assert status_from({"objects": [3, {"kind": 1, "name": "a"}]}).objects == (WrittenObject("", "a"),)
 
 
 def test_the_digest_is_that_of_equal_objects() -> None:
@@ -80,7 +80,7 @@ values = st.recursive(
 mappings = st.dictionaries(st.text(), values)
 statuses = st.builds(
     StoredStatus,
-    objects=st.lists(st.builds(KnownObject, *[st.text()] * 5)).map(tuple),
+    objects=st.lists(st.builds(WrittenObject, *[st.text()] * 5)).map(tuple),
     run=st.integers(),
     defaults=st.integers(),
     history=st.lists(mappings).map(tuple),

@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.c
     read_catalog,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.module_version import (
-    Manager,
+    ModuleManager,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import read_documents
 
@@ -93,7 +93,9 @@ def test_the_real_templates_of_docker_registry() -> None:
     assert [*module.versions] == ["0.11.0", "0.12.0", "0.13.0", "0.14.0"]
     assert module.channels == {}
     version = catalog.choose("docker-registry", version="v0.13.0")
-    assert version.manager == Manager("apps/v1", "Deployment", "docker-registry", "dockerregistry-operator")
+    assert version.manager == ModuleManager(
+        "apps/v1", "Deployment", "docker-registry", "dockerregistry-operator"
+    )
     assert version.manager.ref == Ref("apps", "Deployment", "docker-registry", "dockerregistry-operator")
     assert version.associated == ((GROUP, "DockerRegistry"),)
     assert version.configuration is not None

@@ -33,10 +33,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     acquisition_spec,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.own_lease import run_with_own_lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     install_definitions,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     Installation,
     write_hold,

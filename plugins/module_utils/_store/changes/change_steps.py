@@ -98,14 +98,14 @@ class DeleteRuntime:
 
 
 @dataclass(frozen=True)
-class WriteStatus:
+class WriteDefinitionStatus:
     """Write the status of a definition."""
 
     definition: StoredDefinition
     status: StoredStatus
 
 
-Step: TypeAlias = WriteDefinition | DeleteDefinition | WriteRuntime | DeleteRuntime | WriteStatus
+Step: TypeAlias = WriteDefinition | DeleteDefinition | WriteRuntime | DeleteRuntime | WriteDefinitionStatus
 
 
 def refusal(view: JobView, desired_type: JobType | None = None) -> str:
@@ -173,7 +173,7 @@ def is_preparation(view: JobView, step: Step) -> bool:
     """Whether a step comes before the change itself: an adoption, a status, or the end of another change."""
     if isinstance(step, WriteDefinition):
         return step.is_adoption or (step.existing is not None and step.job == step.existing.job)
-    return isinstance(step, WriteStatus) or bool(view.definition and view.definition.replaces)
+    return isinstance(step, WriteDefinitionStatus) or bool(view.definition and view.definition.replaces)
 
 
 def next_step_to_absence(view: JobView) -> Step | None:
@@ -211,7 +211,7 @@ def ended_run_step(view: JobView) -> Step | None:
     definition = view.definition
     if definition is None or view.ended is None or view.vanished or definition.type in view.runtime:
         return None
-    return WriteStatus(definition, with_runs(definition.status, None, view.ended))
+    return WriteDefinitionStatus(definition, with_runs(definition.status, None, view.ended))
 
 
 def _first_status(view: JobView, definition: StoredDefinition) -> Step | None:
@@ -219,7 +219,7 @@ def _first_status(view: JobView, definition: StoredDefinition) -> Step | None:
     if definition.status.objects or definition.type not in view.runtime:
         return None
     step = next_step(view, Goal(definition.job))
-    return step if isinstance(step, WriteStatus) else None
+    return step if isinstance(step, WriteDefinitionStatus) else None
 
 
 def rolled_out_release(view: JobView) -> int:
@@ -316,4 +316,4 @@ def _with_run(desired: Object, live: Object) -> Object:
 def _status_step(view: JobView, definition: StoredDefinition, goal: Goal) -> Step | None:
     desired = desired_objects(view, definition, goal)
     status = rolled_out_status(view, desired, _release(view, definition, goal))
-    return WriteStatus(definition, status) if status != definition.status else None
+    return WriteDefinitionStatus(definition, status) if status != definition.status else None

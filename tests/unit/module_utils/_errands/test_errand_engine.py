@@ -26,14 +26,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import engine as module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_engine as module
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import work_queue
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.engine import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_engine import (
     LEASE,
     EngineOptions,
     ErrandEngine,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import API_VERSION, KIND, Phase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    API_VERSION,
+    KIND,
+    ErrandPhase,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.metrics import Textfile
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import named_lease
@@ -155,7 +159,7 @@ def has_run(played: PlayedErrands, run: int, name: str = "app") -> Callable[[], 
 
     def is_so() -> bool:
         status = played.errand(name).status
-        return status.phase is Phase.SUCCEEDED and status.run is not None and status.run.number == run
+        return status.phase is ErrandPhase.SUCCEEDED and status.run is not None and status.run.number == run
 
     return is_so
 
@@ -387,7 +391,7 @@ class TestWorking:
         # While output is held, no Job's deadline bounds the user's containers: the engine does.
         played.create(errand_object(output=one_file(), job={"activeDeadlineSeconds": 1}))
         with engine(played.cluster):
-            eventually(lambda: played.errand().status.phase is Phase.FAILED, 10)
+            eventually(lambda: played.errand().status.phase is ErrandPhase.FAILED, 10)
         run = played.errand().status.run
         assert run is not None
         assert run.outcome is not None

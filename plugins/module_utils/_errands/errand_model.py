@@ -61,7 +61,7 @@ class OutputSource(StrEnum):
     TERMINATION_MESSAGE = "terminationMessage"
 
 
-class Phase(StrEnum):
+class ErrandPhase(StrEnum):
     """The phase of an errand. The last two are how its last run ended."""
 
     IDLE = "Idle"
@@ -284,7 +284,7 @@ class ErrandStatus:
         observed_generation: of the errand's ``metadata`` when the status was written.
     """
 
-    phase: Phase = Phase.IDLE
+    phase: ErrandPhase = ErrandPhase.IDLE
     message: str = ""
     run: Run | None = None
     once_digest: str = ""
@@ -421,7 +421,7 @@ def is_applied(entry: Mapping[str, Any]) -> bool:
 
 def _status_from(fields: Mapping[str, Any]) -> ErrandStatus:
     return ErrandStatus(
-        phase=_one_of(Phase, fields.get("phase"), Phase.IDLE),
+        phase=_one_of(ErrandPhase, fields.get("phase"), ErrandPhase.IDLE),
         message=str(fields.get("message") or ""),
         run=_run_from(fields["run"]) if fields.get("run") else None,
         once_digest=str(fields.get("onceDigest") or ""),

@@ -14,8 +14,8 @@ from ..._jobs.job_template import job_name
 from ..._objects.access.review import missing_rights
 from ..._objects.access.rights import Right
 from ..._text import one_line
-from ..errand import Errand
 from ..errand_definition import AUTHOR_ROLE, rights_problem, run_rights
+from ..errand_model import Errand
 from ..errand_view import ErrandView
 from ..holding_container import job_with_output
 from ..new_run import job_of_next_run
@@ -65,7 +65,7 @@ def preflight(
     Raises:
         ClusterError: the server does not answer.
     """
-    found = _Findings(check_mode)
+    found = _PreflightFindings(check_mode)
     applied = None
     if is_applied:
         try:
@@ -91,7 +91,7 @@ def preflight(
     return Preflight(tuple(dict.fromkeys(found.problems)), tuple(dict.fromkeys(found.warnings)), applied)
 
 
-class _Findings:
+class _PreflightFindings:
     def __init__(self, check_mode: bool) -> None:
         self.problems: list[str] = []
         self.warnings: list[str] = []
@@ -106,7 +106,7 @@ class _Findings:
 
 
 def _rehearse_job(
-    cluster: Cluster, errand: Errand, found: _Findings, *, runs_here: bool, holder_image: str
+    cluster: Cluster, errand: Errand, found: _PreflightFindings, *, runs_here: bool, holder_image: str
 ) -> None:
     built = job_of_next_run(ErrandView(errand, datetime.now(UTC)))
     found.warnings += built.warnings
@@ -128,7 +128,7 @@ def _rehearse_job(
 
 
 def _note_forbidden(
-    cluster: Cluster, errand: Errand, found: _Findings, refusal: ApiError, *, runs_here: bool
+    cluster: Cluster, errand: Errand, found: _PreflightFindings, refusal: ApiError, *, runs_here: bool
 ) -> None:
     text = one_line(refusal.api_message)
     if not missing_rights(cluster, {Right("create", "batch", "jobs", errand.key.namespace)}):

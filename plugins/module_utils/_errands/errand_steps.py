@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .._cluster.cluster import GROUP, Object
-from .errand import ErrandStatus, Strategy
+from .errand_model import ErrandStatus, Strategy
 from .holding_container import NotedOutput
 
 

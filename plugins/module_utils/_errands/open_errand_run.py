@@ -26,13 +26,8 @@ from .._jobs.job_outcome import (
 from .._jobs.job_outcome import has_ended as has_job_ended
 from .._jobs.run_history import history_entry, with_run
 from .._text import one_line
-from .errand import KIND, OutputNote, OutputSource, Phase, Run, moment_of
-from .errand_view import ErrandView
-from .holding_container import NotedOutput, noted_output
-from .new_run import AUTOMATIC_REASONS, start_steps
-from .output import LOST
-from .status_change import write_status
-from .steps import (
+from .errand_model import KIND, ErrandPhase, OutputNote, OutputSource, Run, moment_of
+from .errand_steps import (
     QUOTA_ANNOTATION,
     CollectOutput,
     Decision,
@@ -41,7 +36,12 @@ from .steps import (
     RequestPod,
     Step,
 )
-from .validation import problems_of
+from .errand_validation import problems_of
+from .errand_view import ErrandView
+from .holding_container import NotedOutput, noted_output
+from .new_run import AUTOMATIC_REASONS, start_steps
+from .output import LOST
+from .status_change import write_status
 
 HOLDER_FAILED, NAME_TAKEN, POD_REFUSED, REFUSED = "HolderFailed", "NameTaken", "PodRefused", "Refused"
 NAME_SECONDS = 2.0
@@ -106,7 +106,7 @@ def _start_again(view: ErrandView, run: Run) -> Decision:
         return Decision(end_steps(view, run, JobOutcome(False, REFUSED, "; ".join(problems))))
     if view.configuration and view.configuration.missing:
         message = "waiting for " + ", ".join(view.configuration.missing)
-        noted = write_status(view, phase=Phase.WAITING, message=message)
+        noted = write_status(view, phase=ErrandPhase.WAITING, message=message)
         return Decision(() if noted is None else (noted,))
     return Decision(start_steps(view, run.reason))
 
@@ -302,8 +302,8 @@ class _OpenRun:
         view, run = self._view, self._run
         pods = [self._pod] if self._pod else []
         phase, _outcome = job_outcome(view.job, pods, ignored_containers=self._ignored)
-        shown = Phase.QUEUED if phase is RunPhase.QUEUED else Phase.RUNNING
-        message = self._hindrance() if shown is Phase.RUNNING else f"Job {run.job} is suspended"
+        shown = ErrandPhase.QUEUED if phase is RunPhase.QUEUED else ErrandPhase.RUNNING
+        message = self._hindrance() if shown is ErrandPhase.RUNNING else f"Job {run.job} is suspended"
         noted = write_status(
             view,
             run=run if run.disruption else replace(run, disruption=self._disruption()),
@@ -311,7 +311,7 @@ class _OpenRun:
             phase=shown,
             message=message,
         )
-        has_reason = bool(self._pod or view.refused_since or shown is Phase.QUEUED)
+        has_reason = bool(self._pod or view.refused_since or shown is ErrandPhase.QUEUED)
         no_pod_yet = REASON_SECONDS if message else START_SECONDS
         return Decision(() if noted is None else (noted,), None if has_reason else no_pod_yet)
 
@@ -369,7 +369,7 @@ def end_steps(view: ErrandView, run: Run, outcome: JobOutcome) -> tuple[Step, ..
     entry = history_entry(run.number, outcome, why=str(run.reason), secrets=secrets)
     noted = write_status(
         view,
-        phase=Phase.SUCCEEDED if outcome.is_success else Phase.FAILED,
+        phase=ErrandPhase.SUCCEEDED if outcome.is_success else ErrandPhase.FAILED,
         message=outcome.message,
         run=ended,
         history=tuple(with_run(errand.status.history, entry)),

@@ -14,10 +14,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fie
     FIELD_NAMES,
     core_job,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_validation import job_problems
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     JOB_LABEL,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.validation import job_problems
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import errand_from
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.validation import problems_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import errand_from
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_validation import problems_of
 
 from tests.support.played_errands import container, errand_object, one_file
 

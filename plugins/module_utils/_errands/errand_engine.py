@@ -16,15 +16,14 @@ from datetime import UTC, datetime
 from .._carrier.task import LEASE_SECONDS
 from .._cluster.cluster import Cluster, Object
 from .._cluster.fence import LeaseLost
-from .._cluster.informer import Informer, Subject
+from .._cluster.informer import Informer, InformerScope
 from .._errors import LifecycleError
 from .._runs.lease.fence_token import Fence, fenced_cluster
 from .._runs.lease.held_lease import HeldLease
 from .._runs.lease.named_lease import hold_named_lease
 from .._threads import map_in_threads
-from .errand import ErrandKey
-from .errand_index import SUBJECTS, ErrandIndex
-from .errand_index import Subject as IndexSubject
+from .errand_index import WATCHED_KINDS, ErrandIndex, WatchedKind
+from .errand_model import ErrandKey
 from .errand_view import RunOptions
 from .metrics import EngineMetrics, Textfile
 from .reconciler import Outcome, Reconciler, no_listener
@@ -146,7 +145,7 @@ class ErrandEngine:
     def _watched(self, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> Iterator[list[Informer]]:
         informers = [
             self._informer(subject, namespace, index, queue)
-            for subject in SUBJECTS
+            for subject in WATCHED_KINDS
             for namespace in self._options.namespaces or ("",)
         ]
         # The engine does not wait for these: without them, it only reacts later to a quota that grows.
@@ -162,14 +161,14 @@ class ErrandEngine:
             map_in_threads(Informer.stop, [*informers, *quotas])
 
     def _informer(
-        self, subject: IndexSubject, namespace: str, index: ErrandIndex, queue: WorkQueue[ErrandKey]
+        self, subject: WatchedKind, namespace: str, index: ErrandIndex, queue: WorkQueue[ErrandKey]
     ) -> Informer:
         def on_change(old: Object | None, new: Object | None) -> None:
             gone = index.discard(subject.kind, old) if old is not None and new is None else set()
             for key in gone | (index.put(subject.kind, new) if new is not None else set()):
                 queue.add(key)
 
-        watched = Subject(*subject.kind, namespace, subject.label_selector, subject.metadata_only)
+        watched = InformerScope(*subject.kind, namespace, subject.label_selector, subject.metadata_only)
         return self._informer_of(watched, on_change, lambda obj: reduced_object(subject.kind, obj))
 
     def _quota_informer(self, namespace: str, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> Informer:
@@ -181,11 +180,11 @@ class ErrandEngine:
                     # The server's own check of the quota may be a moment behind.
                     queue.add_after(key, QUOTA_SECONDS)
 
-        return self._informer_of(Subject("v1", "ResourceQuota", namespace), on_change, reduced_quota)
+        return self._informer_of(InformerScope("v1", "ResourceQuota", namespace), on_change, reduced_quota)
 
     def _informer_of(
         self,
-        watched: Subject,
+        watched: InformerScope,
         on_change: Callable[[Object | None, Object | None], None],
         keep: Callable[[Object], Object],
     ) -> Informer:

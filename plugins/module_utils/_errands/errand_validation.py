@@ -13,7 +13,7 @@ from .._cluster.own_objects import ERRAND, own_object_problem
 from .._jobs.secret_validation import base_problems, metadata_problems, reserved_problems
 from .._loose_json import mappings_in
 from .._text import one_line
-from .errand import Errand, OutputSource, OutputSpec
+from .errand_model import Errand, OutputSource, OutputSpec
 from .holding_container import HOLDER_PREFIX, OUTPUT_FOLDER, VOLUME_PREFIX
 from .output import CONTAINER_LABEL, VERSION_ROOM, is_object_name
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import (
     Hold,
     hold_from,
     hold_problem,

@@ -9,15 +9,15 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     API_VERSION,
     FIELD_MANAGER,
     KIND,
     LAST_APPLIED,
+    ErrandPhase,
     ErrandStatus,
     OutputNote,
     OutputSource,
-    Phase,
     Run,
     RunReason,
     Strategy,
@@ -50,7 +50,7 @@ RUN = Run(
     ended_generation=4,
 )
 STATUS = ErrandStatus(
-    phase=Phase.FAILED,
+    phase=ErrandPhase.FAILED,
     message="it failed",
     run=RUN,
     once_digest="abc",
@@ -103,7 +103,7 @@ def test_words_of_a_newer_version_hinder_no_reader() -> None:
     errand = errand_from(obj)
     assert errand.spec.strategy is Strategy.MANUAL
     assert errand.spec.output.source is OutputSource.EXEC
-    assert (errand.status.phase, errand.status.once_digest) == (Phase.IDLE, "abc")
+    assert (errand.status.phase, errand.status.once_digest) == (ErrandPhase.IDLE, "abc")
     assert errand.status.run is not None
     assert (errand.status.run.number, errand.status.run.reason) == (0, RunReason.REQUESTED)
 
