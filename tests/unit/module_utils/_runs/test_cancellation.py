@@ -68,7 +68,7 @@ def work(someone: Deployer, name: str) -> Any:
 
 
 def watcher(
-    someone: Deployer, name: str, clock: Clock, *, told: bool = False, tenure: HeldLease | None = None
+    someone: Deployer, name: str, clock: Clock, *, signalled: bool = False, tenure: HeldLease | None = None
 ) -> CancellationCheck:
     progress = someone.reports
     task = Task(
@@ -76,7 +76,7 @@ def watcher(
         cluster=someone.cluster,
         materials=someone.materials,
         progress=lambda subject, state, detail="", _step=None: progress.append((subject, state, detail)),
-        cancelled=lambda: told,
+        cancelled=lambda: signalled,
         tenure=tenure,
     )
     return CancellationCheck(task, read_run(someone.cluster, name), clock)
@@ -85,7 +85,7 @@ def watcher(
 # Who wants it to stop.
 
 
-def test_nobody_wants_it_to_stop_by_itself() -> None:
+def test_a_run_is_not_cancelled_by_the_passage_of_time() -> None:
     someone = one_after_the_other()
     clock = Clock()
     stopping = watcher(someone, begun(someone), clock)
@@ -93,10 +93,10 @@ def test_nobody_wants_it_to_stop_by_itself() -> None:
     assert not stopping()
 
 
-def test_a_signal_is_recorded_at_once_with_who_had_begun_the_run() -> None:
+def test_a_signal_is_recorded_at_once_with_the_author_of_the_run() -> None:
     someone = one_after_the_other()
     name = begun(someone)
-    assert watcher(someone, name, Clock(), told=True)()
+    assert watcher(someone, name, Clock(), signalled=True)()
     status = read_run(someone.cluster, name)["status"]
     assert status["cancelled"] == f"a signal to ansible-playbook, run by {current_user()}"
     assert status["cancelledAt"]
@@ -136,7 +136,7 @@ def test_the_deadline_counts_from_the_beginning_of_the_run() -> None:
     assert read_run(someone.cluster, name)["status"]["cancelled"] == "its deadline of 600 s"
 
 
-def test_whoever_waits_under_the_lease_learns_of_it_without_asking_anybody() -> None:
+def test_a_wait_under_the_lease_learns_of_the_deadline_without_a_request() -> None:
     someone = one_after_the_other()
     name = begun(someone, deadline=600)
     tenure = HeldLease(someone.cluster, "another", 1, 45)
@@ -168,7 +168,7 @@ def test_the_record_is_read_every_few_seconds_and_no_more_often() -> None:
     assert stopping.reason() == "bob: enough"
 
 
-def test_a_run_that_somebody_else_has_ended_stops() -> None:
+def test_a_run_whose_record_another_process_has_ended_stops() -> None:
     someone = one_after_the_other()
     name = begun(someone)
     clock = Clock()
@@ -237,7 +237,7 @@ def test_components_of_later_tasks_are_recorded_as_not_started() -> None:
     assert set(someone.states()) >= {"logging", "monitoring", "tracing"}
 
 
-def test_what_does_not_become_healthy_within_the_grace_is_cancelled_and_says_what_it_waits_for() -> None:
+def test_a_component_not_healthy_within_the_grace_is_cancelled_and_says_why() -> None:
     someone = Deployer(MemoryCluster(), FakeMaterials(release("2.9", {"logging": [deployment("loki")]})))
     someone.options["grace"] = 0.3
     name = begun(someone)
@@ -268,9 +268,9 @@ def test_a_run_that_is_cancelled_while_it_begins_has_ended() -> None:
     begun(someone)
     assert someone.record()["status"]["state"] == "cancelled"
     assert set(someone.states().values()) == {"not started"}
-    [told] = someone.run_info()["runs"]
-    assert told["cancelled"] == f"a signal to ansible-playbook, run by {current_user()}"
-    assert told["cancelled_at"] == told["finished_at"]
+    [entry] = someone.run_info()["runs"]
+    assert entry["cancelled"] == f"a signal to ansible-playbook, run by {current_user()}"
+    assert entry["cancelled_at"] == entry["finished_at"]
 
 
 def test_outside_of_a_run_a_cancelled_component_fails_the_task() -> None:
@@ -328,11 +328,11 @@ def test_a_run_that_was_cancelled_prunes_nothing_more() -> None:
 # From another terminal.
 
 
-def test_a_wish_of_somebody_else_stops_it() -> None:
+def test_a_request_of_another_user_cancels_a_run() -> None:
     someone = one_after_the_other()
     name = begun(someone)
-    asked = someone.task(run.DEFINITION, state="cancelled", reason="a fire drill")
-    assert (asked["changed"], asked["run"]) == (True, name)
+    result = someone.task(run.DEFINITION, state="cancelled", reason="a fire drill")
+    assert (result["changed"], result["run"]) == (True, name)
     again = someone.task(run.DEFINITION, state="cancelled", reason="another one")
     assert (again["changed"], again["msg"]) == (
         False,
@@ -349,21 +349,21 @@ def test_nothing_to_cancel_is_no_change(*, deployed: bool) -> None:
     someone = one_after_the_other()
     if deployed:
         someone.deploy()
-    asked = someone.task(run.DEFINITION, state="cancelled")
-    assert asked["changed"] is False
-    assert asked["msg"].startswith("nothing to cancel")
+    result = someone.task(run.DEFINITION, state="cancelled")
+    assert result["changed"] is False
+    assert result["msg"].startswith("nothing to cancel")
 
 
-def test_a_run_that_nobody_works_on_any_more_is_ended_at_once() -> None:
+def test_a_run_without_a_live_process_is_ended_at_once() -> None:
     someone = one_after_the_other()
     name = begun(someone)
     someone.task(run.DEFINITION, state="cancelled", reason="a fire drill")
-    told = someone.task(run.DEFINITION, check_mode=True, state="cancelled", end=True)
-    assert told["changed"]
+    result = someone.task(run.DEFINITION, check_mode=True, state="cancelled", end=True)
+    assert result["changed"]
     assert someone.record()["status"]["state"] == "running"
-    told = someone.task(run.DEFINITION, state="cancelled", end=True, reason="the machine is gone")
-    assert told["changed"]
-    assert told["msg"].startswith(
+    result = someone.task(run.DEFINITION, state="cancelled", end=True, reason="the machine is gone")
+    assert result["changed"]
+    assert result["msg"].startswith(
         f"the run {name} is ended as cancelled, as the machine is gone; never started:"
     )
     assert someone.record()["status"]["state"] == "cancelled"
@@ -373,17 +373,17 @@ def test_a_run_that_nobody_works_on_any_more_is_ended_at_once() -> None:
     assert (again["changed"], again["msg"][:17]) == (False, "nothing to cancel")
 
 
-def test_an_open_run_tells_since_when_nothing_was_noted() -> None:
+def test_the_note_of_an_open_run_says_when_its_record_was_last_written() -> None:
     someone = one_after_the_other()
     begun(someone)
-    [told] = someone.run_info()["runs"]
-    assert told["written_at"] >= told["started_at"]
-    assert f"its record was last written at {told['written_at']}" in told["note"]
+    [entry] = someone.run_info()["runs"]
+    assert entry["written_at"] >= entry["started_at"]
+    assert f"its record was last written at {entry['written_at']}" in entry["note"]
     someone.deploy()
     assert [one["note"] for one in someone.run_info()["runs"]] == ["", ""]
 
 
-def test_check_mode_asks_nobody_to_stop() -> None:
+def test_check_mode_cancels_no_run() -> None:
     someone = one_after_the_other()
     name = begun(someone)
     assert someone.task(run.DEFINITION, check_mode=True, state="cancelled")["changed"] is True

@@ -43,7 +43,7 @@ def test_every_result_has_the_schema(result: dict[str, Any], plan: dict[str, Any
     assert (completed["cluster"], completed["state"]) == ("staging", state)
 
 
-def test_what_carries_a_plan_out_has_its_release_and_its_duration() -> None:
+def test_the_result_of_a_task_that_applies_a_plan_has_its_release_and_its_duration() -> None:
     completed = complete_result(
         {"changed": False, "failed": True, "msg": "no answer"}, "staging", PLAN, "r-1"
     )
@@ -52,7 +52,7 @@ def test_what_carries_a_plan_out_has_its_release_and_its_duration() -> None:
     assert completed["failures"] == ["no answer"]
 
 
-def test_what_a_task_says_itself_is_left_as_it_is() -> None:
+def test_values_that_a_task_returns_itself_stay_unchanged() -> None:
     own = {"changed": True, "plan": PLAN, "seconds": 7.0, "state": "succeeded", "summary": ["a line"]}
     completed = complete_result(own, "staging", {})
     assert (completed["seconds"], completed["state"], completed["summary"]) == (7.0, "succeeded", ["a line"])

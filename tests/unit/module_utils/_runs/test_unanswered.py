@@ -69,8 +69,10 @@ class Labels(Migration):
     timeout = 0.5
 
     def check(self, ctx: Context) -> Verdict:
-        found = ctx.cluster.get("v1", "Namespace", "kube-public") or {}
-        return not_needed("there") if "here" in found["metadata"].get("labels", {}) else needed("not there")
+        namespace = ctx.cluster.get("v1", "Namespace", "kube-public") or {}
+        return (
+            not_needed("there") if "here" in namespace["metadata"].get("labels", {}) else needed("not there")
+        )
 
     def run(self, ctx: Context) -> None:
         patch = {"metadata": {"labels": {"here": "yes"}}}
@@ -102,10 +104,10 @@ class Sleeps(Labels):
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock by which leases expire: whoever waits for that lets the time pass."""
-    found = Clock()
-    monkeypatch.setattr(working, "boot_clock", found.monotonic)
-    monkeypatch.setattr(working, "time", found)
-    return found
+    fake = Clock()
+    monkeypatch.setattr(working, "boot_clock", fake.monotonic)
+    monkeypatch.setattr(working, "time", fake)
+    return fake
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +119,7 @@ def silence() -> Iterator[None]:
     ANSWERED.set()
 
 
-def somebody(*migrations: type[Migration]) -> Deployer:
+def slow_deployer(*migrations: type[Migration]) -> Deployer:
     cluster = SlowCluster(ACCOUNT)
     given = release("2.9", {"logging": [config_map("one")]})
     options = {"service_account": "d", "lease_seconds": 2, "grace": 0.3}
@@ -144,12 +146,12 @@ def secrets(someone: Deployer) -> list[Mapping[str, Any]]:
     return list(someone.cluster.list("v1", "Secret", LIFECYCLE_NAMESPACE, label_selector=FENCE_LABEL).items)
 
 
-def told(someone: Deployer) -> list[str]:
+def unanswered_reports(someone: Deployer) -> list[str]:
     return [detail for subject, state, detail in someone.reports if (subject, state) == ("run", "unanswered")]
 
 
 def test_after_a_cancellation_the_lease_expires_and_the_next_run_waits_for_that() -> None:
-    someone = somebody(LabelsPatiently)
+    someone = slow_deployer(LabelsPatiently)
     name = begun(someone)
     someone.cancelled = SENT.is_set
     work(someone, name)
@@ -158,7 +160,7 @@ def test_after_a_cancellation_the_lease_expires_and_the_next_run_waits_for_that(
     ends(someone, name)
     someone.task(run.DEFINITION, state="cancelled", run=name, end=True, nobody_at_work=True)
     assert holder(someone) == name
-    [said] = told(someone)
+    [said] = unanswered_reports(someone)
     assert said.endswith("the next run waits for that, up to 2 s")
     someone.cancelled = lambda: False
     ANSWERED.set()
@@ -173,19 +175,19 @@ def test_after_a_cancellation_the_lease_expires_and_the_next_run_waits_for_that(
 def test_after_a_timeout_the_run_goes_on_and_its_last_task_does_not_give_the_lease_back(
     *, is_global: bool
 ) -> None:
-    someone = somebody(LabelsGlobally if is_global else Labels)
+    someone = slow_deployer(LabelsGlobally if is_global else Labels)
     name = begun(someone)
     if is_global:
         someone.task(migration.DEFINITION, component="global", phase="pre", run=name)
-        assert len(told(someone)) == 1
+        assert len(unanswered_reports(someone)) == 1
     work(someone, name)
     ends(someone, name)
     assert someone.record()["status"]["state"] == "failed"
-    assert (holder(someone), secrets(someone), len(told(someone))) == (name, [], 1)
+    assert (holder(someone), secrets(someone), len(unanswered_reports(someone))) == (name, [], 1)
 
 
 def test_a_later_task_that_finds_the_run_cancelled_does_not_give_it_back_either() -> None:
-    someone = somebody(LabelsGlobally)
+    someone = slow_deployer(LabelsGlobally)
     name = begun(someone)
     someone.task(migration.DEFINITION, component="global", phase="pre", run=name)
     someone.cancelled = lambda: True
@@ -193,21 +195,25 @@ def test_a_later_task_that_finds_the_run_cancelled_does_not_give_it_back_either(
     assert (someone.record()["status"]["state"], holder(someone)) == ("cancelled", name)
 
 
-def test_what_has_its_answer_by_then_or_writes_nothing_keeps_nobody_waiting() -> None:
-    someone = somebody(Sleeps)
+def test_a_cancelled_migration_without_an_unanswered_write_does_not_delay_the_next_run() -> None:
+    someone = slow_deployer(Sleeps)
     name = begun(someone)
     someone.cancelled = SENT.is_set
     work(someone, name)
-    assert (someone.record()["status"]["state"], holder(someone), told(someone)) == ("cancelled", "", [])
+    assert (someone.record()["status"]["state"], holder(someone), unanswered_reports(someone)) == (
+        "cancelled",
+        "",
+        [],
+    )
 
 
 def test_the_same_outside_of_a_run() -> None:
-    someone = somebody(Labels)
+    someone = slow_deployer(Labels)
     someone.cluster.apply(config_map("any") | {"metadata": {"name": "any", "namespace": "default"}})
     result = someone.task(migration.DEFINITION, ids=["logging/labels"])
     assert result["failed"]
     assert holder(someone).startswith("migration-")
-    assert len(told(someone)) == 1
+    assert len(unanswered_reports(someone)) == 1
 
 
 def test_from_its_end_on_a_tenure_lets_nothing_be_written() -> None:

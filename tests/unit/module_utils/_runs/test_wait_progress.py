@@ -37,7 +37,7 @@ class Wait:
         self.reports: list[tuple[str, Step]] = []
         self.now = 100.0
         self.causes: dict[str, str] = {}
-        self.asked: list[str] = []
+        self.explained: list[str] = []
         self.progress = WaitProgress(
             self._report,
             "checkout",
@@ -54,7 +54,7 @@ class Wait:
         self.reports.append((detail, step))
 
     def _explain(self, unhealthy: UnhealthyObject) -> str:
-        self.asked.append(unhealthy.ref.name)
+        self.explained.append(unhealthy.ref.name)
         return self.causes[unhealthy.ref.name]
 
     def hang(self, *names: str) -> None:
@@ -66,11 +66,11 @@ def test_each_change_is_reported_with_the_time_that_is_over() -> None:
     wait = Wait()
     wait.now += 25
     wait.progress.note_change(ref("checkout"), AVAILABLE)
-    told = "Deployment shop/checkout: 0 of 1 replicas are available"
-    assert wait.reports == [(told, Step(limit=600, spent=25, reason=told))]
+    reason = "Deployment shop/checkout: 0 of 1 replicas are available"
+    assert wait.reports == [(reason, Step(limit=600, spent=25, reason=reason))]
 
 
-def test_what_is_there_is_no_reason_any_more() -> None:
+def test_a_current_object_is_no_longer_the_reason() -> None:
     wait = Wait()
     for name in ("cart", "checkout"):
         wait.progress.note_change(ref(name), AVAILABLE)
@@ -80,7 +80,7 @@ def test_what_is_there_is_no_reason_any_more() -> None:
     assert step.reason == "Deployment shop/checkout: 0 of 1 replicas are available"
 
 
-def test_what_says_nothing_to_people_is_no_detail() -> None:
+def test_a_change_without_a_meaning_for_people_is_no_detail() -> None:
     wait = Wait()
     wait.progress.note_change(
         ref("checkout"), progressing(NOT_OBSERVED, "its controller has not seen it yet")
@@ -112,7 +112,7 @@ def test_causes_of_many_are_looked_for_among_the_first_alone() -> None:
     names = [f"part-{number}" for number in range(MOST_REASONS + 5)]
     wait.causes = dict.fromkeys(names, "why")
     wait.hang(*names)
-    assert wait.asked == names[:MOST_REASONS]
+    assert wait.explained == names[:MOST_REASONS]
 
 
 def test_more_reasons_than_fit_are_counted() -> None:

@@ -119,7 +119,7 @@ def of_alice(**more: object) -> Lease:
     return replace(lease_from({"metadata": meta, "spec": spec}), **more)
 
 
-def test_a_lease_that_nobody_holds_is_free() -> None:
+def test_a_lease_without_a_holder_is_free() -> None:
     assert observe_lease(None, lease_from(None), 0).availability(0) is LeaseAvailability.FREE
     assert observe_lease(None, of_alice(holder=""), 0).availability(0) is LeaseAvailability.FREE
 
@@ -132,7 +132,7 @@ def test_a_lease_has_expired_once_it_was_seen_unchanged_for_its_duration() -> No
     assert seen.availability(145) is LeaseAvailability.EXPIRED
 
 
-def test_a_renewal_is_a_sign_of_life_and_somebody_elses_label_is_none() -> None:
+def test_a_renewal_is_a_sign_of_life_and_a_new_label_is_none() -> None:
     seen = observe_lease(observe_lease(None, of_alice(), 0), of_alice(renewed="later"), 40)
     assert (seen.availability(84), seen.is_alive) == (LeaseAvailability.HELD, True)
     labelled = observe_lease(seen, of_alice(renewed="later", resource_version="2"), 84)
@@ -152,7 +152,7 @@ def test_a_clock_that_is_off_makes_no_difference(off: timedelta) -> None:
     )
 
 
-def test_who_holds_it_is_told_in_words() -> None:
+def test_the_holder_is_described_in_words() -> None:
     assert str(of_alice()) == "a of alice@bastion (process 7) since 2026-11-21T12:00:00Z"
     assert holder_of(ALICE.identity) == ALICE
     assert holder_of("by hand") == Holder("by hand")
@@ -220,7 +220,7 @@ OFFSETS = st.tuples(*[st.sampled_from([0.0, 600.0, -600.0])] * 2)
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(STEPS, min_size=3, max_size=10), OFFSETS)
-def test_never_two_may_write_whatever_is_late_and_whatever_their_clocks_say(
+def test_never_two_may_write_with_any_delays_and_any_clocks(
     steps: list[tuple[int, Callable[[World, Actor, float], None], float, float]],
     offsets: tuple[float, float],
 ) -> None:
@@ -235,7 +235,7 @@ def test_never_two_may_write_whatever_is_late_and_whatever_their_clocks_say(
 
 @settings(max_examples=examples(50), deadline=None)
 @given(st.lists(STEPS, max_size=10), OFFSETS)
-def test_whoever_keeps_trying_gets_it_once_the_others_are_silent(
+def test_an_actor_that_keeps_trying_gets_the_lease_once_the_others_are_silent(
     steps: list[tuple[int, Callable[[World, Actor, float], None], float, float]],
     offsets: tuple[float, float],
 ) -> None:
@@ -277,14 +277,14 @@ def claim(
 
 
 def acquire(
-    cluster: Cluster, wanted: LeaseRequest, time: Time | None = None, told: list[str] | None = None
+    cluster: Cluster, request: LeaseRequest, time: Time | None = None, reports: list[str] | None = None
 ) -> AcquiredLease:
     time = time or Time()
-    tell = [] if told is None else told
+    lines = [] if reports is None else reports
     return Acquisition(
         cluster,
-        wanted,
-        lambda state, text: tell.append(f"{state}: {text}"),
+        request,
+        lambda state, text: lines.append(f"{state}: {text}"),
         lambda: False,
         clock=time.clock,
         sleep=time.sleep,
@@ -302,7 +302,7 @@ def test_a_free_lease_is_taken_at_once_and_given_back() -> None:
     assert acquire(cluster, claim(BOB)).tenure.epoch == 2
 
 
-def test_somebody_at_work_is_named_as_soon_as_he_is_seen_at_work() -> None:
+def test_a_live_holder_is_named_as_soon_as_it_renews_its_lease() -> None:
     cluster, time = MemoryCluster(), Time()
     alice = acquire(cluster, claim(), time).tenure
     time.meanwhile = lambda now: alice.renew() if now % 10 == 0 else None
@@ -314,8 +314,8 @@ def test_somebody_at_work_is_named_as_soon_as_he_is_seen_at_work() -> None:
     assert time.now == 10
 
 
-def test_whoever_waits_gets_it_when_it_is_given_back_and_tells_meanwhile() -> None:
-    cluster, time, told = MemoryCluster(), Time(), list[str]()
+def test_a_waiting_run_reports_that_it_waits_and_gets_the_lease_on_release() -> None:
+    cluster, time, reports = MemoryCluster(), Time(), list[str]()
     alice = acquire(cluster, claim(), time).tenure
 
     def meanwhile(now: float) -> None:
@@ -325,10 +325,10 @@ def test_whoever_waits_gets_it_when_it_is_given_back_and_tells_meanwhile() -> No
             alice.renew()
 
     time.meanwhile = meanwhile
-    won = acquire(cluster, claim(BOB, wait=600), time, told)
+    won = acquire(cluster, claim(BOB, wait=600), time, reports)
     assert (time.now, won.is_first, won.tenure.epoch) == (100, False, 2)
-    assert len(told) == 4
-    assert told[0].startswith("waiting: for a of alice@bastion (process 7) since ")
+    assert len(reports) == 4
+    assert reports[0].startswith("waiting: for a of alice@bastion (process 7) since ")
 
 
 def test_one_waits_no_longer_than_one_wants() -> None:
@@ -340,11 +340,11 @@ def test_one_waits_no_longer_than_one_wants() -> None:
 
 
 def test_a_silent_holder_is_taken_over_and_learns_of_it() -> None:
-    cluster, time, told = MemoryCluster(), Time(), list[str]()
+    cluster, time, reports = MemoryCluster(), Time(), list[str]()
     alice = acquire(cluster, claim(), time)
-    won = acquire(cluster, claim(BOB), time, told)
+    won = acquire(cluster, claim(BOB), time, reports)
     assert (time.now, won.is_first, won.tenure.epoch) == (45, False, 2)
-    assert told[-1].startswith("taking over: from a of alice@bastion")
+    assert reports[-1].startswith("taking over: from a of alice@bastion")
     assert alice.tenure.seconds_left() == 0
     with pytest.raises(
         LeaseLost, match=r"a has lost the lease .*: b of bob@laptop \(process 8\) since .* taken"
@@ -355,7 +355,7 @@ def test_a_silent_holder_is_taken_over_and_learns_of_it() -> None:
     won.cluster.apply(CONFIG)
 
 
-def test_an_expired_lease_that_nobody_took_is_renewed() -> None:
+def test_an_expired_lease_that_no_other_run_took_is_renewed() -> None:
     cluster, time = MemoryCluster(), Time()
     won = acquire(cluster, claim(), time)
     time.now += 1000
@@ -414,7 +414,7 @@ def test_a_renewal_that_is_due_and_gets_no_answer_stops_no_write_while_the_lease
     assert cluster.get("v1", "ConfigMap", "c", "default")
 
 
-def test_what_was_given_back_and_had_by_another_meanwhile_is_lost() -> None:
+def test_a_lease_that_another_run_held_and_released_meanwhile_is_lost() -> None:
     cluster, time = MemoryCluster(), Time()
     alice = acquire(cluster, claim(), time).tenure
     acquire(cluster, claim(BOB), time).tenure.release()
@@ -439,7 +439,7 @@ def test_a_process_that_has_it_again_has_lost_what_it_had_before() -> None:
     now.renew()
 
 
-def test_what_the_run_itself_has_given_back_was_taken_by_nobody() -> None:
+def test_a_lease_that_the_run_itself_released_is_not_reported_as_taken() -> None:
     cluster, time = MemoryCluster(), Time()
     alice = acquire(cluster, claim(), time)
     # Another task of hers, that had found the run cancelled.
@@ -487,19 +487,19 @@ def test_of_two_at_the_same_moment_one_is_second() -> None:
     bob = acquire(cluster, claim(BOB), time).tenure
     bob.release()
     late = Acquisition(
-        cluster, claim(), lambda *_told: None, lambda: False, clock=time.clock, sleep=time.sleep
+        cluster, claim(), lambda *_report: None, lambda: False, clock=time.clock, sleep=time.sleep
     ).acquire(before)
     # The other one has come and gone since: what was read before may be wrong.
     assert (late.is_first, late.tenure.epoch) == (False, 3)
 
 
-def test_whoever_is_told_to_stop_waits_no_longer() -> None:
+def test_a_cancelled_run_stops_waiting_for_the_lease() -> None:
     cluster, time = MemoryCluster(), Time()
     acquire(cluster, claim(), time)
     waiting = Acquisition(
         cluster,
         claim(BOB, wait=60),
-        lambda *_told: None,
+        lambda *_report: None,
         lambda: time.now > 3,
         clock=time.clock,
         sleep=time.sleep,
@@ -508,7 +508,7 @@ def test_whoever_is_told_to_stop_waits_no_longer() -> None:
         waiting.acquire()
 
 
-def test_where_nothing_of_ours_is_left_the_lease_goes_unless_somebody_has_just_got_it() -> None:
+def test_the_lease_of_an_empty_cluster_is_deleted_unless_another_run_has_just_acquired_it() -> None:
     cluster, time = MemoryCluster(), Time()
     acquire(cluster, claim(), time).tenure.release()
 
@@ -545,12 +545,12 @@ def test_a_run_writes_by_a_token_that_ends_with_its_secret() -> None:
         won.cluster.apply(CONFIG)
 
 
-def test_whoever_takes_over_ends_all_tokens_and_waits_until_they_are_refused() -> None:
-    cluster, time, told = MemoryCluster(ACCOUNT), Time(), list[str]()
+def test_a_takeover_ends_all_tokens_and_waits_until_they_are_refused() -> None:
+    cluster, time, reports = MemoryCluster(ACCOUNT), Time(), list[str]()
     alice = acquire(cluster, claim(account="d"), time)
     # One that took over from her, and died before it had ended her tokens.
     cluster.seed({**CONFIG, "kind": "Secret", "metadata": {"name": "mine", "namespace": LIFECYCLE_NAMESPACE}})
-    won = acquire(cluster, claim(BOB, account="d"), time, told)
+    won = acquire(cluster, claim(BOB, account="d"), time, reports)
     assert secrets(cluster) == ["mine", "run-b"]
     assert time.slept[-1] == REFUSED_AFTER_SECONDS
     # Her client believes that it is still in time.
@@ -561,21 +561,21 @@ def test_whoever_takes_over_ends_all_tokens_and_waits_until_they_are_refused() -
     won.tenure.release()
 
 
-def test_whoever_fails_to_end_tokens_leaves_that_to_the_next_one() -> None:
-    cluster, time, told = MemoryCluster(ACCOUNT), Time(), list[str]()
+def test_tokens_that_one_takeover_failed_to_end_are_ended_by_the_next() -> None:
+    cluster, time, reports = MemoryCluster(ACCOUNT), Time(), list[str]()
     acquire(cluster, claim(account="d"), time)
     cluster.fail_when(
         lambda one: (one.verb, one.ref.kind) == ("list", "Secret"), Unreachable("reset"), times=1
     )
     with pytest.raises(Unreachable):
         acquire(cluster, claim(BOB, account="d"), time)
-    carol = acquire(cluster, claim(Holder("c", "carol@home", 9), account="d"), time, told)
+    carol = acquire(cluster, claim(Holder("c", "carol@home", 9), account="d"), time, reports)
     assert secrets(cluster) == ["run-c"]
     assert time.slept[-1] == REFUSED_AFTER_SECONDS
     assert not carol.is_first
 
 
-def test_the_lease_is_not_taken_with_a_fence_that_nobody_else_can_find() -> None:
+def test_the_fence_is_created_before_the_lease_is_taken() -> None:
     cluster = MemoryCluster(ACCOUNT)
     acquire(cluster, claim(account="d"))
     order = [(one.verb, one.ref.kind) for one in cluster.requests if one.verb in ("create", "token")]
@@ -583,20 +583,22 @@ def test_the_lease_is_not_taken_with_a_fence_that_nobody_else_can_find() -> None
 
 
 @pytest.mark.parametrize(
-    ("verb", "kind", "told"),
+    ("verb", "kind", "reason"),
     [
         ("get", "ServiceAccount", "the user may not look for the account"),
         ("create", "Secret", "the user may not make it"),
         ("token", "ServiceAccount", "the user gets no token of the ServiceAccount kyma-lifecycle/d"),
     ],
 )
-def test_where_no_token_can_be_had_the_fence_is_advisory_and_says_so(verb: str, kind: str, told: str) -> None:
+def test_where_no_token_can_be_had_the_fence_is_advisory_and_says_so(
+    verb: str, kind: str, reason: str
+) -> None:
     cluster, time = MemoryCluster(ACCOUNT), Time()
     refusal = Forbidden("x", status=403, api_message="you may not")
     cluster.fail_when(lambda one: (one.verb, one.ref.kind) == (verb, kind), refusal)
     won = acquire(cluster, claim(account="d"), time)
     assert won.fence.is_advisory
-    assert won.fence.note == f"{told}: you may not"
+    assert won.fence.note == f"{reason}: you may not"
     assert secrets(cluster) == []
     won.cluster.apply(CONFIG)
 
@@ -618,14 +620,14 @@ def test_without_an_account_the_fence_is_advisory() -> None:
     assert acquire(MemoryCluster(), claim()).fence.note == "no service account is named for it"
 
 
-def test_where_the_lease_was_deleted_the_tokens_of_whoever_had_it_end_too() -> None:
-    cluster, time, told = MemoryCluster(ACCOUNT), Time(), list[str]()
+def test_the_tokens_of_a_holder_whose_lease_was_deleted_end_too() -> None:
+    cluster, time, reports = MemoryCluster(ACCOUNT), Time(), list[str]()
     alice = acquire(cluster, claim(account="d"), time)
     cluster.delete(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE)
-    won = acquire(cluster, claim(BOB, account="d"), time, told)
+    won = acquire(cluster, claim(BOB, account="d"), time, reports)
     assert secrets(cluster) == ["run-b"]
     assert (time.slept, won.is_first) == ([REFUSED_AFTER_SECONDS], False)
-    assert told == ["taking over: in 12 s the server refuses the tokens of the earlier holder"]
+    assert reports == ["taking over: in 12 s the server refuses the tokens of the earlier holder"]
     # By her clock it is hers.
     assert alice.tenure.seconds_left() == 45 - REFUSED_AFTER_SECONDS
     alice.tenure._until = float("inf")
@@ -634,7 +636,7 @@ def test_where_the_lease_was_deleted_the_tokens_of_whoever_had_it_end_too() -> N
     assert not cluster.get("v1", "ConfigMap", "c", "default")
 
 
-def test_who_may_not_look_for_tokens_on_a_new_cluster_has_nothing_to_tell() -> None:
+def test_a_user_without_the_right_to_list_tokens_gets_no_note_on_a_new_cluster() -> None:
     cluster = MemoryCluster(ACCOUNT)
     refusal = Forbidden("x", status=403, api_message="you may not list secrets")
     cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("list", "Secret"), refusal)
@@ -642,7 +644,7 @@ def test_who_may_not_look_for_tokens_on_a_new_cluster_has_nothing_to_tell() -> N
     assert (won.fence.note, won.fence.is_advisory, won.is_first) == ("", False, True)
 
 
-def test_a_fence_that_another_one_may_have_taken_away_is_made_anew() -> None:
+def test_a_fence_that_another_run_may_have_deleted_is_recreated() -> None:
     cluster, time = MemoryCluster(ACCOUNT), Time()
     acquire(cluster, claim(Holder("gone"), account="d"), time)
 
@@ -665,7 +667,7 @@ def test_a_fence_that_another_one_may_have_taken_away_is_made_anew() -> None:
     won.cluster.apply(CONFIG)
 
 
-def test_who_stood_still_before_he_ended_tokens_does_not_end_those_of_his_successor() -> None:
+def test_a_takeover_that_pauses_before_it_ends_tokens_spares_those_of_its_successor() -> None:
     cluster, time = MemoryCluster(ACCOUNT), Time()
     acquire(cluster, claim(Holder("gone"), account="d"), time)
 
@@ -697,7 +699,7 @@ def test_why_one_gets_no_lease_is_not_hidden_by_what_comes_after() -> None:
         acquire(cluster, claim(account="d"))
 
 
-def test_who_gets_no_lease_leaves_no_secret() -> None:
+def test_a_run_that_gets_no_lease_leaves_no_secret() -> None:
     cluster = MemoryCluster(ACCOUNT)
     cluster.fail_when(
         lambda one: (one.verb, one.ref.kind) == ("create", LEASE_OBJECT_KIND), Unreachable("no answer")
@@ -707,7 +709,7 @@ def test_who_gets_no_lease_leaves_no_secret() -> None:
     assert secrets(cluster) == []
 
 
-def test_who_may_not_end_the_tokens_of_the_one_before_says_so() -> None:
+def test_a_takeover_that_may_not_end_earlier_tokens_says_so() -> None:
     cluster, time = MemoryCluster(ACCOUNT), Time()
     acquire(cluster, claim(account="d"), time)
     refusal = Forbidden("x", status=403, api_message="you may not list secrets")
@@ -761,7 +763,7 @@ def test_the_thread_keeps_it_renewed() -> None:
 
 
 @pytest.mark.parametrize(("left", "asks"), [(45, False), (36, False), (34, True)])
-def test_whoever_goes_on_with_a_lease_renews_it_when_its_last_renewal_is_old(
+def test_a_task_that_continues_under_a_lease_renews_it_when_its_last_renewal_is_old(
     left: float, *, asks: bool
 ) -> None:
     cluster = MemoryCluster()
@@ -824,7 +826,7 @@ def test_a_renewal_that_is_answered_late_takes_nothing_from_a_later_one() -> Non
     assert tenure.until == 65
 
 
-def test_a_write_waits_for_it_while_it_is_kept_renewed_and_nobody_has_cancelled() -> None:
+def test_a_write_waits_for_a_lease_that_is_kept_renewed_unless_it_is_cancelled() -> None:
     cluster, time = MemoryCluster(), Time()
     tenure = acquire(cluster, claim(), time).tenure
     assert not tenure.is_extension_pending()
@@ -853,12 +855,12 @@ def short_times(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_times")
 @pytest.mark.parametrize("taken_over", [False, True])
-def test_a_write_goes_on_after_a_server_was_away_unless_somebody_else_has_the_lease(
+def test_a_write_goes_on_after_a_server_was_away_unless_another_run_has_the_lease(
     *, taken_over: bool
 ) -> None:
     begun = time.monotonic()
     lasts, back = 0.5, begun + 1.5
-    asked: list[float] = []
+    times: list[float] = []
     other = {"metadata": {"uid": "u"}, "spec": {"holderIdentity": BOB.identity, "leaseTransitions": 2}}
 
     def script(request: Seen) -> Reply:
@@ -868,7 +870,7 @@ def test_a_write_goes_on_after_a_server_was_away_unless_somebody_else_has_the_le
         if request.path == "/apis":
             return Reply({**apiserver.GROUPS, "items": [LEASE_KIND]})
         if "/configmaps/" in request.path:
-            asked.append(now)
+            times.append(now)
         if now < back:
             return status(503)
         if "/configmaps/" in request.path:
@@ -888,8 +890,8 @@ def test_a_write_goes_on_after_a_server_was_away_unless_somebody_else_has_the_le
             else:
                 assert writing.apply(CONFIG) == CONFIG
     # What is under way when its time is up may arrive a little later.
-    assert [one - begun for one in asked if begun + 2 * lasts < one < back] == []
-    assert [one < back for one in asked][-1] is taken_over
+    assert [one - begun for one in times if begun + 2 * lasts < one < back] == []
+    assert [one < back for one in times][-1] is taken_over
 
 
 # What a token is allowed.
@@ -948,20 +950,20 @@ class Granting(ClusterWrapper):
         self.rules = rules
         self.hidden = hidden
         self.denied = denied
-        self.asked: list[object] = []
+        self.reviews: list[object] = []
 
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
         spec = (call.obj or {}).get("spec") or {}
         status: dict[str, object] = {}
         if call.kind == "SelfSubjectRulesReview":
-            self.asked.append(spec["namespace"])
-            found = [*self.rules.get("", ()), *self.rules.get(spec["namespace"], ())]
-            status = {"resourceRules": found, "incomplete": bool(self.hidden or self.denied)}
+            self.reviews.append(spec["namespace"])
+            rules = [*self.rules.get("", ()), *self.rules.get(spec["namespace"], ())]
+            status = {"resourceRules": rules, "incomplete": bool(self.hidden or self.denied)}
         elif call.kind == "SelfSubjectAccessReview":
             right = Right(**{"group": "", **spec["resourceAttributes"]})
-            self.asked.append(right)
-            found = [*self.rules.get("", ()), *self.rules.get(right.namespace, ())]
-            is_granted = right in self.hidden or not not_granted([right], found)
+            self.reviews.append(right)
+            rules = [*self.rules.get("", ()), *self.rules.get(right.namespace, ())]
+            is_granted = right in self.hidden or not not_granted([right], rules)
             status = {"allowed": is_granted and right not in self.denied}
         return cast("T", {"status": status}) if status else ask()
 
@@ -970,13 +972,13 @@ CHANGED = Right("patch", "", "configmaps", "kyma-system")
 ANYWHERE = f"{LIFECYCLE_NAMESPACE}-anywhere"
 
 
-def test_whoever_may_do_it_in_the_whole_cluster_is_asked_once() -> None:
+def test_an_account_with_cluster_wide_rights_costs_one_review() -> None:
     cluster = Granting({"": [rule("patch", "core", "configmaps")]})
     assert not acquire(cluster, claim(account="d", rights=(CHANGED,))).fence.is_advisory
-    assert cluster.asked == [ANYWHERE]
+    assert cluster.reviews == [ANYWHERE]
 
 
-def test_what_the_printed_roles_grant_in_namespaces_counts() -> None:
+def test_rights_that_printed_roles_grant_in_namespaces_count() -> None:
     rights = tuple(Right(verb, "", "secrets", place) for verb in ("patch", "create") for place in ("a", "b"))
     rights += (CHANGED,)
     rules: dict[str, list[object]] = {}
@@ -984,11 +986,11 @@ def test_what_the_printed_roles_grant_in_namespaces_counts() -> None:
         rules.setdefault(role["metadata"]["namespace"], []).extend(role.get("rules", ()))
     cluster = Granting(rules)
     assert acquire(cluster, claim(account="d", rights=rights)).fence.note == ""
-    assert cluster.asked[0] == ANYWHERE
-    assert sorted(map(str, cluster.asked[1:])) == ["a", "b", "kyma-system"]
+    assert cluster.reviews[0] == ANYWHERE
+    assert sorted(map(str, cluster.reviews[1:])) == ["a", "b", "kyma-system"]
 
 
-def test_what_is_granted_in_one_namespace_is_missing_in_another() -> None:
+def test_a_right_in_one_namespace_is_missing_in_another() -> None:
     cluster = Granting({"default": [rule("patch", "core", "configmaps")]})
     rights = (CHANGED, CHANGED._replace(namespace="default"))
     note = acquire(cluster, claim(account="d", rights=rights)).fence.note
@@ -999,10 +1001,10 @@ def test_an_authorizer_that_lists_no_rules_is_asked_for_each_right() -> None:
     other = Right("patch", "", "secrets", "default")
     cluster = Granting({"": [rule("patch", "core", "secrets")]}, hidden=[CHANGED])
     assert not acquire(cluster, claim(account="d", rights=(CHANGED, other))).fence.is_advisory
-    assert cluster.asked[-1] == CHANGED
+    assert cluster.reviews[-1] == CHANGED
 
 
-def test_what_an_authorizer_denies_is_missing_although_another_lists_it() -> None:
+def test_a_right_that_an_authorizer_denies_is_missing_although_another_lists_it() -> None:
     cluster = Granting({"": [rule("patch", "core", "configmaps")]}, denied=[CHANGED, CHANGED.everywhere()])
     note = acquire(cluster, claim(account="d", rights=(CHANGED,))).fence.note
     assert note.endswith("lacks rights that this run needs: patch configmaps in kyma-system")

@@ -66,10 +66,10 @@ def test_a_fence_takes_a_secret_and_a_token_for_each_task_that_writes() -> None:
 
 def test_a_plan_without_work_knows_of_no_lease() -> None:
     cluster = healthy_cluster(ACCOUNT)
-    somebody = changed(cluster, service_account="d")
-    somebody.deploy()
+    someone = changed(cluster, service_account="d")
+    someone.deploy()
     cluster.requests.clear()
-    somebody.deploy()
+    someone.deploy()
     assert [one for one in cluster.requests if one.ref.kind in KINDS or one.writes] == []
 
 
@@ -77,9 +77,9 @@ def test_a_task_on_another_machine_asks_whether_the_lease_is_still_held(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cluster = healthy_cluster()
-    somebody = changed(cluster, service_account="")
+    someone = changed(cluster, service_account="")
     machines = iter(range(99))
     monkeypatch.setattr(working, "boot_clock_id", lambda: f"boot {next(machines)}")
-    somebody.deploy()
+    someone.deploy()
     # By the component's task and by the one that ends the run.
     assert spent(cluster) == {**LEASE, "patch Lease": LEASE["patch Lease"] + 2}

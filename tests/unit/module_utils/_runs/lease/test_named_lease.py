@@ -76,19 +76,19 @@ def patch_lease(cluster: MemoryCluster, **spec: object) -> None:
 
 
 class TestHolding:
-    def test_it_is_held_under_its_own_name_and_given_back(self) -> None:
+    def test_the_lease_is_held_under_its_own_name_and_released(self) -> None:
         cluster = MemoryCluster()
-        told: list[tuple[str, str]] = []
-        with hold_named_lease(cluster, NAME, never, lambda *text: told.append(text)) as lease:
+        reports: list[tuple[str, str]] = []
+        with hold_named_lease(cluster, NAME, never, lambda *text: reports.append(text)) as lease:
             assert lease is not None
             assert holder_in(cluster) == lease.holder
             assert lease.holder.startswith("errands-")
             assert lease.cancelled is never
             assert read_lease(cluster).uid == ""
         assert (holder_in(cluster), read_lease(cluster, NAME).epoch) == ("", 1)
-        assert [state for state, _text in told] == ["holding"]
+        assert [state for state, _text in reports] == ["holding"]
 
-    def test_it_is_renewed(self) -> None:
+    def test_the_lease_is_renewed(self) -> None:
         cluster = MemoryCluster()
         with hold_named_lease(cluster, NAME, never, silent, seconds=6) as lease:
             first = read_lease(cluster, NAME).renewed
@@ -96,7 +96,7 @@ class TestHolding:
             eventually(lambda: read_lease(cluster, NAME).renewed > first)
             assert lease.seconds_left() > 0
 
-    def test_it_is_given_back_after_an_error(self) -> None:
+    def test_the_lease_is_released_after_an_error(self) -> None:
         cluster = MemoryCluster()
         holders: list[str] = []
 
@@ -117,7 +117,7 @@ class TestHolding:
             assert lease is not None
         assert read_lease(cluster) == before
 
-    def test_the_loss_is_told_for_an_engine(self) -> None:
+    def test_the_loss_is_reported_in_the_words_of_an_engine(self) -> None:
         cluster = MemoryCluster()
         with hold_named_lease(cluster, NAME, never, silent, seconds=1) as lease:
             assert lease is not None
@@ -149,11 +149,11 @@ class TestStandingBy:
     def test_two_threads_hold_it_one_after_the_other(self) -> None:
         cluster = MemoryCluster()
         at_work, most = list[str](), list[int]()
-        told: list[tuple[str, str]] = []
+        reports: list[tuple[str, str]] = []
         ends = [threading.Event(), threading.Event()]
 
         def work(number: int) -> None:
-            with hold_named_lease(cluster, NAME, never, lambda *text: told.append(text)) as lease:
+            with hold_named_lease(cluster, NAME, never, lambda *text: reports.append(text)) as lease:
                 assert lease is not None
                 at_work.append(lease.holder)
                 most.append(len(at_work))
@@ -166,7 +166,7 @@ class TestStandingBy:
         holder = at_work[0]
         second = threading.Thread(target=work, args=(1,))
         second.start()
-        eventually(lambda: len(told) == 2)
+        eventually(lambda: len(reports) == 2)
         time.sleep(1.2)
         assert at_work == [holder]
         ends[0].set()
@@ -178,8 +178,8 @@ class TestStandingBy:
         assert most == [1, 1]
         assert holder_in(cluster) == ""
         # Once, however long it takes.
-        assert [state for state, _text in told] == ["holding", "standing by", "holding"]
-        text = told[1][1]
+        assert [state for state, _text in reports] == ["holding", "standing by", "holding"]
+        text = reports[1][1]
         assert text.startswith(f"{holder.split()[0]} of ")
         assert "holds the Lease kyma-lifecycle/errands" in text
         assert "was not renewed for 45 s" in text
@@ -204,7 +204,7 @@ class TestStandingBy:
         assert holder_in(cluster) == "errands-old root@pod 1"
         assert not [thread for thread in threading.enumerate() if thread.name == f"lease {NAME}"]
 
-    def test_an_error_of_who_waits_ends_it(self) -> None:
+    def test_an_error_in_the_waiting_thread_ends_the_wait(self) -> None:
         def cancelled() -> bool:
             raise KeyboardInterrupt
 
@@ -232,15 +232,15 @@ class TestStandingBy:
         monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
         cluster = MemoryCluster()
         cluster.fail_when(lambda _request: True, Unreachable("no answer from https://x: refused"), times=5)
-        told: list[tuple[str, str]] = []
-        with hold_named_lease(cluster, NAME, never, lambda *text: told.append(text)) as lease:
+        reports: list[tuple[str, str]] = []
+        with hold_named_lease(cluster, NAME, never, lambda *text: reports.append(text)) as lease:
             assert lease is not None
-        assert told[0] == (
+        assert reports[0] == (
             "standing by",
             "the Lease kyma-lifecycle/errands can't be had: no answer from https://x: refused."
             " This one retries",
         )
-        assert [state for state, _text in told] == ["standing by", "holding"]
+        assert [state for state, _text in reports] == ["standing by", "holding"]
 
     def test_a_namespace_that_is_being_deleted_is_waited_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
@@ -257,7 +257,7 @@ class TestStandingBy:
         with pytest.raises(Forbidden), hold_named_lease(cluster, NAME, never, silent):
             pass
 
-    def test_who_was_quicker_has_it(self) -> None:
+    def test_of_several_candidates_one_at_a_time_holds_the_lease(self) -> None:
         cluster = MemoryCluster()
         holders: list[str] = []
         others = [

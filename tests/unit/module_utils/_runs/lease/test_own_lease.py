@@ -59,7 +59,7 @@ OPTIONS = {"lease_wait": 0.0, "lease_seconds": 45, "service_account": "deployer"
 
 def task(cluster: MemoryCluster, **options: object) -> Task:
     materials = FakeMaterials(release("2.9", {}), ())
-    return Task({**OPTIONS, **options}, cluster, materials, lambda *_told: None, lambda: False)
+    return Task({**OPTIONS, **options}, cluster, materials, lambda *_report: None, lambda: False)
 
 
 def write(working: Task, *names: str) -> Result:
@@ -76,7 +76,7 @@ def write(working: Task, *names: str) -> Result:
     return {"seen": map_in_threads(one, names)}
 
 
-def test_who_writes_nothing_takes_no_lease() -> None:
+def test_a_task_that_writes_nothing_takes_no_lease() -> None:
     cluster = MemoryCluster()
     assert run_with_own_lease(task(cluster), "one", write) == {"seen": []}
     assert [one for one in cluster.requests if one.ref.kind == LEASE_OBJECT_KIND] == []
@@ -92,12 +92,12 @@ def test_the_first_write_gets_it_for_all_and_it_is_given_back() -> None:
 
 
 def test_terms_that_were_made_before_it_hold_under_it() -> None:
-    found: list[float] = []
+    seconds_left: list[float] = []
 
     class Telling(MemoryCluster):
         def apply(self, obj: Object, **how: Any) -> Object:
             if obj["kind"] == "ConfigMap" and self._terms:
-                found.append(self._terms.seconds_left())
+                seconds_left.append(self._terms.seconds_left())
             return super().apply(obj, **how)
 
     def work(working: Task) -> Result:
@@ -105,13 +105,13 @@ def test_terms_that_were_made_before_it_hold_under_it() -> None:
         return write(replace(working, cluster=bound.with_field_manager("ours")), "a", "b")
 
     run_with_own_lease(task(Telling()), "one", work)
-    assert found == [3.5, 3.5]
+    assert seconds_left == [3.5, 3.5]
 
 
 @pytest.mark.parametrize("is_fenced", [True, False])
 def test_only_a_task_that_names_its_rights_is_warned_of_a_missing_fence(is_fenced: bool) -> None:
     seen: list[tuple[str, ...]] = []
-    asking = replace(task(MemoryCluster()), progress=lambda *told: seen.append(told))
+    asking = replace(task(MemoryCluster()), progress=lambda *report: seen.append(report))
     run_with_own_lease(
         asking, "one", lambda working: write(working, "a"), (lambda: ()) if is_fenced else None
     )
@@ -137,7 +137,7 @@ def test_reads_end_with_the_lease_from_the_first_write_on() -> None:
     assert bound == [False, True]
 
 
-def test_it_is_given_back_after_a_failure() -> None:
+def test_the_lease_is_released_after_a_failure() -> None:
     cluster = MemoryCluster()
 
     def work(working: Task) -> Result:
@@ -149,27 +149,27 @@ def test_it_is_given_back_after_a_failure() -> None:
     assert (read_lease(cluster).holder, read_lease(cluster).epoch) == ("", 1)
 
 
-def test_that_somebody_is_at_work_is_found_out_once_for_all_who_would_write(
+def test_all_writing_threads_learn_from_one_attempt_that_another_run_holds_the_lease(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[str] = []
+    runs: list[str] = []
 
     def held(_task: Task, run: str, *_more: object) -> AcquiredLease:
-        asked.append(run)
+        runs.append(run)
         time.sleep(0.1)
         raise LeaseHeld("somebody is at work")
 
     monkeypatch.setattr(own_lease, "acquire_lease", held)
     cluster = MemoryCluster()
     result = run_with_own_lease(task(cluster), "one", lambda working: write(working, *NAMES))
-    assert (result["seen"], asked) == (["somebody is at work"] * len(NAMES), ["one"])
+    assert (result["seen"], runs) == (["somebody is at work"] * len(NAMES), ["one"])
     assert [one for one in cluster.requests if one.writes] == []
 
 
-def test_after_somebody_else_was_at_work_all_is_read_again() -> None:
+def test_everything_is_read_again_after_another_run_held_the_lease() -> None:
     cluster = MemoryCluster()
     claim = LeaseRequest(Holder("other"), 1, 0, "")
-    other = Acquisition(cluster, claim, lambda *_told: None, lambda: False).acquire()
+    other = Acquisition(cluster, claim, lambda *_report: None, lambda: False).acquire()
     looks: list[bool] = []
 
     def work(working: Task) -> Result:
@@ -217,14 +217,14 @@ def test_a_hold_that_came_while_one_waited_counts() -> None:
     cluster = MemoryCluster()
     install_definitions(cluster, Installation(), RECORD_KINDS)
     Acquisition(
-        cluster, LeaseRequest(Holder("other"), 1, 0, ""), lambda *_told: None, lambda: False
+        cluster, LeaseRequest(Holder("other"), 1, 0, ""), lambda *_report: None, lambda: False
     ).acquire()
 
-    def told(_subject: str, state: str, _detail: str = "") -> None:
+    def hold_while_waiting(_subject: str, state: str, _detail: str = "") -> None:
         if state == "waiting":
             write_hold(cluster, Hold(reason="an audit"))
 
-    waiting = replace(task(cluster), progress=told)
+    waiting = replace(task(cluster), progress=hold_while_waiting)
     seen = run_with_own_lease(waiting, "one", lambda working: write(working, *NAMES))["seen"]
     assert [one.partition(" (")[0] for one in seen] == ["the cluster is held: an audit"] * len(NAMES)
     assert cluster.list("v1", "ConfigMap").items == []
@@ -242,10 +242,10 @@ def killed_while_it_had_the_lease(someone: Deployer) -> None:
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock by which leases expire: whoever waits for that lets the time pass."""
-    found = Clock()
-    monkeypatch.setattr(working, "boot_clock", found.monotonic)
-    monkeypatch.setattr(working, "time", found)
-    return found
+    fake = Clock()
+    monkeypatch.setattr(working, "boot_clock", fake.monotonic)
+    monkeypatch.setattr(working, "time", fake)
+    return fake
 
 
 SHORT_LEASES = {"lease_seconds": 1}

@@ -101,10 +101,10 @@ class Actor:
             self.waits.release()
 
 
-def release_of(who: int) -> Release:
+def release_of(number: int) -> Release:
     """Both want the same version, of other content, with a component of their own."""
-    common = [config_map("common", who=str(who))]
-    return release("1.0", {"base": common, f"own-{who}": [config_map(f"own-{who}", a="b")]})
+    common = [config_map("common", deployer=str(number))]
+    return release("1.0", {"base": common, f"own-{number}": [config_map(f"own-{number}", a="b")]})
 
 
 def running(cluster: MemoryCluster) -> list[str]:
@@ -138,11 +138,11 @@ def test_records_stay_true(turns: Sequence[int], dies: int | None, last: int) ->
 
 def _records_stay_true(turns: Sequence[int], dies: int | None, last: int) -> None:
     cluster = healthy_cluster()
-    actors = [Actor(deployer(release_of(who), cluster=cluster)) for who in (0, 1)]
+    actors = [Actor(deployer(release_of(number), cluster=cluster)) for number in (0, 1)]
     for actor in actors:
         actor.start()
-    for who in turns:
-        actors[who].step()
+    for number in turns:
+        actors[number].step()
         assert len(running(cluster)) <= 1
     if dies is not None:
         actors[dies].kill()
@@ -159,16 +159,16 @@ def _records_stay_true(turns: Sequence[int], dies: int | None, last: int) -> Non
     _the_next_one_ends_it_well(cluster, last)
 
 
-def _the_next_one_ends_it_well(cluster: MemoryCluster, who: int) -> None:
-    next_one = deployer(release_of(who), cluster=cluster, prune=True)
+def _the_next_one_ends_it_well(cluster: MemoryCluster, number: int) -> None:
+    next_one = deployer(release_of(number), cluster=cluster, prune=True)
     result = next_one.deploy()
     assert not result.get("failed"), result
     assert running(cluster) == []
     assert next_one.installation().version == "1.0"
     common = cluster.get("v1", "ConfigMap", "common", "kyma-system")
     assert common
-    assert common["data"] == {"who": str(who)}
-    assert cluster.get("v1", "ConfigMap", f"own-{who}", "kyma-system")
-    assert cluster.get("v1", "ConfigMap", f"own-{1 - who}", "kyma-system") is None
-    assert f"own-{1 - who}" not in read_inventories(cluster)
+    assert common["data"] == {"deployer": str(number)}
+    assert cluster.get("v1", "ConfigMap", f"own-{number}", "kyma-system")
+    assert cluster.get("v1", "ConfigMap", f"own-{1 - number}", "kyma-system") is None
+    assert f"own-{1 - number}" not in read_inventories(cluster)
     assert not next_one.plan()["plan"]["needed"]

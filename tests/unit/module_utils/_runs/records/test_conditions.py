@@ -62,7 +62,7 @@ def test_a_run_that_fails_says_why() -> None:
 def test_the_installation_says_since_when_that_is_so(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = MemoryCluster()
     cluster.create(INSTALLATION_DEFINITION)
-    found = []
+    conditions = []
     for hour, version, target in (
         (1, "", "2.9"),
         (2, "2.9", "2.9"),
@@ -82,8 +82,8 @@ def test_the_installation_says_since_when_that_is_so(monkeypatch: pytest.MonkeyP
         )
         write_installation(cluster, after)
         [condition] = installed(cluster)["status"]["conditions"]
-        found.append((condition["status"], condition["reason"], condition["lastTransitionTime"][11:13]))
-    assert found == [
+        conditions.append((condition["status"], condition["reason"], condition["lastTransitionTime"][11:13]))
+    assert conditions == [
         ("False", "Incomplete", "01"),
         ("True", "Deployed", "02"),
         ("True", "Deployed", "02"),

@@ -44,9 +44,9 @@ def test_a_kind_that_comes_later_is_installed_where_the_others_are() -> None:
     cluster = MemoryCluster()
     install_definitions(cluster, Installation(), RECORD_KINDS)
     before = Installation(definitions=RECORD_KINDS.hash)
-    asked = len(cluster.requests)
+    earlier = len(cluster.requests)
     install_definitions(cluster, before, RECORD_KINDS)
-    assert not [one for one in cluster.requests[asked:] if one.writes]
+    assert not [one for one in cluster.requests[earlier:] if one.writes]
     assert cluster.resource(API_VERSION, "Errand") is None
     install_definitions(cluster, before, with_errands())
     assert cluster.resource(API_VERSION, "Errand") is not None

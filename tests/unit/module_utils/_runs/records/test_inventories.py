@@ -56,14 +56,14 @@ def names(cluster: MemoryCluster) -> list[str]:
     return sorted(obj["metadata"]["name"] for obj in cluster.list(API_VERSION, KIND).items)
 
 
-def write_as_before(cluster: MemoryCluster, kept: Inventory) -> None:
+def write_as_before(cluster: MemoryCluster, recorded: Inventory) -> None:
     """As versions before this one named the parts."""
-    for obj in inventory_objects(kept):
+    for obj in inventory_objects(recorded):
         name = obj["metadata"]["name"].replace(".", "-")
         cluster.apply({**obj, "metadata": {"name": name}}, force=True)
 
 
-def test_what_shrinks_across_a_boundary_is_complete_again(cluster: MemoryCluster) -> None:
+def test_an_inventory_that_shrinks_to_fewer_parts_is_complete(cluster: MemoryCluster) -> None:
     write_inventory(cluster, inventory(parts=3))
     before = read_inventories(cluster)["big"]
     smaller = replace(before, digest="e", entries=before.entries[:ENTRIES_PER_OBJECT])
@@ -78,20 +78,20 @@ def test_a_deletion_that_was_lost_does_no_harm_and_is_made_up_for(cluster: Memor
     # What was not read before knows of no surplus.
     write_inventory(cluster, smaller)
     assert names(cluster) == ["big", "big.1"]
-    found = read_inventories(cluster)["big"]
-    assert found == smaller
-    write_inventory(cluster, found)
+    recorded = read_inventories(cluster)["big"]
+    assert recorded == smaller
+    write_inventory(cluster, recorded)
     assert names(cluster) == ["big"]
 
 
-def test_a_surplus_part_that_somebody_has_written_meanwhile_stays_until_the_next_write(
+def test_a_surplus_part_that_others_have_changed_meanwhile_stays_until_the_next_write(
     cluster: MemoryCluster,
 ) -> None:
     write_inventory(cluster, inventory(parts=2))
-    found = read_inventories(cluster)["big"]
+    recorded = read_inventories(cluster)["big"]
     touched = {"metadata": {"labels": {"a": "b"}}}
     cluster.patch(API_VERSION, KIND, "big.1", None, touched)
-    smaller = replace(found, entries=found.entries[:1])
+    smaller = replace(recorded, entries=recorded.entries[:1])
     write_inventory(cluster, smaller)
     assert names(cluster) == ["big", "big.1"]
     assert read_inventories(cluster)["big"] == smaller
@@ -99,37 +99,37 @@ def test_a_surplus_part_that_somebody_has_written_meanwhile_stays_until_the_next
 
 def test_no_further_request_where_nothing_shrinks(cluster: MemoryCluster) -> None:
     write_inventory(cluster, inventory(parts=2))
-    found = read_inventories(cluster)["big"]
+    recorded = read_inventories(cluster)["big"]
     start = len(cluster.requests)
-    write_inventory(cluster, found)
+    write_inventory(cluster, recorded)
     assert [request.verb for request in cluster.requests[start:]] == ["apply", "apply"]
 
 
 def test_no_component_is_called_as_a_part_of_another(cluster: MemoryCluster) -> None:
-    kept = {one.owner: one for one in (inventory(), inventory("big-1", parts=1))}
-    for one in kept.values():
+    expected = {one.owner: one for one in (inventory(), inventory("big-1", parts=1))}
+    for one in expected.values():
         write_inventory(cluster, one)
-    assert read_inventories(cluster) == kept
+    assert read_inventories(cluster) == expected
 
 
 def test_parts_of_an_older_version_are_read_and_go_with_the_next_write(cluster: MemoryCluster) -> None:
     write_as_before(cluster, inventory(parts=3))
-    found = read_inventories(cluster)["big"]
-    assert found == inventory(parts=3)
-    write_inventory(cluster, found)
+    recorded = read_inventories(cluster)["big"]
+    assert recorded == inventory(parts=3)
+    write_inventory(cluster, recorded)
     assert names(cluster) == ["big", "big.1", "big.2"]
 
 
 def test_a_component_that_has_taken_the_name_of_an_old_part_keeps_it(cluster: MemoryCluster) -> None:
     write_as_before(cluster, inventory())
-    found = read_inventories(cluster)["big"]
+    recorded = read_inventories(cluster)["big"]
     other = inventory("big-1", parts=1)
     write_inventory(cluster, other)
-    write_inventory(cluster, found)
-    assert read_inventories(cluster) == {"big": found, "big-1": other}
+    write_inventory(cluster, recorded)
+    assert read_inventories(cluster) == {"big": recorded, "big-1": other}
 
 
-def test_what_an_older_version_left_beside_the_parts_does_no_harm(cluster: MemoryCluster) -> None:
+def test_parts_that_an_older_version_left_do_no_harm(cluster: MemoryCluster) -> None:
     write_as_before(cluster, inventory())
     newer = inventory(digest="e")
     for obj in inventory_objects(newer):
@@ -139,9 +139,9 @@ def test_what_an_older_version_left_beside_the_parts_does_no_harm(cluster: Memor
 
 def test_until_a_deployment_is_complete_nothing_is_lost_or_double(cluster: MemoryCluster) -> None:
     write_inventory(cluster, inventory(parts=3))
-    found = read_inventories(cluster)["big"]
+    recorded = read_inventories(cluster)["big"]
 
-    smaller = replace(found, digest="", entries=found.entries[10 : ENTRIES_PER_OBJECT + 20])
+    smaller = replace(recorded, digest="", entries=recorded.entries[10 : ENTRIES_PER_OBJECT + 20])
     cluster.fail_at(2, Unreachable("killed"), writes_only=True)
     with pytest.raises(Unreachable):
         rewrite_inventory(cluster, smaller)
@@ -151,7 +151,9 @@ def test_until_a_deployment_is_complete_nothing_is_lost_or_double(cluster: Memor
     assert len({entry.ref for entry in left.entries}) == len(left.entries)
 
 
-def test_what_a_run_has_written_since_is_neither_noted_over_nor_deleted(cluster: MemoryCluster) -> None:
+def test_an_inventory_that_a_run_has_written_since_is_neither_overwritten_nor_deleted(
+    cluster: MemoryCluster,
+) -> None:
     write_inventory(cluster, inventory(parts=1))
     seen = read_inventories(cluster)
     intent = inventory(parts=2, digest="")
@@ -167,16 +169,16 @@ def test_what_a_run_has_written_since_is_neither_noted_over_nor_deleted(cluster:
 
 def test_an_intent_that_was_written_in_part_has_all_that_was_there(cluster: MemoryCluster) -> None:
     write_inventory(cluster, inventory(parts=3))
-    found = read_inventories(cluster)["big"]
+    recorded = read_inventories(cluster)["big"]
     # The first ones are dropped, and as many are new.
-    names_now = [entry.ref.name for entry in found.entries[10:]] + [f"new{n}" for n in range(10)]
+    names_now = [entry.ref.name for entry in recorded.entries[10:]] + [f"new{n}" for n in range(10)]
     metadata = [{"name": name, "namespace": "ns"} for name in names_now]
     objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta} for meta in metadata]
-    intent = intended_inventory(found, "ns", DeployedAs(), objects)
+    intent = intended_inventory(recorded, "ns", DeployedAs(), objects)
     cluster.fail_at(2, Unreachable("killed"), writes_only=True)
     with pytest.raises(Unreachable):
         write_inventory(cluster, intent)
     left = read_inventories(cluster)["big"]
     assert left.digest == ""
-    assert {entry.ref for entry in left.entries} == {entry.ref for entry in found.entries}
+    assert {entry.ref for entry in left.entries} == {entry.ref for entry in recorded.entries}
     assert len([entry for entry in left.entries if entry.dropped]) == 10

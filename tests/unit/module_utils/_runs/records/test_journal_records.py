@@ -57,18 +57,18 @@ def _journal(cluster: MemoryCluster) -> RunJournal:
     return RunJournal(cluster, read_run(cluster, "run"))
 
 
-def test_what_is_withdrawn_goes(cluster: MemoryCluster, journal: RunJournal) -> None:
+def test_a_discarded_intent_is_deleted(cluster: MemoryCluster, journal: RunJournal) -> None:
     journal.discard_intent(journal.record_intent(entry()))
     assert read_journal(cluster) == []
 
 
-def test_what_somebody_has_written_since_is_not_withdrawn(
+def test_an_intent_that_others_have_changed_since_is_not_discarded(
     cluster: MemoryCluster, journal: RunJournal
 ) -> None:
-    kept = journal.record_intent(entry())
-    cluster.patch(API_VERSION, JOURNAL_ENTRY_KIND, kept.name, None, {"spec": {"undoneBy": "alice"}})
+    recorded = journal.record_intent(entry())
+    cluster.patch(API_VERSION, JOURNAL_ENTRY_KIND, recorded.name, None, {"spec": {"undoneBy": "alice"}})
     with pytest.raises(Conflict):
-        journal.discard_intent(kept)
+        journal.discard_intent(recorded)
     assert [one.undone_by for one in read_journal(cluster)] == ["alice"]
 
 
@@ -77,7 +77,7 @@ def incompressible(size: int) -> str:
 
 
 @pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
-def test_what_hardly_compresses_is_kept_in_an_object_below_the_limit(
+def test_an_object_that_hardly_compresses_is_journaled_below_the_size_limit(
     cluster: MemoryCluster, journal: RunJournal, kind: str
 ) -> None:
     cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
@@ -93,7 +93,7 @@ def test_what_hardly_compresses_is_kept_in_an_object_below_the_limit(
 
 
 @pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
-def test_what_can_not_be_kept_is_not_written_and_a_person_is_told_why(
+def test_an_object_too_large_for_the_journal_is_not_written_and_the_error_says_why(
     cluster: MemoryCluster, journal: RunJournal, kind: str
 ) -> None:
     old = {**config_map(incompressible(1000 << 10)), "kind": kind}
@@ -101,13 +101,13 @@ def test_what_can_not_be_kept_is_not_written_and_a_person_is_told_why(
     journaling = JournalingCluster(cluster, journal, Writer("shop/one"))
     with pytest.raises(ClusterError) as refusal:
         journaling.patch("v1", kind, REF.name, REF.namespace, {"data": {"more": "bmV3"}})
-    told = str(refusal.value)
-    assert told.startswith(
+    message = str(refusal.value)
+    assert message.startswith(
         f"{kind} shop/settings was not written, as how it was before could not be journaled"
     )
-    assert "KiB even where they are compressed" in told
-    assert "run the playbook again" in told
-    found = cluster.get("v1", kind, REF.name, REF.namespace)
-    assert found is not None
-    assert set(found["data"]) == {"text"}
+    assert "KiB even where they are compressed" in message
+    assert "run the playbook again" in message
+    live = cluster.get("v1", kind, REF.name, REF.namespace)
+    assert live is not None
+    assert set(live["data"]) == {"text"}
     assert read_journal(cluster) == []

@@ -43,7 +43,7 @@ def packed(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode())).decode()
 
 
-def kept(**data: str) -> MemoryCluster:
+def journaled(**data: str) -> MemoryCluster:
     return MemoryCluster(secret("login", password="new"), secret("entry", **data))
 
 
@@ -52,8 +52,8 @@ WHOLE = {"before": json.dumps(LOGIN), "change": json.dumps({"data": {"password":
 BOMB = packed(" " * (LONGEST_UNPACKED + 1))
 
 
-def test_what_is_as_it_was_kept_is_read() -> None:
-    [entry] = with_secrets(kept(**WHOLE), [ENTRY])
+def test_an_unchanged_secret_of_an_entry_is_read() -> None:
+    [entry] = with_secrets(journaled(**WHOLE), [ENTRY])
     assert entry.before == LOGIN
 
 
@@ -71,8 +71,8 @@ def test_what_is_as_it_was_kept_is_read() -> None:
     ],
     ids=range(8),
 )
-def test_what_somebody_has_made_of_it_is_as_if_it_was_not_kept(data: dict[str, Any]) -> None:
-    cluster = kept(**data)
+def test_a_tampered_secret_of_an_entry_is_ignored(data: dict[str, Any]) -> None:
+    cluster = journaled(**data)
     entries = with_secrets(cluster, [ENTRY])
     assert [(entry.before, entry.after) for entry in entries] == [(None, None)]
     report = undo_writes(cluster, entries)

@@ -81,7 +81,7 @@ def test_its_condition_says_whether_it_is_ready(state: str, status: str) -> None
     assert (condition["type"], condition["status"], condition["message"]) == ("Ready", status, "why")
 
 
-def test_its_condition_tells_since_when_that_is_so() -> None:
+def test_the_condition_of_a_module_says_since_when_it_holds() -> None:
     def since(record: ModuleRecord, now: str) -> Any:
         return module_object(record, now)["status"]["conditions"][0]["lastTransitionTime"]
 
@@ -91,7 +91,7 @@ def test_its_condition_tells_since_when_that_is_so() -> None:
     assert since(replace(blocked, status=ModuleStatus(READY)), LATER) == LATER
 
 
-def test_it_is_written_whole_and_what_is_no_longer_so_goes() -> None:
+def test_a_record_of_a_module_is_replaced_as_a_whole() -> None:
     cluster = MemoryCluster()
     cluster.create(MODULE_DEFINITION)
     write_module_record(cluster, FULL)
@@ -130,7 +130,7 @@ NO_VERSION = replace(NOT_TAKEN_OVER, installed_version="", manager=None, manager
         ({"spec": {"policy": CREATE_AND_DELETE}}, replace(NOT_TAKEN_OVER, policy=CREATE_AND_DELETE)),
     ],
 )
-def test_what_others_write_of_the_version_that_runs_does_not_count(
+def test_a_running_version_that_others_write_into_a_record_does_not_count(
     change: dict[str, Any], after: ModuleRecord
 ) -> None:
     cluster = MemoryCluster()

@@ -57,16 +57,16 @@ def test_a_definition_that_is_not_served_yet_is_waited_for(kind: str) -> None:
     assert someone.record()["spec"]["migrations"]
 
 
-def test_a_definition_that_is_never_served_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_definition_that_is_never_served_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_writer, "SECONDS_TO_KNOW", 0.1)
     someone = deployer(kyma())
     memory(someone).fail_when(
         lambda request: request.verb == "apply" and request.ref.kind == "Run",
         not_declared("Run"),
     )
-    told = someone.deploy()["msg"]
-    assert "older definition of Run" in told
-    assert "field not declared" in told
+    message = someone.deploy()["msg"]
+    assert "older definition of Run" in message
+    assert "field not declared" in message
 
 
 def outdated(someone: Deployer) -> None:

@@ -47,11 +47,11 @@ def finding(number: int) -> Finding:
 
 
 def outcome(name: str = "logging", findings: int = 0, **more: Any) -> dict[str, Any]:
-    found = tuple(map(finding, range(findings)))
-    return ComponentOutcome(name, "succeeded", findings=found, **more).as_result()
+    some = tuple(map(finding, range(findings)))
+    return ComponentOutcome(name, "succeeded", findings=some, **more).as_result()
 
 
-def test_what_is_short_stays_as_it_is() -> None:
+def test_a_short_status_is_recorded_unchanged() -> None:
     status = {
         "cancelled": "alice",
         "seconds": 1.5,
@@ -59,26 +59,28 @@ def test_what_is_short_stays_as_it_is() -> None:
         "components": {"logging": outcome(findings=3, warnings=("mind the gap",), error="too bad")},
         "migrations": {"logging/one": MigrationOutcome("logging/one", "logging", "pre", "done").as_result()},
     }
-    kept = shorten_status(status)
-    assert [one.pop("left_out") for key in ("components", "migrations") for one in kept[key].values()] == [
+    shortened = shorten_status(status)
+    assert [
+        one.pop("left_out") for key in ("components", "migrations") for one in shortened[key].values()
+    ] == [
         None,
         None,
     ]
-    assert kept == status
+    assert shortened == status
 
 
 def test_of_long_lists_the_first_are_kept_and_the_rest_is_counted() -> None:
     whole = outcome(findings=1200, warnings=tuple(f"warning {number}" for number in range(3)))
-    kept = shorten_status({"components": {"logging": whole}})["components"]["logging"]
-    assert size(kept) < LARGEST_SHARE + 200
-    assert kept["warnings"] == whole["warnings"]
-    number = len(kept["drift"])
+    shortened = shorten_status({"components": {"logging": whole}})["components"]["logging"]
+    assert size(shortened) < LARGEST_SHARE + 200
+    assert shortened["warnings"] == whole["warnings"]
+    number = len(shortened["drift"])
     assert number > 10
-    assert kept["drift"] == whole["drift"][:number]
-    assert kept["left_out"] == f"drift: {number} of 1200 are kept here, and all in the task's result"
+    assert shortened["drift"] == whole["drift"][:number]
+    assert shortened["left_out"] == f"drift: {number} of 1200 are kept here, and all in the task's result"
 
 
-def test_what_was_left_out_before_is_still_told() -> None:
+def test_a_shortened_status_still_names_entries_that_were_left_out_before() -> None:
     again = {**outcome(warnings=("x" * 100,) * 1000), "left_out": "drift: 20 of 1200"}
     assert shorten_status({"components": {"a": again}})["components"]["a"]["left_out"].startswith(
         "drift: 20 of 1200; warnings: "
@@ -88,21 +90,21 @@ def test_what_was_left_out_before_is_still_told() -> None:
 @pytest.mark.parametrize("letter", ["x", "ä", "\N{SNOWMAN}", '"'])
 def test_long_texts_are_cut_with_a_word(letter: str) -> None:
     error = letter * 100_000
-    kept = shorten_status({"components": {"a": outcome(error=error)}, "cancelled": error})
+    shortened = shorten_status({"components": {"a": outcome(error=error)}, "cancelled": error})
     for text, longest in (
-        (kept["components"]["a"]["error"], LARGEST_SHARE),
-        (kept["cancelled"], LONGEST_TEXT),
+        (shortened["components"]["a"]["error"], LARGEST_SHARE),
+        (shortened["cancelled"], LONGEST_TEXT),
     ):
         assert len(text.encode()) < longest + 100
         start = len(text) - len(text.lstrip(letter))
         assert text.endswith(f"... ({100_000 - start} characters more, which the task's result has)")
 
 
-def test_what_later_tasks_go_by_is_never_cut() -> None:
+def test_values_that_later_tasks_use_are_never_cut() -> None:
     wide = tuple(f"definitions{number}.example.com" for number in range(200))
     entry = outcome("n" * 63, wide=wide, findings=1000)
-    kept = shorten_status({"components": {"a": entry}}, among=100_000)["components"]["a"]
-    assert {key: kept[key] for key in ("name", "state", "wide")} == {
+    shortened = shorten_status({"components": {"a": entry}}, among=100_000)["components"]["a"]
+    assert {key: shortened[key] for key in ("name", "state", "wide")} == {
         "name": "n" * 63,
         "state": "succeeded",
         "wide": list(wide),
@@ -113,8 +115,10 @@ def test_what_later_tasks_go_by_is_never_cut() -> None:
 def test_many_components_share_the_room(count: int) -> None:
     warnings = tuple(f"{number}: {'w' * 500}" for number in range(1000))
     whole = outcome(findings=5000, warnings=warnings, error="e" * 50_000)
-    kept = [shorten_status({"components": {str(n): whole}}, among=count)["components"] for n in range(count)]
-    assert sum(map(size, kept)) < ROOM + count * 900
+    shortened = [
+        shorten_status({"components": {str(n): whole}}, among=count)["components"] for n in range(count)
+    ]
+    assert sum(map(size, shortened)) < ROOM + count * 900
 
 
 class Talks(Migration):
