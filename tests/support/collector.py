@@ -38,10 +38,10 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Write the tests of each suite, and all that there are."""
     suites: Mapping[str, Suite] = json.loads(os.environ["KYMA_SUITES"])
-    found = {name: selected(session.items, suite) for name, suite in suites.items()}
+    node_ids = {name: selected(session.items, suite) for name, suite in suites.items()}
     everything = [*(item.nodeid for item in session.items), *LEFT_OUT]
     Path(os.environ["KYMA_COLLECTED"]).write_text(
-        json.dumps({"suites": found, "everything": everything}), encoding="utf-8"
+        json.dumps({"suites": node_ids, "everything": everything}), encoding="utf-8"
     )
 
 

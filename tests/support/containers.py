@@ -121,15 +121,15 @@ def wait_for_pod(
         job_name: names the Job.
         is_so: the condition on the pod; by default it only has to exist.
     """
-    found: list[Object] = []
+    matching: list[Object] = []
 
-    def is_found() -> bool:
+    def is_matched() -> bool:
         pods = cluster.list("v1", "Pod", namespace, label_selector=f"job-name={job_name}").items
-        found[:] = [one for one in pods if is_so(one)]
-        return bool(found)
+        matching[:] = [one for one in pods if is_so(one)]
+        return bool(matching)
 
-    eventually(is_found, START_SECONDS)
-    [only] = found
+    eventually(is_matched, START_SECONDS)
+    [only] = matching
     return only
 
 

@@ -60,7 +60,7 @@ class ErrandStory:
         events = played.events()
         status = status_fields(played.errand().status)
         numbers = [one["run"] for one in status["history"]]
-        found = {
+        comparisons = {
             "Jobs made": (played.made_jobs(), list(self.jobs)),
             "pods started": (len(played.jobs.started), len(self.jobs)),
             "Secrets": (played.secrets(), self.values),
@@ -70,7 +70,9 @@ class ErrandStory:
             "values in what others may read": (_leaks(played), []),
         }
         return [
-            f"{what}: {have!r} instead of {want!r}" for what, (have, want) in found.items() if have != want
+            f"{what}: {have!r} instead of {want!r}"
+            for what, (have, want) in comparisons.items()
+            if have != want
         ]
 
 

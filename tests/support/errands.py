@@ -253,9 +253,9 @@ class ErrandSite:
 
     def take_defects(self) -> list[str]:
         """The failures of reconciliations that must never occur, each once."""
-        found = {one.message for one in self.failures if "defect" in one.message}
-        self.failures = [one for one in self.failures if one.message not in found]
-        return sorted(found)
+        defects = {one.message for one in self.failures if "defect" in one.message}
+        self.failures = [one for one in self.failures if one.message not in defects]
+        return sorted(defects)
 
     # Conditions that a story waits for.
 
@@ -380,9 +380,9 @@ class ErrandSite:
     def object(self, name: str) -> Object:
         """The object of an errand as it is now."""
         key = self.key(name)
-        found = self.cluster.get(API_VERSION, KIND, key.name, key.namespace)
-        assert found is not None, f"{key} is gone"
-        return found
+        live = self.cluster.get(API_VERSION, KIND, key.name, key.namespace)
+        assert live is not None, f"{key} is gone"
+        return live
 
     def pods(self, name: str, *, run: int = 0) -> list[Object]:
         """The pods of an errand; of one run, or of all."""
@@ -407,16 +407,16 @@ class ErrandSite:
 
     def secret(self, name: str) -> dict[str, str] | None:
         """The values of a Secret, or None if there is none."""
-        found = self.secret_object(name)
-        data = (found.get("data") or {}) if found else {}
-        return None if found is None else {one: base64.b64decode(data[one]).decode() for one in data}
+        live = self.secret_object(name)
+        data = (live.get("data") or {}) if live else {}
+        return None if live is None else {one: base64.b64decode(data[one]).decode() for one in data}
 
     def secret_object(self, name: str) -> Object | None:
         """A Secret, or None if there is none."""
         key = self.key(name)
         return self.cluster.get("v1", "Secret", key.name, key.namespace)
 
-    def everything_told(self) -> str:
+    def public_texts(self) -> str:
         """All texts that people may read without a right to Secrets: objects, outcomes, failures and logs."""
         kinds = (("v1", "Event"), (API_VERSION, KIND), JOB, POD, ("v1", "ConfigMap"))
         objects = [one for kind in kinds for space in self._namespaces for one in self._list(kind, space)]

@@ -59,26 +59,26 @@ def claim(
 
 
 def storage_class(name: str = "fast", *, expands: bool | None, provisioner: str = "disk.test/csi") -> Object:
-    found: Object = {
+    obj: Object = {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
         "metadata": {"name": name},
         "provisioner": provisioner,
     }
     if expands is not None:
-        found["allowVolumeExpansion"] = expands
-    return found
+        obj["allowVolumeExpansion"] = expands
+    return obj
 
 
 def pod(namespace: str = "kyma-system", owner: str = "") -> Object:
-    found: Object = {
+    obj: Object = {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": "logging-loki-0", "namespace": namespace, "labels": dict(LABELS)},
         "spec": {"containers": [{"name": "loki", "image": "registry.invalid/loki:2.2.1"}]},
     }
     if owner:
-        found["metadata"]["ownerReferences"] = [
+        obj["metadata"]["ownerReferences"] = [
             {
                 "apiVersion": "apps/v1",
                 "kind": "StatefulSet",
@@ -87,7 +87,7 @@ def pod(namespace: str = "kyma-system", owner: str = "") -> Object:
                 "controller": True,
             }
         ]
-    return found
+    return obj
 
 
 def component(*objects: Object, namespace: str = "kyma-system") -> dict[str, Component]:

@@ -159,9 +159,9 @@ class PlayedErrands:
 
     def object(self, name: str = "app", kind: tuple[str, str] = (API_VERSION, KIND)) -> Object:
         """An object as it is now."""
-        found = self.cluster.get(*kind, name, NAMESPACE)
-        assert found is not None
-        return found
+        live = self.cluster.get(*kind, name, NAMESPACE)
+        assert live is not None
+        return live
 
     def names(self, kind: tuple[str, str]) -> list[str]:
         """The names of all objects of a kind."""
@@ -188,9 +188,9 @@ class PlayedErrands:
 
     def events(self) -> list[tuple[str, str]]:
         """Reasons and messages of all Events, in the order of their creation."""
-        found = self.cluster.list("v1", "Event", NAMESPACE).items
-        found.sort(key=lambda one: int(one["metadata"]["resourceVersion"]))
-        return [(one["reason"], one["message"]) for one in found]
+        objects = self.cluster.list("v1", "Event", NAMESPACE).items
+        objects.sort(key=lambda one: int(one["metadata"]["resourceVersion"]))
+        return [(one["reason"], one["message"]) for one in objects]
 
     def made_jobs(self) -> list[str]:
         """The names of all Jobs that were ever created."""

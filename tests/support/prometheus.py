@@ -15,7 +15,7 @@ SAMPLE = re.compile(rf"({NAME})(\{{{LABEL}(?:,{LABEL})*\}})? (-?\d+(?:\.\d+)?)")
 def parse_metrics(text: str) -> dict[str, float]:
     """The samples of a text, by name and labels; each family needs its help and its type before it."""
     assert text.endswith("\n")
-    found: dict[str, float] = {}
+    samples: dict[str, float] = {}
     family, helped = "", ""
     for line in text.splitlines():
         if line.startswith("# HELP "):
@@ -30,6 +30,6 @@ def parse_metrics(text: str) -> dict[str, float]:
             assert match, line
             name, labels, value = match.groups()
             assert name == family, line
-            assert f"{name}{labels or ''}" not in found, line
-            found[f"{name}{labels or ''}"] = float(value)
-    return found
+            assert f"{name}{labels or ''}" not in samples, line
+            samples[f"{name}{labels or ''}"] = float(value)
+    return samples

@@ -110,6 +110,8 @@ _SPEC = _described(
 _OUTCOME = object_schema(
     succeeded=BOOLEAN, reason=STRING, message=STRING, exitCode=INTEGER, started=_TIME, finished=_TIME
 )
+_RECORDED_AT = {"noted": _TIME}
+"""The field of :attr:`Run.recorded_at`."""
 _STATUS = _described(
     object_schema(
         phase=STRING,
@@ -126,7 +128,7 @@ _STATUS = _described(
                 request=STRING,
                 job=STRING,
                 jobUid=STRING,
-                noted=_TIME,
+                **_RECORDED_AT,
                 configuration=_described(
                     {"type": "array", "items": OPEN}, "ConfigMaps and Secrets that the run was made with."
                 ),

@@ -45,7 +45,7 @@ QUOTA_SECONDS = 1.0
 REPEAT_SECONDS = 600.0
 """After how long the same trouble is told again."""
 
-Tell = Callable[[str, str], None]
+Report = Callable[[str, str], None]
 """Gets what a person should know: a state and a sentence."""
 
 
@@ -76,7 +76,7 @@ class ErrandEngine:
     Args:
         cluster: the live one.
         options: its options.
-        tell: called with each message for people.
+        report: called with each message for people.
         on_outcome: called with each change of phase, in one of the engine's threads.
     """
 
@@ -85,16 +85,16 @@ class ErrandEngine:
         cluster: Cluster,
         options: EngineOptions,
         *,
-        tell: Tell = lambda _state, _text: None,
+        report: Report = lambda _state, _text: None,
         on_outcome: Callable[[Outcome], None] = no_listener,
     ) -> None:
         self._cluster = cluster
         self._options = options
-        self._tell = tell
+        self._report = report
         self._on_outcome = on_outcome
         self._metrics = EngineMetrics()
         self._textfile = Textfile(options.metrics_file)
-        self._troubles = _TroubleLog(tell)
+        self._troubles = _TroubleLog(report)
         self._slow = SlowNamespaces()
 
     def run(self, cancelled: Callable[[], bool]) -> None:
@@ -108,7 +108,7 @@ class ErrandEngine:
             while not cancelled():
                 self._write_idle_metrics()
                 with hold_named_lease(
-                    self._cluster, LEASE, cancelled, self._tell, seconds=self._options.lease_seconds
+                    self._cluster, LEASE, cancelled, self._report, seconds=self._options.lease_seconds
                 ) as lease:
                     if lease is not None:
                         self._work(lease, cancelled)
@@ -132,14 +132,14 @@ class ErrandEngine:
         with self._watched(index, queue) as informers:
             self._write_metrics(index, queue)
             if self._is_synced(informers, is_over):
-                self._tell("watching", f"{len(index.keys())} errands")
+                self._report("watching", f"{len(index.keys())} errands")
                 with self._working(queue, reconciler):
                     pause = threading.Event()
                     while not is_over():
                         self._write_metrics(index, queue)
                         pause.wait(TICK_SECONDS)
         if lease.loss_reason:
-            self._tell("lost", f"the lease: {lease.loss_reason}. This engine stands by")
+            self._report("lost", f"the lease: {lease.loss_reason}. This engine stands by")
 
     @contextmanager
     def _watched(self, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> Iterator[list[Informer]]:
@@ -254,7 +254,7 @@ class ErrandEngine:
         # Report it the first time, and then at doubling numbers.
         if failures & (failures - 1) == 0:
             cause = text.removeprefix(f"{key}: ")
-            self._tell("failed", f"{key}: {cause}; it is tried again ({failures} failures in a row)")
+            self._report("failed", f"{key}: {cause}; it is tried again ({failures} failures in a row)")
 
     def _count_and_hand_on(self, outcome: Outcome) -> None:
         self._metrics.count_outcome(outcome)
@@ -280,17 +280,19 @@ class ErrandEngine:
 class _TroubleLog:
     """Reports failures, the same one only once in a while. Usable from several threads."""
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, report: Report) -> None:
+        self._report = report
         self._lock = threading.Lock()
-        self._told: dict[str, float] = {}
+        self._reported: dict[str, float] = {}
 
     def add(self, state: str, text: str) -> None:
         """Report it, unless it was reported lately."""
         now = time.monotonic()
         with self._lock:
-            self._told = {one: when for one, when in self._told.items() if now - when < REPEAT_SECONDS}
-            if text in self._told:
+            self._reported = {
+                one: when for one, when in self._reported.items() if now - when < REPEAT_SECONDS
+            }
+            if text in self._reported:
                 return
-            self._told[text] = now
-        self._tell(state, text)
+            self._reported[text] = now
+        self._report(state, text)

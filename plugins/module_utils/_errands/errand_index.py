@@ -123,11 +123,11 @@ class ErrandIndex:
                 if kind == SECRET and split:
                     self._versions[namespace, split[0]].pop(name, None)
                 return self._concerned(places)
-            found = self._objects[kind].get((namespace, name))
-            if found and meta.get("uid") not in (None, found["metadata"]["uid"]):
+            live_object = self._objects[kind].get((namespace, name))
+            if live_object and meta.get("uid") not in (None, live_object["metadata"]["uid"]):
                 return set()
             self._objects[kind].pop((namespace, name), None)
-            label = _errand_label(found or obj)
+            label = _errand_label(live_object or obj)
             self._owned[kind[1], namespace, label].discard(name)
             return self._keys_of_label(namespace, label)
 
@@ -135,8 +135,8 @@ class ErrandIndex:
         """Record that a quota has more room; return the errands that may have waited for that."""
         with self._lock:
             self._quota_grown[namespace] = when
-            found = self._errands.items()
-            return [key for key, one in found if key.namespace == namespace and one.status.open_run]
+            errands = self._errands.items()
+            return [key for key, one in errands if key.namespace == namespace and one.status.open_run]
 
     def quota_grown(self, namespace: str) -> datetime | None:
         """When a quota of a namespace last got more room; None if that is unknown."""

@@ -241,7 +241,7 @@ class Run:
         request: the value of the annotation that requested the run, if any.
         configuration: the ConfigMaps and Secrets that it was created with.
         job, job_uid: its Job; the uid is empty until the Job is known to exist.
-        noted: when it was recorded, RFC 3339.
+        recorded_at: when it was recorded, RFC 3339.
         output: the result of its output; None before that is known.
         disruption: what disrupted its pod; read while the pod existed, because the pod is gone before its Job
             fails.
@@ -254,7 +254,7 @@ class Run:
     generation: int
     template_digest: str
     job: str
-    noted: str
+    recorded_at: str
     request: str = ""
     configuration: tuple[ConfigurationEntry, ...] = ()
     job_uid: str = ""
@@ -441,7 +441,7 @@ def _run_from(fields: Mapping[str, Any]) -> Run:
         generation=int(fields.get("generation") or 0),
         template_digest=str(fields.get("templateDigest") or ""),
         job=str(fields.get("job") or ""),
-        noted=str(fields.get("noted") or ""),
+        recorded_at=str(fields.get("noted") or ""),
         request=str(fields.get("request") or ""),
         configuration=tuple(
             ConfigurationEntry.from_dict(entry) for entry in fields.get("configuration") or ()
@@ -486,7 +486,7 @@ def _run_fields(run: Run) -> Object:
             "generation": run.generation,
             "templateDigest": run.template_digest,
             "job": run.job,
-            "noted": run.noted,
+            "noted": run.recorded_at,
             "request": run.request,
             "configuration": [entry.to_dict() for entry in run.configuration],
             "jobUid": run.job_uid,

@@ -37,7 +37,7 @@ from .errand_model import (
     owner_reference,
 )
 from .errand_view import DEFAULT_OPTIONS, CurrentConfiguration, ErrandView, RunOptions
-from .holding_container import noted_output
+from .holding_container import recorded_output
 
 RIGHTS_SECONDS = 60.0
 """How long the answer holds that no right is missing."""
@@ -210,21 +210,23 @@ class ErrandReader:
     def _configuration(self, errand: Errand) -> CurrentConfiguration:
         references = pod_references(errand.spec.pod_template)
         run = errand.status.run
-        noted = {(one.kind, one.name): one for one in run.configuration} if run else {}
+        recorded = {(one.kind, one.name): one for one in run.configuration} if run else {}
         is_due = errand.status.open_run is not None or triggered_run(errand) is not None
         read: _Read = {}
         if not is_due:
-            found = [self._entry(errand, one, noted.get((one.kind, one.name)), read) for one in references]
-            changed = _changes(noted, found)
+            entries = [
+                self._entry(errand, one, recorded.get((one.kind, one.name)), read) for one in references
+            ]
+            changed = _changes(recorded, entries)
             if not changed:
-                return CurrentConfiguration(tuple(found))
-        return self._whole_configuration(errand, references, noted, read)
+                return CurrentConfiguration(tuple(entries))
+        return self._whole_configuration(errand, references, recorded, read)
 
     def _whole_configuration(
         self,
         errand: Errand,
         references: Sequence[PodReference],
-        noted: Mapping[tuple[str, str], ConfigurationEntry],
+        recorded: Mapping[tuple[str, str], ConfigurationEntry],
         read: _Read,
     ) -> CurrentConfiguration:
         entries, missing, names = [], [], {}
@@ -236,10 +238,10 @@ class ErrandReader:
                 names[one.name] = name
             missing += _missing(one, name, obj, errand.key.namespace)
             entries.append(configuration_entry(one, obj, self._digest_key(errand, one, obj)))
-        return CurrentConfiguration(tuple(entries), tuple(missing), names, tuple(_changes(noted, entries)))
+        return CurrentConfiguration(tuple(entries), tuple(missing), names, tuple(_changes(recorded, entries)))
 
     def _entry(
-        self, errand: Errand, reference: PodReference, noted: ConfigurationEntry | None, read: _Read
+        self, errand: Errand, reference: PodReference, recorded: ConfigurationEntry | None, read: _Read
     ) -> ConfigurationEntry:
         """The entry of a reference; reads the object only if it is not the recorded one.
 
@@ -249,12 +251,12 @@ class ErrandReader:
         mark = self._index.mark(reference.kind, errand.key.namespace, name)
         if mark is None:
             return ConfigurationEntry(reference.kind, reference.name, reference.name)
-        if noted and (noted.resolved_name, noted.uid, noted.resource_version) == (
+        if recorded and (recorded.resolved_name, recorded.uid, recorded.resource_version) == (
             name,
             mark.uid,
             mark.resource_version,
         ):
-            return noted
+            return recorded
         obj = self._cluster.get("v1", reference.kind, name, errand.key.namespace)
         read[reference.kind, name] = obj
         return configuration_entry(reference, obj, self._digest_key(errand, reference, obj))
@@ -278,15 +280,15 @@ class ErrandReader:
         if not errand.spec.reruns_on_change:
             return secrets.token_bytes(32)
         name = f"{label_value(errand.key.name)}-digest-key"
-        found = self._cluster.get("v1", "Secret", name, errand.key.namespace)
-        if found is None:
-            found = self._new_digest_key(errand, name)
-        if found.get("type") != DIGEST_KEY_TYPE:
+        secret = self._cluster.get("v1", "Secret", name, errand.key.namespace)
+        if secret is None:
+            secret = self._new_digest_key(errand, name)
+        if secret.get("type") != DIGEST_KEY_TYPE:
             raise LifecycleError(
                 f"{errand.key}: Secret {name} exists, and is not the one by which it knows whether its"
                 " configuration has changed. Rename that Secret, or the errand"
             )
-        return base64.b64decode((found.get("data") or {}).get(DIGEST_KEY) or "")
+        return base64.b64decode((secret.get("data") or {}).get(DIGEST_KEY) or "")
 
     def _new_digest_key(self, errand: Errand, name: str) -> Object:
         self.demand_rights(errand)
@@ -305,8 +307,8 @@ class ErrandReader:
         try:
             return self._cluster.create(obj)
         except AlreadyExists:
-            found = self._cluster.get("v1", "Secret", name, errand.key.namespace)
-            return found or obj
+            existing = self._cluster.get("v1", "Secret", name, errand.key.namespace)
+            return existing or obj
 
 
 def _is_full_quota(event: Mapping[str, Any]) -> bool:
@@ -314,12 +316,12 @@ def _is_full_quota(event: Mapping[str, Any]) -> bool:
 
 
 def _changes(
-    noted: Mapping[tuple[str, str], ConfigurationEntry], entries: Sequence[ConfigurationEntry]
+    recorded: Mapping[tuple[str, str], ConfigurationEntry], entries: Sequence[ConfigurationEntry]
 ) -> list[str]:
     """The differences from the recorded configuration, each in a clause."""
     changes = []
     for entry in entries:
-        before = noted.get((entry.kind, entry.name))
+        before = recorded.get((entry.kind, entry.name))
         if before is None or (before.resolved_name, before.digest) != (entry.resolved_name, entry.digest):
             changes.append(f"{entry.kind} {entry.resolved_name}")
     return changes
@@ -341,7 +343,7 @@ def _is_job_of(job: Mapping[str, Any], run: Run) -> bool:
 
 def _is_of_run(pod: Mapping[str, Any], errand: Errand, run: Run) -> bool:
     """Whether a pod is of a run of an errand, and not of an earlier errand of the same name."""
-    return _label(pod, RUN_LABEL) == str(run.number) and noted_output(pod).errand_uid == errand.uid
+    return _label(pod, RUN_LABEL) == str(run.number) and recorded_output(pod).errand_uid == errand.uid
 
 
 def _name(obj: Mapping[str, Any]) -> str:

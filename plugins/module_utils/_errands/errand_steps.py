@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from .._cluster.cluster import GROUP, Object
 from .errand_model import ErrandStatus, Strategy
-from .holding_container import NotedOutput
+from .holding_container import RecordedOutput
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class CollectOutput:
     """
 
     pod: Object
-    output: NotedOutput
+    output: RecordedOutput
 
 
 @dataclass(frozen=True)

@@ -106,10 +106,10 @@ def _output_problems(spec: OutputSpec, containers: list[Mapping[str, Any]]) -> I
             yield f"{place}: another file becomes the Secret {one.secret}, too. Give each a name of its own"
         names.add(one.secret)
         labels = {**spec.labels, **one.labels, CONTAINER_LABEL: one.container}
-        found = metadata_problems(labels, one.annotations)
+        problems = metadata_problems(labels, one.annotations)
         if one.is_versioned:
-            found += [*base_problems(one.secret), *reserved_problems(labels, one.annotations)]
-        yield from (f"{place}: {problem}" for problem in found)
+            problems += [*base_problems(one.secret), *reserved_problems(labels, one.annotations)]
+        yield from (f"{place}: {problem}" for problem in problems)
 
 
 def _mount_problems(container: Mapping[str, Any]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from .errand_steps import (
     StopJob,
 )
 from .errand_view import ErrandView
-from .holding_container import noted_output
+from .holding_container import recorded_output
 from .open_errand_run import HOLDER_FAILED, POD_REFUSED, has_ended
 
 DELETE_LABEL = ("delete", "pod")
@@ -100,7 +100,7 @@ def _outlives(pod: Mapping[str, Any], job: Mapping[str, Any]) -> bool:
 
 def _runs_only_injected(job: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
     """Whether all containers have ended except injected ones, which may never end."""
-    output = noted_output(job)
+    output = recorded_output(job)
     own = {*output.containers, *output.holders.values()}
     running = {
         str(one["name"])

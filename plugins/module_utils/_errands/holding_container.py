@@ -31,7 +31,7 @@ VOLUME_SIZE, HOLD_SIZE = "8Mi", "3Mi"
 """Sizes of the volume with the output, and of the one with the copy of a file that is read."""
 GRACE_SECONDS = 30
 """Seconds that a pod gets to end, so that its output can be read if it is deleted meanwhile."""
-NOBODY = 65534
+UNPRIVILEGED_USER = 65534
 LONGEST_CONTAINER_NAME = 63
 _HASH_LENGTH = 8
 
@@ -115,7 +115,7 @@ RENEW_COMMAND = ["touch", f"{_HOLD}/renewed"]
 
 
 @dataclass(frozen=True)
-class NotedOutput:
+class RecordedOutput:
     """The output that was wanted when a Job or its pod was created, as recorded in it.
 
     Attributes:
@@ -161,7 +161,7 @@ def job_with_output(job: Object, errand: Errand, image: str) -> Object:
     job, spec = copy.deepcopy(job), errand.spec.output
     job_spec, pod = job["spec"], job["spec"]["template"]["spec"]
     limited = [one for one in (job_spec, pod) if one.get("activeDeadlineSeconds")]
-    noted = json.dumps(
+    record = json.dumps(
         {
             "output": errand.spec.output_fields,
             "deadline": min((int(one["activeDeadlineSeconds"]) for one in limited), default=0),
@@ -173,7 +173,7 @@ def job_with_output(job: Object, errand: Errand, image: str) -> Object:
         sort_keys=True,
     )
     for metadata in (job["metadata"], job_spec["template"].setdefault("metadata", {})):
-        metadata["annotations"] = {**mapping_of(metadata.get("annotations")), OUTPUT_ANNOTATION: noted}
+        metadata["annotations"] = {**mapping_of(metadata.get("annotations")), OUTPUT_ANNOTATION: record}
     if spec.source is OutputSource.TERMINATION_MESSAGE:
         _send_as_termination_message(pod, spec)
     if not spec.is_held:
@@ -238,20 +238,22 @@ def _holder(
 
 def _security_context(container: Mapping[str, Any], pod: Mapping[str, Any]) -> Object:
     """The security context of a holding container: the user of the container, limited to ``restricted``."""
-    wanted = {**(pod.get("securityContext") or {}), **(container.get("securityContext") or {})}
+    user_context = {**(pod.get("securityContext") or {}), **(container.get("securityContext") or {})}
     context: Object = {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},
         "readOnlyRootFilesystem": True,
         "seccompProfile": {"type": "RuntimeDefault"},
     }
-    context |= {key: wanted[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in wanted}
-    if wanted.get("runAsNonRoot") and "runAsUser" not in wanted:
-        context["runAsUser"] = NOBODY
+    context |= {
+        key: user_context[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in user_context
+    }
+    if user_context.get("runAsNonRoot") and "runAsUser" not in user_context:
+        context["runAsUser"] = UNPRIVILEGED_USER
     return context
 
 
-def noted_output(obj: Mapping[str, Any]) -> NotedOutput:
+def recorded_output(obj: Mapping[str, Any]) -> RecordedOutput:
     """The output that a Job or a pod records.
 
     Raises:
@@ -260,14 +262,14 @@ def noted_output(obj: Mapping[str, Any]) -> NotedOutput:
     meta = obj["metadata"]
     text = (meta.get("annotations") or {}).get(OUTPUT_ANNOTATION)
     try:
-        noted = json.loads(text) if text else {}
-        return NotedOutput(
-            output_spec_from(noted.get("output")),
-            tuple(str(one) for one in noted.get("containers") or ()),
-            int(noted.get("deadline") or 0),
-            int(noted.get("generation") or 0),
-            str(noted.get("templateDigest") or ""),
-            str(noted.get("errandUid") or ""),
+        record = json.loads(text) if text else {}
+        return RecordedOutput(
+            output_spec_from(record.get("output")),
+            tuple(str(one) for one in record.get("containers") or ()),
+            int(record.get("deadline") or 0),
+            int(record.get("generation") or 0),
+            str(record.get("templateDigest") or ""),
+            str(record.get("errandUid") or ""),
         )
     except (AttributeError, TypeError, ValueError):
         kind = str(obj.get("kind") or "Pod")

@@ -36,7 +36,7 @@ def start_steps(view: ErrandView, reason: RunReason, warnings: tuple[str, ...] =
     if run is errand.status.run:
         return (create,)
     digest = run.template_digest if reason in AUTOMATIC_REASONS else errand.status.once_digest
-    noted = write_status(
+    status_write = write_status(
         view,
         warnings=warnings,
         phase=ErrandPhase.RUNNING,
@@ -45,7 +45,7 @@ def start_steps(view: ErrandView, reason: RunReason, warnings: tuple[str, ...] =
         once_digest=digest,
         request=errand.request or errand.status.request,
     )
-    steps: list[Step] = [create] if noted is None else [noted, create]
+    steps: list[Step] = [create] if status_write is None else [status_write, create]
     steps += [DeleteJob(_name(one), one["metadata"]["uid"]) for one in view.earlier_jobs]
     if view.job is not None and _name(view.job) != run.job:
         steps.append(DeleteJob(_name(view.job), view.job["metadata"]["uid"]))
@@ -75,13 +75,13 @@ def _next_run(view: ErrandView, reason: RunReason) -> Run:
         generation=errand.generation,
         template_digest=errand.spec.template_digest,
         job=job_name(errand.key.name, number),
-        noted=timestamp(view.now),
+        recorded_at=timestamp(view.now),
         request=errand.request,
         configuration=_configuration(view).entries,
     )
-    noted = errand.status.open_run
+    recorded = errand.status.open_run
     # It is recorded already with the same values, so it is not recorded again.
-    return noted if noted and replace(run, noted=noted.noted) == noted else run
+    return recorded if recorded and replace(run, recorded_at=recorded.recorded_at) == recorded else run
 
 
 def _next_number(view: ErrandView) -> int:

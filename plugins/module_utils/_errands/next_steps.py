@@ -43,7 +43,7 @@ def next_steps(view: ErrandView) -> Decision:
     missing = view.configuration.missing if view.configuration and reason else ()
     if problems or missing or reason is None:
         phase, message = _resting(errand, problems, missing)
-        noted = write_status(
+        status_write = write_status(
             view,
             problems=problems,
             warnings=warnings,
@@ -51,7 +51,7 @@ def next_steps(view: ErrandView) -> Decision:
             message=message,
             run=_with_seen_configuration(view),
         )
-        return Decision(_some(noted), finishing.recheck_seconds)
+        return Decision(_some(status_write), finishing.recheck_seconds)
     return Decision((*retain_pod(view), *start_steps(view, reason, warnings)))
 
 

@@ -38,7 +38,7 @@ from .errand_steps import (
 )
 from .errand_validation import problems_of
 from .errand_view import ErrandView
-from .holding_container import NotedOutput, noted_output
+from .holding_container import RecordedOutput, recorded_output
 from .new_run import AUTOMATIC_REASONS, start_steps
 from .output import LOST
 from .status_change import write_status
@@ -87,7 +87,7 @@ def open_run_decision(view: ErrandView) -> Decision:
 
 def _with_job(view: ErrandView, run: Run, job: Mapping[str, Any]) -> Decision:
     """From here on the run has its Job, and it is of the template that the Job was created from."""
-    made = noted_output(job)
+    made = recorded_output(job)
     run = replace(
         run,
         job_uid=job["metadata"]["uid"],
@@ -106,8 +106,8 @@ def _start_again(view: ErrandView, run: Run) -> Decision:
         return Decision(end_steps(view, run, JobOutcome(False, REFUSED, "; ".join(problems))))
     if view.configuration and view.configuration.missing:
         message = "waiting for " + ", ".join(view.configuration.missing)
-        noted = write_status(view, phase=ErrandPhase.WAITING, message=message)
-        return Decision(() if noted is None else (noted,))
+        status_write = write_status(view, phase=ErrandPhase.WAITING, message=message)
+        return Decision(() if status_write is None else (status_write,))
     return Decision(start_steps(view, run.reason))
 
 
@@ -134,7 +134,7 @@ class _OpenRun:
         self._once_digest = once_digest
         self._pod: Object = view.pod or {}
         source = view.job or view.pod
-        self._output = noted_output(source) if source else NotedOutput(view.errand.spec.output)
+        self._output = recorded_output(source) if source else RecordedOutput(view.errand.spec.output)
         own = set(self._output.containers)
         self._ignored = {name for name in _container_names(self._pod) if own and name not in own}
         self._ended = ended_containers(self._pod, self._output.containers)
@@ -222,7 +222,7 @@ class _OpenRun:
         ending = self._ending()
         if ending:
             return Decision((release, *ending.steps))
-        return Decision((release, *self._noted().steps), RELEASE_SECONDS)
+        return Decision((release, *self._status_update().steps), RELEASE_SECONDS)
 
     def _ending(self) -> Decision | None:
         """End the run, once its own containers or its Job have ended."""
@@ -274,16 +274,16 @@ class _OpenRun:
 
     def _waiting(self) -> Decision:
         """Wait, and renew the holding containers if necessary."""
-        noted = self._noted()
+        update = self._status_update()
         hold = self._renewal()
         deadline = self._seconds_to_deadline()
         seconds = (
-            noted.recheck_seconds,
+            update.recheck_seconds,
             hold.recheck_seconds,
             None if deadline is None else max(0.1, deadline),
             self._seconds_to_refusal(),
         )
-        steps = (*noted.steps, *hold.steps, *self._requested_pod())
+        steps = (*update.steps, *hold.steps, *self._requested_pod())
         return Decision(steps, min((one for one in seconds if one), default=None))
 
     def _requested_pod(self) -> tuple[Step, ...]:
@@ -298,13 +298,13 @@ class _OpenRun:
             return ()
         return (RequestPod(str(meta["name"]), str(meta["uid"]), mark),)
 
-    def _noted(self) -> Decision:
+    def _status_update(self) -> Decision:
         view, run = self._view, self._run
         pods = [self._pod] if self._pod else []
         phase, _outcome = job_outcome(view.job, pods, ignored_containers=self._ignored)
         shown = ErrandPhase.QUEUED if phase is RunPhase.QUEUED else ErrandPhase.RUNNING
         message = self._hindrance() if shown is ErrandPhase.RUNNING else f"Job {run.job} is suspended"
-        noted = write_status(
+        status_write = write_status(
             view,
             run=run if run.disruption else replace(run, disruption=self._disruption()),
             once_digest=self._once_digest,
@@ -313,7 +313,7 @@ class _OpenRun:
         )
         has_reason = bool(self._pod or view.refused_since or shown is ErrandPhase.QUEUED)
         no_pod_yet = REASON_SECONDS if message else START_SECONDS
-        return Decision(() if noted is None else (noted,), None if has_reason else no_pod_yet)
+        return Decision(() if status_write is None else (status_write,), None if has_reason else no_pod_yet)
 
     def _disruption(self) -> str:
         return disruption_of(self._pod, ignored_containers=self._ignored) if self._pod else ""
@@ -367,14 +367,14 @@ def end_steps(view: ErrandView, run: Run, outcome: JobOutcome) -> tuple[Step, ..
     ended = replace(run, outcome=outcome, ended_generation=errand.generation)
     secrets = list(run.output.secrets) if run.output else []
     entry = history_entry(run.number, outcome, why=str(run.reason), secrets=secrets)
-    noted = write_status(
+    status_write = write_status(
         view,
         phase=ErrandPhase.SUCCEEDED if outcome.is_success else ErrandPhase.FAILED,
         message=outcome.message,
         run=ended,
         history=tuple(with_run(errand.status.history, entry)),
     )
-    return () if noted is None else (noted,)
+    return () if status_write is None else (status_write,)
 
 
 def _with_output(outcome: JobOutcome, output: OutputNote | None) -> JobOutcome:

@@ -100,18 +100,18 @@ def output_secrets(
     Raises:
         OutputRefused: one of the files is no JSON object of strings, or would be an invalid Secret.
     """
-    found = [
+    parts = [
         secret
         for one in spec.files
         for secret in _secrets_of(one, spec, contents[one.container, one.file], errand)
     ]
-    if len(found) > max(MOST_PARTS, len(spec.files)):
+    if len(parts) > max(MOST_PARTS, len(spec.files)):
         raise OutputRefused(
-            TOO_LARGE, f"the output would become {len(found)} Secrets, and at most {MOST_PARTS} are written"
+            TOO_LARGE, f"the output would become {len(parts)} Secrets, and at most {MOST_PARTS} are written"
         )
-    if len({secret.name for secret in found}) < len(found):
+    if len({secret.name for secret in parts}) < len(parts):
         raise OutputRefused(INVALID, "two parts of the output would become the same Secret")
-    return found
+    return parts
 
 
 def _secrets_of(one: OutputFile, spec: OutputSpec, content: bytes, errand: str) -> Iterator[OutputSecret]:

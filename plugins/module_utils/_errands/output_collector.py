@@ -23,7 +23,7 @@ from .._jobs.version_writer import (
 from .._text import one_line
 from .errand_index import ErrandIndex
 from .errand_model import KIND, Errand, OutputFile, OutputNote, OutputSource, owner_reference
-from .holding_container import NotedOutput, read_command
+from .holding_container import RecordedOutput, read_command
 from .output import (
     SECRET_TAKEN,
     TIMED_OUT,
@@ -61,7 +61,7 @@ class OutputCollector:
         self._index = index
         self._slow = slow
 
-    def collect(self, errand: Errand, pod: Object, output: NotedOutput) -> OutputNote:
+    def collect(self, errand: Errand, pod: Object, output: RecordedOutput) -> OutputNote:
         """Read the output in a pod, and write its Secrets. All checks come before the first write.
 
         Raises:
@@ -89,7 +89,7 @@ class OutputCollector:
         names, warnings = zip(*written, strict=True) if written else ((), ())
         return OutputNote(names, message=" ".join(filter(None, warnings)))
 
-    def _contents(self, pod: Object, output: NotedOutput) -> dict[tuple[str, str], bytes]:
+    def _contents(self, pod: Object, output: RecordedOutput) -> dict[tuple[str, str], bytes]:
         if output.spec.source is OutputSource.TERMINATION_MESSAGE:
             return termination_messages(output.spec, pod)
         end = time.monotonic() + READ_SECONDS
@@ -97,8 +97,10 @@ class OutputCollector:
         for container, holder in output.holders.items():
             files = [one for one in output.spec.files if one.container == container]
             left = LARGEST_OUTPUT - sum(map(len, contents.values()))
-            found = self._read(pod, holder, files, end - time.monotonic(), left)
-            contents |= {(container, one.file): content for one, content in zip(files, found, strict=True)}
+            file_contents = self._read(pod, holder, files, end - time.monotonic(), left)
+            contents |= {
+                (container, one.file): content for one, content in zip(files, file_contents, strict=True)
+            }
         return contents
 
     def _read(

@@ -83,7 +83,9 @@ class Reconciler:
         self._cluster = cluster
         self._index = index
         self._reader = ErrandReader(cluster, index, options=options, now=now)
-        self._execution = StepExecution(cluster, index, self._reader, self._tell, slow or SlowNamespaces())
+        self._execution = StepExecution(
+            cluster, index, self._reader, self._report_outcome, slow or SlowNamespaces()
+        )
         self._on_outcome = on_outcome
 
     def decide(self, key: ErrandKey) -> Decision:
@@ -130,7 +132,7 @@ class Reconciler:
             " defect: please report it with the errand's status"
         )
 
-    def _tell(self, errand: Errand) -> None:
+    def _report_outcome(self, errand: Errand) -> None:
         if errand.status.phase in _STATES:
             self._on_outcome(_outcome(errand))
 
@@ -166,7 +168,7 @@ def read_index(cluster: Cluster, namespaces: Sequence[str] = ()) -> ErrandIndex:
         ClusterError: the server does not answer, or refuses a list.
     """
     index = ErrandIndex()
-    wanted = [(subject, namespace) for subject in WATCHED_KINDS for namespace in namespaces or [""]]
+    lists = [(subject, namespace) for subject in WATCHED_KINDS for namespace in namespaces or [""]]
     pages = map_in_threads(
         lambda one: cluster.list(
             *one[0].kind,
@@ -174,9 +176,9 @@ def read_index(cluster: Cluster, namespaces: Sequence[str] = ()) -> ErrandIndex:
             label_selector=one[0].label_selector,
             metadata_only=one[0].metadata_only,
         ),
-        wanted,
+        lists,
     )
-    for (subject, _namespace), page in zip(wanted, pages, strict=True):
+    for (subject, _namespace), page in zip(lists, pages, strict=True):
         for obj in page.items:
             index.put(subject.kind, obj)
     return index
@@ -224,6 +226,6 @@ def _for_each(
             # One errand must not keep the others from being reconciled.
             return Failure(key, f"this is a defect, please report it: {traceback.format_exc()}")
 
-    found = map_in_threads(attempt, keys)
-    done = [one for one in found if isinstance(one, Reconciled)]
-    return done, [one for one in found if isinstance(one, Failure)]
+    results = map_in_threads(attempt, keys)
+    done = [one for one in results if isinstance(one, Reconciled)]
+    return done, [one for one in results if isinstance(one, Failure)]

@@ -100,20 +100,20 @@ def _conditions(
     view: ErrandView, status: ErrandStatus, problems: Sequence[str], warnings: Sequence[str]
 ) -> tuple[Mapping[str, Any], ...]:
     errand = view.errand
-    found = [_accepted(problems, warnings), _running(status), _succeeded(status)]
+    conditions = [_accepted(problems, warnings), _running(status), _succeeded(status)]
     if ignores_now(errand, status):
-        found.append((NOT_REPEATED, "True", "Declared", NOT_REPEATED_TEXT))
+        conditions.append((NOT_REPEATED, "True", "Declared", NOT_REPEATED_TEXT))
     if view.cycle:
         circle = " -> ".join((*view.cycle, view.cycle[0]))
         text = (
             f"these errands write what the next one reads, in a circle: {circle}. None of them runs again"
             " when its configuration changes. Set updateOnConfigChange: false for one of them"
         )
-        found.append((CYCLIC, "True", "Cycle", text))
+        conditions.append((CYCLIC, "True", "Cycle", text))
     before, now = errand.status.conditions, timestamp(view.now)
     return tuple(
         new_condition(*one, before=before, now=now) | {"observedGeneration": errand.generation}
-        for one in found
+        for one in conditions
     )
 
 

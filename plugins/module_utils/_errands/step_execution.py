@@ -61,7 +61,7 @@ from .errand_steps import (
     WriteStatus,
 )
 from .errand_view import ErrandView
-from .holding_container import RELEASE_COMMAND, RENEW_COMMAND, NotedOutput
+from .holding_container import RELEASE_COMMAND, RENEW_COMMAND, RecordedOutput
 from .open_errand_run import LONGEST_CAUSE, end_steps
 from .output_collector import OutputCollector
 from .slow_namespaces import SlowNamespaces
@@ -206,9 +206,9 @@ class StepExecution:
         except Forbidden as refusal:
             # A refusal by a quota or by rights: both may change, and the run is recorded already.
             message = f"its Job can't be created: {one_line(refusal.api_message)}"
-            noted = write_status(view, phase=ErrandPhase.WAITING, message=message)
-            if noted:
-                self._write_status(view, noted.status, noted.event)
+            status_write = write_status(view, phase=ErrandPhase.WAITING, message=message)
+            if status_write:
+                self._write_status(view, status_write.status, status_write.event)
             raise
         except Invalid as refusal:
             run = view.errand.status.open_run
@@ -219,7 +219,7 @@ class StepExecution:
         self._index.put(JOB, created)
         return replace(view, job=created)
 
-    def _collect(self, view: ErrandView, pod: Object, output: NotedOutput) -> ErrandView:
+    def _collect(self, view: ErrandView, pod: Object, output: RecordedOutput) -> ErrandView:
         run = view.errand.status.open_run
         if run is None:
             raise Overtaken(f"{view.errand.key}: its run has ended")
@@ -235,8 +235,8 @@ class StepExecution:
                 with suppress(ClusterError):
                     self._write_status(view, hindered.status, None)
             raise
-        noted = write_status(view, run=replace(run, output=note))
-        return view if noted is None else self._write_status(view, noted.status, None)
+        status_write = write_status(view, run=replace(run, output=note))
+        return view if status_write is None else self._write_status(view, status_write.status, None)
 
     def _touch(self, view: ErrandView, pod: str, containers: tuple[str, ...], command: list[str]) -> None:
         namespace = view.errand.key.namespace

@@ -13,10 +13,10 @@ from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.cluster import Object
 from .._custom_resources.installed_kinds import DefinitionState
 from .._errands.authoring.errand_object import (
+    DesiredErrand,
     ErrandRequest,
-    WantedErrand,
+    desired_errand,
     existing_errand,
-    wanted_errand,
 )
 from .._errands.authoring.errand_preflight import Preflight, preflight
 from .._errands.authoring.errand_report import errand_report, errand_run_report, log_command
@@ -44,7 +44,7 @@ def errand(task: Task) -> Result:
     """Declare, run or delete one errand."""
     request = _request(task.params)
     if task.params["state"] == ABSENT:
-        return _absent(task, wanted_errand(request))
+        return _absent(task, desired_errand(request))
     state = ERRAND_KINDS.state(task.cluster)
     if request.declares_nothing:
         key = ErrandKey(request.namespace, request.name)
@@ -53,7 +53,7 @@ def errand(task: Task) -> Result:
             return _rehearsed_absent(key, is_definition_installed=not state.is_current)
         desired = existing_errand(request, live)
     else:
-        desired = wanted_errand(request)
+        desired = desired_errand(request)
     _refuse(desired, desired.problems)
     return _Present(task, desired, state, is_declared=not request.declares_nothing).result()
 
@@ -70,7 +70,7 @@ def _request(params: Mapping[str, Any]) -> ErrandRequest:
     )
 
 
-def _refuse(desired: WantedErrand, problems: tuple[str, ...]) -> None:
+def _refuse(desired: DesiredErrand, problems: tuple[str, ...]) -> None:
     if problems:
         name = f"Errand {desired.key.namespace or '(no namespace)'}/{desired.key.name or '(no name)'}"
         listed = "\n".join(f"- {problem}" for problem in problems)
@@ -97,7 +97,7 @@ def _rehearsed_absent(key: ErrandKey, *, is_definition_installed: bool) -> Resul
     }
 
 
-def _absent(task: Task, desired: WantedErrand) -> Result:
+def _absent(task: Task, desired: DesiredErrand) -> Result:
     key = desired.key
     if not key.name or not key.namespace:
         raise LifecycleError("cannot delete an errand without name and namespace. Set both")
@@ -126,7 +126,7 @@ class _Present:
     """One errand that is to exist."""
 
     def __init__(
-        self, task: Task, desired: WantedErrand, state: DefinitionState, *, is_declared: bool
+        self, task: Task, desired: DesiredErrand, state: DefinitionState, *, is_declared: bool
     ) -> None:
         self._task = task
         self._params = task.params

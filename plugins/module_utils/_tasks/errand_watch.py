@@ -41,7 +41,7 @@ def watch_errands(task: Task) -> Result:
         cancelled = _or_after(must_stop, task.params["watch_seconds"])
         is_installed, warnings = _updated_definition(task, reports, cancelled)
         engine = ErrandEngine(
-            task.cluster, _engine_options(task), tell=reports.engine, on_outcome=reports.outcome
+            task.cluster, _engine_options(task), report=reports.engine, on_outcome=reports.outcome
         )
         engine.run(cancelled)
         counts = ", ".join(f"{state}: {reports.counts[state]}" for state in ("started", *ENDS))

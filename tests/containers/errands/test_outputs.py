@@ -112,7 +112,7 @@ def test_what_is_no_output_fails_with_a_reason_and_is_shown_nowhere(site: Errand
         assert "output.json" in message
         assert site.secret_object(name) is None
         yield lambda name=name: not site.is_running(name, container="hold-main")()  # type: ignore[misc]
-    told = site.everything_told()
+    told = site.public_texts()
     assert "OutputInvalid" in told
     assert SECRET_WORD not in told
 

@@ -400,7 +400,7 @@ def test_it_goes_on_when_watches_have_expired(
     engine = ErrandEngine(
         connect({"kubeconfig": engine_kubeconfig}),
         EngineOptions(namespaces=(SPACE,)),
-        tell=lambda *text: told.append(text),
+        report=lambda *text: told.append(text),
     )
     thread = threading.Thread(target=lambda: engine.run(ended.is_set))
     own_cluster.api.apply(config_map("config", "0"), force=True)
@@ -429,7 +429,7 @@ def test_what_a_quota_holds_up_runs_within_two_seconds_after_it_is_raised(
     engine = ErrandEngine(
         connect({"kubeconfig": engine_kubeconfig}),
         EngineOptions(namespaces=(SPACE,)),
-        tell=lambda *text: told.append(text),
+        report=lambda *text: told.append(text),
     )
     metadata = {"name": "small", "namespace": SPACE}
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}

@@ -18,7 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import (
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_object import (
     ErrandRequest,
-    wanted_errand,
+    desired_errand,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     ENGINE_ROLE,
@@ -93,12 +93,12 @@ def test_its_yaml_can_be_read_and_its_errands_are_sound() -> None:
     errands = [block for block in blocks if isinstance(block, dict) and block.get("kind") == "Errand"]
     assert errands
     for one in errands:
-        assert wanted_errand(ErrandRequest(namespace="ns", definition=one)).problems == ()
+        assert desired_errand(ErrandRequest(namespace="ns", definition=one)).problems == ()
 
 
 def test_the_example_is_sound() -> None:
     definition = yaml.safe_load((EXAMPLES / "errands" / "credentials.yaml").read_text())
-    wanted = wanted_errand(ErrandRequest(namespace="shop", definition=definition))
+    wanted = desired_errand(ErrandRequest(namespace="shop", definition=definition))
     assert (wanted.problems, wanted.warnings) == ((), ())
 
 

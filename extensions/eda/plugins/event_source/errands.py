@@ -235,7 +235,7 @@ def run_engine(
                 f"the option {given} does not exist. Use {', '.join(ENGINE_OPTIONS)}, or a connection option:"
                 f" {', '.join(CONNECTION_SPEC)}"
             )
-    ErrandEngine(connect(connection), EngineOptions(**own), tell=tell, on_outcome=on_outcome).run(cancelled)
+    ErrandEngine(connect(connection), EngineOptions(**own), report=tell, on_outcome=on_outcome).run(cancelled)
 
 
 def engine_option(name: str, value: object) -> object:

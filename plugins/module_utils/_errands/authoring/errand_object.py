@@ -52,7 +52,7 @@ class ErrandRequest:
 
 
 @dataclass(frozen=True)
-class WantedErrand:
+class DesiredErrand:
     """The errand that is wanted.
 
     Attributes:
@@ -76,14 +76,14 @@ class WantedErrand:
         """The model of the errand. Use it only if there are no problems."""
         return errand_from(self.obj)
 
-    def with_strategy(self, strategy: Strategy) -> WantedErrand:
+    def with_strategy(self, strategy: Strategy) -> DesiredErrand:
         """The same errand with another trigger."""
         obj = deep_copy(self.obj)
         obj["spec"]["trigger"] = {"strategy": str(strategy)}
         return replace(self, obj=obj)
 
 
-def wanted_errand(request: ErrandRequest) -> WantedErrand:
+def desired_errand(request: ErrandRequest) -> DesiredErrand:
     """The errand that the options of a task ask for, with all its problems."""
     warnings: list[str] = []
     problems: list[str] = []
@@ -97,10 +97,10 @@ def wanted_errand(request: ErrandRequest) -> WantedErrand:
         problems += [_misfit_text(misfit) for misfit in misfits(obj, _SCHEMA)]
         if not problems:
             problems += problems_of(errand_from(obj))
-    return WantedErrand(obj, tuple(warnings), tuple(dict.fromkeys(problems)))
+    return DesiredErrand(obj, tuple(warnings), tuple(dict.fromkeys(problems)))
 
 
-def existing_errand(request: ErrandRequest, live: Object | None) -> WantedErrand:
+def existing_errand(request: ErrandRequest, live: Object | None) -> DesiredErrand:
     """An existing errand that only runs, with all its problems.
 
     Args:
@@ -115,7 +115,7 @@ def existing_errand(request: ErrandRequest, live: Object | None) -> WantedErrand
     if live is not None:
         obj["spec"] = deep_copy(live["spec"])
         problems += problems_of(errand_from(live))
-    return WantedErrand(obj, (), tuple(problems))
+    return DesiredErrand(obj, (), tuple(problems))
 
 
 def _object(request: ErrandRequest, warnings: list[str], problems: list[str]) -> Object:
@@ -136,10 +136,10 @@ def _object(request: ErrandRequest, warnings: list[str], problems: list[str]) ->
         if converted.differences:
             warnings.append(f"QuarksJob {name}, as an Errand: " + "; ".join(converted.differences))
         return converted.errand
-    found = (definition.get("apiVersion"), definition.get("kind"))
-    if found != (API_VERSION, KIND):
+    api_version, kind = definition.get("apiVersion"), definition.get("kind")
+    if (api_version, kind) != (API_VERSION, KIND):
         problems.append(
-            f"definition is {one_line(found[1], 100)} of {one_line(found[0], 100)}. Give an object of kind"
+            f"definition is {one_line(kind, 100)} of {one_line(api_version, 100)}. Give an object of kind"
             f" {KIND} ({API_VERSION}) or {QUARKS_KIND} ({QUARKS_API_VERSION})"
         )
         return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {}}

@@ -19,7 +19,7 @@ from ..errand_model import Errand
 from ..errand_view import ErrandView
 from ..holding_container import job_with_output
 from ..new_run import job_of_next_run
-from .errand_object import WantedErrand
+from .errand_object import DesiredErrand
 from .errand_writing import apply_errand, conflict_problem
 
 _NO_RUN = 0
@@ -43,7 +43,7 @@ class Preflight:
 
 def preflight(
     cluster: Cluster,
-    wanted: WantedErrand,
+    desired: DesiredErrand,
     *,
     is_applied: bool,
     force: bool,
@@ -55,7 +55,7 @@ def preflight(
 
     Args:
         cluster: writes by the author's field manager.
-        wanted: the errand, without problems.
+        desired: the errand, without problems.
         is_applied: whether it will be applied, with a definition that the server already has.
         force: whether to overwrite fields of other managers.
         runs_here: whether the caller will run the errand, so needs the rights for that.
@@ -65,30 +65,32 @@ def preflight(
     Raises:
         ClusterError: the server does not answer.
     """
-    found = _PreflightFindings(check_mode)
+    findings = _PreflightFindings(check_mode)
     applied = None
     if is_applied:
         try:
-            applied = apply_errand(cluster, wanted.obj, force=force, dry_run=True)
+            applied = apply_errand(cluster, desired.obj, force=force, dry_run=True)
         except Conflict as conflict:
-            found.problems.append(conflict_problem(conflict))
+            findings.problems.append(conflict_problem(conflict))
         except NotFound:
-            found.add_missing_namespace(wanted)
+            findings.add_missing_namespace(desired)
         except Forbidden as refusal:
             role = AUTHOR_ROLE["metadata"]["name"]
-            found.problems.append(
+            findings.problems.append(
                 f"the API server refuses it: {one_line(refusal.api_message)}. If you lack a right,"
-                f" have the ClusterRole {role} granted to you in namespace {wanted.key.namespace}"
+                f" have the ClusterRole {role} granted to you in namespace {desired.key.namespace}"
             )
         except Invalid as refusal:
-            found.problems.append(f"the API server refuses it: {one_line(refusal.api_message)}")
-    _rehearse_job(cluster, wanted.errand, found, runs_here=runs_here, holder_image=holder_image)
+            findings.problems.append(f"the API server refuses it: {one_line(refusal.api_message)}")
+    _rehearse_job(cluster, desired.errand, findings, runs_here=runs_here, holder_image=holder_image)
     if runs_here:
-        missing = missing_rights(cluster, run_rights(wanted.errand))
+        missing = missing_rights(cluster, run_rights(desired.errand))
         if missing:
-            problem = rights_problem(wanted.errand, missing)
-            found.problems.append(f"{problem}, or set reconcile: false where an engine runs errands")
-    return Preflight(tuple(dict.fromkeys(found.problems)), tuple(dict.fromkeys(found.warnings)), applied)
+            problem = rights_problem(desired.errand, missing)
+            findings.problems.append(f"{problem}, or set reconcile: false where an engine runs errands")
+    return Preflight(
+        tuple(dict.fromkeys(findings.problems)), tuple(dict.fromkeys(findings.warnings)), applied
+    )
 
 
 class _PreflightFindings:
@@ -97,8 +99,8 @@ class _PreflightFindings:
         self.warnings: list[str] = []
         self._check_mode = check_mode
 
-    def add_missing_namespace(self, wanted: WantedErrand | Errand) -> None:
-        text = f"namespace {wanted.key.namespace} does not exist"
+    def add_missing_namespace(self, errand: DesiredErrand | Errand) -> None:
+        text = f"namespace {errand.key.namespace} does not exist"
         if self._check_mode:
             self.warnings.append(f"{text}, so the API server could not validate the errand")
         else:
@@ -106,10 +108,10 @@ class _PreflightFindings:
 
 
 def _rehearse_job(
-    cluster: Cluster, errand: Errand, found: _PreflightFindings, *, runs_here: bool, holder_image: str
+    cluster: Cluster, errand: Errand, findings: _PreflightFindings, *, runs_here: bool, holder_image: str
 ) -> None:
     built = job_of_next_run(ErrandView(errand, datetime.now(UTC)))
-    found.warnings += built.warnings
+    findings.warnings += built.warnings
     job = job_with_output(built.job, errand, holder_image)
     # The errand may not exist yet, and then it has no uid.
     job["metadata"].pop("ownerReferences")
@@ -120,19 +122,21 @@ def _rehearse_job(
         # The server validated it before it found that.
         pass
     except NotFound:
-        found.add_missing_namespace(errand)
+        findings.add_missing_namespace(errand)
     except Invalid as refusal:
-        found.problems.append(f"the API server refuses its Job: {one_line(refusal.api_message)}")
+        findings.problems.append(f"the API server refuses its Job: {one_line(refusal.api_message)}")
     except Forbidden as refusal:
-        _note_forbidden(cluster, errand, found, refusal, runs_here=runs_here)
+        _note_forbidden(cluster, errand, findings, refusal, runs_here=runs_here)
 
 
 def _note_forbidden(
-    cluster: Cluster, errand: Errand, found: _PreflightFindings, refusal: ApiError, *, runs_here: bool
+    cluster: Cluster, errand: Errand, findings: _PreflightFindings, refusal: ApiError, *, runs_here: bool
 ) -> None:
     text = one_line(refusal.api_message)
     if not missing_rights(cluster, {Right("create", "batch", "jobs", errand.key.namespace)}):
         # An admission plugin, such as a quota, may accept it later.
-        found.problems.append(f"the API server refuses its Job: {text}")
+        findings.problems.append(f"the API server refuses its Job: {text}")
     elif not runs_here:
-        found.warnings.append(f"the API server has not validated its Job, as you may not create Jobs: {text}")
+        findings.warnings.append(
+            f"the API server has not validated its Job, as you may not create Jobs: {text}"
+        )

@@ -9,7 +9,7 @@ from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import Conflict
 from ..._text import one_line
 from ..errand_model import API_VERSION, FIELD_MANAGER, KIND, ErrandKey, Strategy, errand_from
-from .errand_object import WantedErrand
+from .errand_object import DesiredErrand
 
 _AFTERWARDS = {Strategy.ONCE: Strategy.DONE, Strategy.NOW: Strategy.MANUAL}
 """What the strategies become after a run."""
@@ -22,20 +22,20 @@ def read_errand(cluster: Cluster, key: ErrandKey) -> Object | None:
     return cluster.get(API_VERSION, KIND, key.name, key.namespace)
 
 
-def adjusted_to(wanted: WantedErrand, live: Object | None) -> WantedErrand:
+def adjusted_to(desired: DesiredErrand, live: Object | None) -> DesiredErrand:
     """The errand to apply, given the existing one.
 
     If its template has run, ``once`` is ``done`` and ``now`` is ``manual``, as the engine set them after the
     run.
     """
-    strategy = wanted.errand.spec.strategy
+    strategy = desired.errand.spec.strategy
     if live is None or strategy not in _AFTERWARDS:
-        return wanted
-    there, digest = errand_from(live), wanted.errand.spec.template_digest
+        return desired
+    there, digest = errand_from(live), desired.errand.spec.template_digest
     run = there.status.run
     ran = there.status.once_digest if strategy is Strategy.ONCE else run.template_digest if run else ""
     is_set_back = there.spec.strategy is _AFTERWARDS[strategy]
-    return wanted.with_strategy(there.spec.strategy) if is_set_back and ran == digest else wanted
+    return desired.with_strategy(there.spec.strategy) if is_set_back and ran == digest else desired
 
 
 def apply_errand(cluster: Cluster, obj: Object, *, force: bool, dry_run: bool = False) -> Object:

@@ -52,7 +52,7 @@ class OneErrandReader:
         return errand
 
     def _read(self, subjects: Iterable[WatchedKind]) -> None:
-        wanted = list(subjects)
+        requested = list(subjects)
         pages = map_in_threads(
             lambda one: self._cluster.list(
                 *one.kind,
@@ -60,13 +60,13 @@ class OneErrandReader:
                 label_selector=one.label_selector,
                 metadata_only=one.metadata_only,
             ),
-            wanted,
+            requested,
         )
-        for subject, page in zip(wanted, pages, strict=True):
-            found = {str(obj["metadata"]["name"]): obj for obj in page.items}
+        for subject, page in zip(requested, pages, strict=True):
+            objects = {str(obj["metadata"]["name"]): obj for obj in page.items}
             for name, obj in self._known.get(subject.kind, {}).items():
-                if name not in found:
+                if name not in objects:
                     self.index.discard(subject.kind, obj)
-            for obj in found.values():
+            for obj in objects.values():
                 self.index.put(subject.kind, obj)
-            self._known[subject.kind] = found
+            self._known[subject.kind] = objects

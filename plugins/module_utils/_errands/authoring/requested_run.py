@@ -154,7 +154,7 @@ class RunWait:
                 errand, problem = self.step(), ""
                 if errand is None:
                     raise LifecycleError(f"{self._key}: it was deleted before run {number} ended")
-                self._tell(errand)
+                self._report_progress(errand)
                 ended = errand_run_report(errand, number)
                 if ended["state"] != "running":
                     self._tidy()
@@ -208,7 +208,7 @@ class RunWait:
                 self._pause(min(self._recheck, 1.0))
                 self.step()
 
-    def _tell(self, errand: Errand) -> None:
+    def _report_progress(self, errand: Errand) -> None:
         status = errand.status
         number = f"run {status.run.number}" if status.run else ""
         detail = ": ".join(one for one in (number, status.message) if one)

@@ -85,18 +85,18 @@ class Running:
     """An engine at work.
 
     Attributes:
-        told: states and texts, in their order.
+        reports: states and texts, in their order.
         outcomes: that it reported.
         error: what has ended it, if anything has.
     """
 
     def __init__(self, cluster: Cluster, options: EngineOptions) -> None:
-        self.told: list[tuple[str, str]] = []
+        self.reports: list[tuple[str, str]] = []
         self.outcomes: list[Outcome] = []
         self.error: Exception | None = None
         self._cancelled = threading.Event()
         self._engine = ErrandEngine(
-            cluster, options, tell=lambda *text: self.told.append(text), on_outcome=self.outcomes.append
+            cluster, options, report=lambda *text: self.reports.append(text), on_outcome=self.outcomes.append
         )
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
@@ -122,7 +122,7 @@ class Running:
 
     def states(self, text: str = "") -> list[str]:
         """The states that were told in texts which have this in them."""
-        return [state for state, told in self.told if text in told]
+        return [state for state, message in self.reports if text in message]
 
 
 @contextmanager
@@ -168,14 +168,14 @@ def is_at_rest(played: PlayedErrands) -> Callable[[], bool]:
     """Whether nothing has been asked of the cluster for a moment, but for the lease and watches."""
 
     def is_so() -> bool:
-        before = len(asked(played))
+        before = len(relevant_requests(played))
         time.sleep(0.3)
-        return len(asked(played)) == before
+        return len(relevant_requests(played)) == before
 
     return is_so
 
 
-def asked(played: PlayedErrands) -> list[Any]:
+def relevant_requests(played: PlayedErrands) -> list[Any]:
     """What was asked, without the lease, watches, and what tests read."""
     return [
         one
@@ -304,7 +304,7 @@ class TestWorking:
         assert most == 1
         assert played.jobs.reads == 1
 
-    def test_what_a_quota_held_up_runs_at_once_when_it_has_grown(
+    def test_a_run_that_a_quota_refused_starts_as_soon_as_the_quota_grows(
         self, played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(work_queue, "FIRST_DELAY", 60)
@@ -353,7 +353,9 @@ class TestWorking:
             eventually(is_at_rest(played))
         assert played.made_jobs() == ["app-1", "app-2"]
 
-    def test_what_changes_while_nobody_works_is_found_by_the_first_look(self, played: PlayedErrands) -> None:
+    def test_a_change_without_a_running_engine_is_found_by_the_first_list(
+        self, played: PlayedErrands
+    ) -> None:
         played.create(config_map("config", a="1"))
         played.create(errand_object(containers=[reading(("ConfigMap", "config"))], reruns=True))
         with engine(played.cluster):
@@ -386,7 +388,7 @@ class TestWorking:
             eventually(has_run(played, 1))
         assert "failed" not in running.states()
 
-    def test_what_is_due_later_is_done_then_though_nothing_has_changed(self, played: PlayedErrands) -> None:
+    def test_a_step_that_is_due_later_runs_then_without_a_change(self, played: PlayedErrands) -> None:
         played.jobs.runs["main"] = ContainerRun(None)
         # While output is held, no Job's deadline bounds the user's containers: the engine does.
         played.create(errand_object(output=one_file(), job={"activeDeadlineSeconds": 1}))
@@ -440,12 +442,12 @@ class TestTrouble:
         with engine(HookedCluster(played.cluster, before=fail), workers=1) as running:
             eventually(has_run(played, 1, "good"))
             eventually(has_run(played, 1, "bad"))
-        told = [text for state, text in running.told if state == "failed"]
+        failure_reports = [text for state, text in running.reports if state == "failed"]
         # Of three failures the first two: it is told at doubling numbers.
-        assert len(told) == 2
-        assert all("Errand shop/bad: this is a defect, please report it" in text for text in told)
-        assert "ValueError: nobody expects this" in told[0]
-        assert "(1 failures in a row)" in told[0]
+        assert len(failure_reports) == 2
+        assert all("Errand shop/bad: this is a defect, please report it" in text for text in failure_reports)
+        assert "ValueError: nobody expects this" in failure_reports[0]
+        assert "(1 failures in a row)" in failure_reports[0]
 
     def test_a_server_that_is_away_is_waited_for(self, played: PlayedErrands) -> None:
         away = threading.Event()
@@ -465,9 +467,9 @@ class TestTrouble:
             eventually(has_run(played, 2))
             assert not running.has_ended
         assert holder(played) == ""
-        told = running.states("no answer")
+        states = running.states("no answer")
         # Once per kind, not at each of some fifty attempts.
-        assert 0 < len(told) <= 12
+        assert 0 < len(states) <= 12
 
     def test_a_server_that_has_forgotten_is_listed_again(self, played: PlayedErrands) -> None:
         played.create(config_map("config", a="1"))
@@ -500,7 +502,7 @@ class TestTrouble:
                 eventually(has_run(played, 1))
         assert running.states("list of Secret") == ["waiting"]
 
-    def test_it_can_be_told_to_end_while_it_waits_for_lists(self, played: PlayedErrands) -> None:
+    def test_an_engine_can_be_cancelled_while_it_waits_for_lists(self, played: PlayedErrands) -> None:
         played.cluster.fail_when(lambda request: request.verb == "list", FORBIDDEN)
         with engine(played.cluster) as running:
             eventually(lambda: running.states("Secret"))
@@ -508,7 +510,7 @@ class TestTrouble:
             running.join()
         assert holder(played) == ""
 
-    def test_a_metrics_file_that_can_not_be_written_is_told_once(self, played: PlayedErrands) -> None:
+    def test_a_metrics_file_that_can_not_be_written_is_reported_once(self, played: PlayedErrands) -> None:
         with engine(played.cluster, metrics_file="/nowhere/errands.prom") as running:
             eventually(lambda: running.states("/nowhere/errands.prom"))
             played.create(errand_object())
@@ -580,7 +582,7 @@ class TestLease:
 
 
 class TestEnding:
-    def test_what_is_in_flight_is_finished(self, played: PlayedErrands) -> None:
+    def test_a_cancelled_engine_finishes_its_current_reconciliation(self, played: PlayedErrands) -> None:
         begun, released = threading.Event(), threading.Event()
 
         def hold(_number: int, call: Call) -> None:
@@ -603,7 +605,7 @@ class TestEnding:
         assert run.job_uid == played.object("app-1", JOB)["metadata"]["uid"]
         assert holder(played) == ""
 
-    def test_what_hangs_is_not_waited_for_longer_than_its_time(
+    def test_a_cancelled_engine_leaves_a_reconciliation_that_hangs(
         self, played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(module, "END_SECONDS", 0.3)

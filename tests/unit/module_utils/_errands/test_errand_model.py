@@ -40,7 +40,7 @@ RUN = Run(
     generation=3,
     template_digest="abc",
     job="app-7",
-    noted=MOMENT,
+    recorded_at=MOMENT,
     request="again",
     configuration=(ConfigurationEntry("Secret", "x-v1", "x-v3", "uid", "12", "digest"),),
     job_uid="job-uid",
@@ -126,9 +126,9 @@ def test_the_definition_loses_nothing_of_a_spec() -> None:
         "overwrite": True,
     }
     played = PlayedErrands()
-    wanted = errand_object(output=output, reruns=True)
-    played.create(wanted)
-    assert played.object()["spec"] == wanted["spec"]
+    declared = errand_object(output=output, reruns=True)
+    played.create(declared)
+    assert played.object()["spec"] == declared["spec"]
     spec = played.errand().spec
     assert spec.reruns_on_change
     [first, second] = spec.output.files
@@ -173,16 +173,16 @@ def test_a_long_name_has_a_short_label_of_its_own() -> None:
 
 def owned(*paths: tuple[str, ...]) -> dict[str, Any]:
     """The fields of a manager."""
-    found: dict[str, Any] = {}
+    all_fields: dict[str, Any] = {}
     for path in paths:
-        fields_of_path = found
+        fields_of_path = all_fields
         for step in path:
             fields_of_path = fields_of_path.setdefault(step, {})
-    return found
+    return all_fields
 
 
 TEMPLATE = ("f:spec", "f:template")
-NOBODY = StrategyOwner()
+NO_OWNER = StrategyOwner()
 STRATEGY = ("f:spec", "f:trigger", "f:strategy")
 OURS = {"manager": FIELD_MANAGER, "operation": "Update", "fieldsV1": owned(STRATEGY)}
 REMEMBERED = ("f:metadata", "f:annotations", f"f:{LAST_APPLIED}")
@@ -214,5 +214,7 @@ REMEMBERED = ("f:metadata", "f:annotations", f"f:{LAST_APPLIED}")
         ),
     ],
 )
-def test_who_has_set_the_strategy(entries: list[dict[str, Any]], expected: StrategyOwner) -> None:
+def test_the_owner_of_a_strategy_follows_from_the_managed_fields(
+    entries: list[dict[str, Any]], expected: StrategyOwner
+) -> None:
     assert strategy_owner(entries) == expected

@@ -68,9 +68,9 @@ CONTENT = b'{"password": "geheim-4711"}'
 @pytest.fixture
 def played() -> PlayedErrands:
     """A cluster in which the container main ends with 0."""
-    found = PlayedErrands()
-    found.jobs.runs["main"] = DONE
-    return found
+    errands = PlayedErrands()
+    errands.jobs.runs["main"] = DONE
+    return errands
 
 
 def strategy(played: PlayedErrands) -> Strategy:
@@ -88,8 +88,8 @@ def reason(played: PlayedErrands, name: str = "app") -> str:
 
 def condition(played: PlayedErrands, type_: str) -> dict[str, Any]:
     """A condition of the errand; empty where it has none."""
-    found = [dict(one) for one in played.errand().status.conditions if one["type"] == type_]
-    return found[0] if found else {}
+    conditions = [dict(one) for one in played.errand().status.conditions if one["type"] == type_]
+    return conditions[0] if conditions else {}
 
 
 # When an errand runs.
@@ -98,14 +98,14 @@ def condition(played: PlayedErrands, type_: str) -> dict[str, Any]:
 def printed(obj: Any) -> list[Any]:
     """What kubectl prints of an errand without -o wide, without times."""
     version = DEFINITION["spec"]["versions"][0]
-    found = []
+    cells = []
     for column in version["additionalPrinterColumns"]:
         if not column.get("priority") and column["type"] != "date":
             value = obj
             for step in column["jsonPath"].strip(".").split("."):
                 value = value.get(step) if isinstance(value, dict) else None
-            found.append(value)
-    return found
+            cells.append(value)
+    return cells
 
 
 def test_once_runs_once_and_becomes_done_when_it_has_finished(played: PlayedErrands) -> None:
@@ -164,13 +164,13 @@ def test_a_template_that_changes_during_a_run_runs_next(played: PlayedErrands) -
 
 def test_a_now_that_is_applied_runs_once_for_each_template(played: PlayedErrands) -> None:
     tool = played.cluster.with_field_manager("argocd")
-    wanted = errand_object(strategy="now")
-    tool.apply(copy.deepcopy(wanted))
+    declared = errand_object(strategy="now")
+    tool.apply(copy.deepcopy(declared))
     played.settle()
     assert strategy(played) is Strategy.MANUAL
     assert "argocd" in [one["manager"] for one in played.object()["metadata"]["managedFields"]]
     # Without force: nobody fights with who declares it, and a condition says how to run it again.
-    tool.apply(copy.deepcopy(wanted))
+    tool.apply(copy.deepcopy(declared))
     played.settle()
     assert played.made_jobs() == ["app-1"]
     assert strategy(played) is Strategy.NOW
@@ -179,14 +179,14 @@ def test_a_now_that_is_applied_runs_once_for_each_template(played: PlayedErrands
     assert printed(played.object()) == ["now", "Succeeded", 1, "Completed", NOT_REPEATED_TEXT]
     played.settle()
     assert (len(played.events()), played.errand().status.message) == (2, NOT_REPEATED_TEXT)
-    wanted["spec"]["template"]["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
-    tool.apply(wanted)
+    declared["spec"]["template"]["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
+    tool.apply(declared)
     played.settle()
     assert played.made_jobs() == ["app-1", "app-2"]
     assert played.errand().status.message == ""
 
 
-def test_a_now_that_is_applied_again_is_told_beside_the_failure_of_the_last_run(
+def test_a_now_that_is_applied_again_is_reported_beside_the_failure_of_the_last_run(
     played: PlayedErrands,
 ) -> None:
     played.writes_output(None, exit_code=3)
@@ -199,9 +199,9 @@ def test_a_now_that_is_applied_again_is_told_beside_the_failure_of_the_last_run(
 
 
 def test_a_now_of_kubectl_apply_becomes_manual_and_does_not_run_again(played: PlayedErrands) -> None:
-    wanted = errand_object(strategy="now")
-    wanted["metadata"]["annotations"] = {LAST_APPLIED: "{}"}
-    played.cluster.with_field_manager("kubectl-client-side-apply").create(wanted)
+    declared = errand_object(strategy="now")
+    declared["metadata"]["annotations"] = {LAST_APPLIED: "{}"}
+    played.cluster.with_field_manager("kubectl-client-side-apply").create(declared)
     played.settle()
     assert (strategy(played), played.made_jobs()) == (Strategy.MANUAL, ["app-1"])
     played.cluster.with_field_manager("kubectl-client-side-apply").patch(
@@ -287,14 +287,14 @@ def test_a_configuration_that_goes_and_returns_is_no_end_of_a_run(played: Played
     played.create(config_map("config", a="1"))
     played.create(errand_object(containers=[reading(("ConfigMap", "config"))], reruns=True))
     played.settle()
-    told, events = len(played.outcomes), played.events()
+    reported_before, events = len(played.outcomes), played.events()
     played.cluster.delete("v1", "ConfigMap", "config", NAMESPACE)
     played.settle()
     assert played.errand().status.phase is ErrandPhase.WAITING
     played.create(config_map("config", a="1"))
     played.settle()
     assert played.errand().status.phase is ErrandPhase.SUCCEEDED
-    assert [one["state"] for one in played.outcomes[told:]] == ["waiting"]
+    assert [one["state"] for one in played.outcomes[reported_before:]] == ["waiting"]
     assert [text for text, _message in played.events()] == [text for text, _message in events] + ["Waiting"]
     assert played.made_jobs() == ["app-1"]
 
@@ -356,7 +356,7 @@ def test_three_files_become_three_secrets_one_of_them_a_version(played: PlayedEr
     owners = [
         one["metadata"]["ownerReferences"] for one in played.cluster.list("v1", "Secret", NAMESPACE).items
     ]
-    assert {one["uid"] for found in owners for one in found} == {played.errand().uid}
+    assert {one["uid"] for references in owners for one in references} == {played.errand().uid}
 
 
 def test_the_next_run_takes_away_keys_that_it_does_not_write(played: PlayedErrands) -> None:
@@ -390,7 +390,7 @@ def test_versions_go_on_after_the_highest_and_the_same_content_makes_none(played
 
 
 @pytest.mark.parametrize("writes", [True, False])
-def test_the_output_of_a_failure_is_written_only_where_that_is_wanted(
+def test_the_output_of_a_failure_is_written_only_if_that_is_requested(
     played: PlayedErrands, writes: bool
 ) -> None:
     played.writes_output(CONTENT, 137)
@@ -493,7 +493,7 @@ def test_a_succeeded_job_goes_and_its_pod_stays_with_the_errand(played: PlayedEr
     assert played.names(POD) == []
 
 
-def test_what_belongs_to_an_errand_blocks_its_foreground_deletion(played: PlayedErrands) -> None:
+def test_objects_of_an_errand_block_its_foreground_deletion(played: PlayedErrands) -> None:
     played.writes_output(CONTENT)
     created: list[Any] = []
     watched = HookedCluster(
@@ -689,7 +689,7 @@ def test_a_quota_that_is_used_up_holds_a_run_up_for_any_time_and_then_it_runs(pl
     assert reason(played) == "Completed"
 
 
-def test_who_waits_for_a_run_without_an_engine_requests_the_pod_that_a_quota_refuses(
+def test_a_wait_for_a_run_without_an_engine_requests_the_pod_that_a_quota_refuses(
     played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(errand_reader, "REFUSAL_SECONDS", 0.0)
@@ -831,7 +831,7 @@ def test_a_version_that_goes_with_an_earlier_errand_of_the_name_is_no_output(pla
 
 
 @pytest.mark.parametrize("kind", ["Secret", "Pod"])
-def test_why_an_output_is_not_collected_yet_is_told(played: PlayedErrands, kind: str) -> None:
+def test_the_status_says_why_an_output_is_not_collected_yet(played: PlayedErrands, kind: str) -> None:
     played.writes_output(CONTENT)
     refusal = api_error("do it", 403, {"reason": "Forbidden", "message": "exceeded quota: small"})
     times = 3
@@ -947,19 +947,19 @@ def test_another_number_in_the_same_cause_is_no_news(played: PlayedErrands) -> N
     assert "i/o timeout" in played.errand().status.message
 
 
-def test_what_is_ignored_of_a_template_is_told_all_the_time(played: PlayedErrands) -> None:
+def test_a_warning_about_ignored_fields_stays_in_the_status(played: PlayedErrands) -> None:
     played.writes_output(CONTENT)
-    told: list[str] = []
+    messages: list[str] = []
 
     def look(_number: int, _call: Call) -> None:
-        told.append(str(condition(played, "Accepted").get("message")))
+        messages.append(str(condition(played, "Accepted").get("message")))
 
     played.seen = HookedCluster(played.cluster, before=look)
     played.create(errand_object(output=one_file(), job={"backoffLimit": 4}))
     played.settle()
-    begun = next(number for number, text in enumerate(told) if "backoffLimit is 4" in text)
-    assert len(told) > begun + 5
-    assert [text for text in told[begun:] if "backoffLimit is 4" not in text] == []
+    begun = next(number for number, text in enumerate(messages) if "backoffLimit is 4" in text)
+    assert len(messages) > begun + 5
+    assert [text for text in messages[begun:] if "backoffLimit is 4" not in text] == []
 
 
 def _gone(kind: str) -> dict[str, str]:

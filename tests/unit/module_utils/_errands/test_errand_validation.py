@@ -73,16 +73,16 @@ def test_nothing_is_wrong_with_a_good_errand() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named(fields: dict[str, Any], expected: str) -> None:
-    found = problems(**fields)
-    assert len(found) == 1, found
-    assert expected in found[0]
+def test_an_invalid_field_has_one_message(fields: dict[str, Any], expected: str) -> None:
+    messages = problems(**fields)
+    assert len(messages) == 1, messages
+    assert expected in messages[0]
 
 
 def test_all_problems_are_found_at_once() -> None:
     files = {"a/b": {"name": "No"}, "c": {"name": "x", "secretLabels": {"a": "!"}}}
-    found = problems(containers=[container(), container("hold-x")], output=mapped(**files))
-    assert len(found) == 4
+    messages = problems(containers=[container(), container("hold-x")], output=mapped(**files))
+    assert len(messages) == 4
 
 
 def test_nothing_is_mounted_over_where_there_is_no_output() -> None:

@@ -31,7 +31,7 @@ from tests.support.played_jobs import OddFile, read_answer
 
 BUSYBOX = shutil.which("busybox")
 SHELLS = [["sh"], *([[BUSYBOX, "sh"]] if BUSYBOX else [])]
-NOBODY = 65534
+UNPRIVILEGED_USER = 65534
 
 
 class Folders:
@@ -75,9 +75,9 @@ class Folders:
 
 @pytest.fixture(params=SHELLS, ids=lambda shell: Path(shell[0]).name)
 def folders(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Folders]:
-    found = Folders(tmp_path, request.param)
-    yield found
-    found.end()
+    shell_folders = Folders(tmp_path, request.param)
+    yield shell_folders
+    shell_folders.end()
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_file_is_read_with_its_size_and_digest(folders: Folders, content: byte
     assert answer.stdout == read_answer(content).stdout
 
 
-def test_what_is_no_readable_regular_file_has_an_exit_code_of_its_own(folders: Folders) -> None:
+def test_a_file_that_is_missing_irregular_or_too_large_has_an_exit_code_of_its_own(folders: Folders) -> None:
     secret = folders.output / "secret"
     secret.write_text("geheim")
     (folders.output / "link").symlink_to(secret)
@@ -130,7 +130,7 @@ def test_a_sparse_file_of_a_terabyte_is_too_large_at_once(folders: Folders) -> N
 @pytest.mark.parametrize(
     ("change", "expected"), [("mkfifo", TIMED_OUT), ("truncate -s 1099511627776", TOO_LARGE)]
 )
-def test_what_becomes_a_pipe_or_grows_after_the_check_blocks_nothing_and_leaves_no_process(
+def test_a_file_that_becomes_a_pipe_or_grows_after_the_check_leaves_no_process(
     folders: Folders, change: str, expected: int
 ) -> None:
     file = folders.output / "output.json"
@@ -154,10 +154,10 @@ def test_a_file_of_another_user_may_be_unreadable(folders: Folders) -> None:
     for folder in (folders.output, *folders.output.parents):
         if folder.stat().st_uid == 0 and folder != Path("/"):
             folder.chmod(folder.stat().st_mode | 0o055)
-    assert folders.read("output.json", user=NOBODY).returncode == UNREADABLE
+    assert folders.read("output.json", user=UNPRIVILEGED_USER).returncode == UNREADABLE
 
 
-def test_what_is_played_in_memory_has_the_exit_codes_of_the_script() -> None:
+def test_the_exit_codes_in_memory_are_those_of_the_script() -> None:
     assert read_answer(None).exit_code == MISSING
     assert read_answer(OddFile.LINK).exit_code == IRREGULAR
     assert read_answer(OddFile.PIPE).exit_code == IRREGULAR
@@ -165,7 +165,7 @@ def test_what_is_played_in_memory_has_the_exit_codes_of_the_script() -> None:
     assert read_answer(b"x" * (LARGEST_FILE + 1)).exit_code == TOO_LARGE
 
 
-def test_it_holds_until_it_is_released_whatever_is_there(folders: Folders) -> None:
+def test_a_container_with_output_holds_until_it_is_released(folders: Folders) -> None:
     holder = folders.begin_hold(1, "output.json")
     time.sleep(0.3)
     holder.terminate()
@@ -175,7 +175,7 @@ def test_it_holds_until_it_is_released_whatever_is_there(folders: Folders) -> No
     assert holder.wait(60) == RELEASED
 
 
-def test_it_gives_up_after_its_time_which_begins_with_the_output(folders: Folders) -> None:
+def test_a_holding_container_gives_up_after_its_time_which_begins_with_the_output(folders: Folders) -> None:
     holder = folders.begin_hold(4, "a", "b")
     time.sleep(0.5)
     assert holder.poll() is None

@@ -18,7 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.holding_co
     OUTPUT_FOLDER,
     holder_name,
     job_with_output,
-    noted_output,
+    recorded_output,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.job_template import build_job
 
@@ -53,7 +53,7 @@ def test_a_field_that_was_left_empty_is_as_one_that_is_not_there() -> None:
     empty = {"annotations": None, "labels": None}
     pod = {"metadata": empty, "spec": {"containers": [main], "volumes": None, "securityContext": None}}
     job = job_of({"metadata": empty, "spec": {"template": pod}}, output_of("main"))
-    assert noted_output(job).containers == ("main",)
+    assert recorded_output(job).containers == ("main",)
     spec = job["spec"]["template"]["spec"]
     assert [one["mountPath"] for one in spec["containers"][0]["volumeMounts"]] == [OUTPUT_FOLDER]
     assert len(spec["volumes"]) == 2
@@ -64,10 +64,10 @@ def test_holding_containers_of_long_names_have_names_of_their_own() -> None:
     names = ["c" * 62 + end for end in "ab"]
     template = {"spec": {"template": {"spec": {"containers": [{"name": name} for name in names]}}}}
     job = job_of(template, output_of(*names))
-    found = [one["name"] for one in job["spec"]["template"]["spec"]["containers"]]
-    assert len(set(found)) == 4
-    assert max(len(name) for name in found) == 63
-    assert [*noted_output(job).holders.values()] == found[2:]
+    container_names = [one["name"] for one in job["spec"]["template"]["spec"]["containers"]]
+    assert len(set(container_names)) == 4
+    assert max(len(name) for name in container_names) == 63
+    assert [*recorded_output(job).holders.values()] == container_names[2:]
     assert holder_name("c" * 58) == "hold-" + "c" * 58
 
 

@@ -35,8 +35,8 @@ def test_outcomes_and_reconciliations_are_counted() -> None:
         metrics.count_outcome(one)
     for has_failed in (False, False, True):
         metrics.count_reconciliation(has_failed=has_failed)
-    found = parse_metrics(metrics.text({"Idle": 3, "Running": 1}, is_leader=True, waiting=4))
-    assert found == {
+    samples = parse_metrics(metrics.text({"Idle": 3, "Running": 1}, is_leader=True, waiting=4))
+    assert samples == {
         "kyma_errands_leader": 1,
         'kyma_errands_errands{phase="Idle"}': 3,
         'kyma_errands_errands{phase="Running"}': 1,
@@ -54,16 +54,16 @@ def test_outcomes_and_reconciliations_are_counted() -> None:
 def test_large_numbers_keep_all_their_digits() -> None:
     metrics = EngineMetrics()
     metrics.count_outcome(outcome("succeeded", "Completed", 12_345_678.25))
-    found = parse_metrics(metrics.text({"Idle": 1_234_567}, is_leader=False, waiting=0))
-    assert found["kyma_errands_run_seconds_total"] == 12_345_678.25
-    assert found['kyma_errands_errands{phase="Idle"}'] == 1_234_567
+    samples = parse_metrics(metrics.text({"Idle": 1_234_567}, is_leader=False, waiting=0))
+    assert samples["kyma_errands_run_seconds_total"] == 12_345_678.25
+    assert samples['kyma_errands_errands{phase="Idle"}'] == 1_234_567
 
 
 def test_odd_reasons_break_no_line() -> None:
     metrics = EngineMetrics()
     metrics.count_outcome(outcome("failed", 'a "b"\nc\\d', 1.0))
-    found = parse_metrics(metrics.text({}, is_leader=True, waiting=0))
-    assert found['kyma_errands_runs_ended_total{outcome="failed",reason="a \\"b\\"\\nc\\\\d"}'] == 1
+    samples = parse_metrics(metrics.text({}, is_leader=True, waiting=0))
+    assert samples['kyma_errands_runs_ended_total{outcome="failed",reason="a \\"b\\"\\nc\\\\d"}'] == 1
 
 
 class TestWhenItIsWritten:
@@ -107,7 +107,7 @@ class TestWhenItIsWritten:
         with pytest.raises(FileNotFoundError):
             self.write("a", 5.0)
 
-    def test_no_file_is_wanted(self) -> None:
+    def test_no_file_is_written_without_a_path(self) -> None:
         self.file = Textfile("")
         assert self.write("a", 0.0, now=True) == ""
         assert self.made == 0

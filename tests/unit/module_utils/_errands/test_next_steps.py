@@ -65,13 +65,13 @@ def errand(strategy: str = "once", status: ErrandStatus | None = None, **more: A
 
 def run(outcome: JobOutcome | None = ENDED, **more: Any) -> Run:
     """The run 1 of :func:`errand`."""
-    found = Run(1, RunReason.NOW, 3, errand().spec.template_digest, "app-1", "2026-11-25T00:59:00Z")
-    return replace(found, **{"outcome": outcome, "ended_generation": 3, "job_uid": "j", **more})
+    default = Run(1, RunReason.NOW, 3, errand().spec.template_digest, "app-1", "2026-11-25T00:59:00Z")
+    return replace(default, **{"outcome": outcome, "ended_generation": 3, "job_uid": "j", **more})
 
 
-def after(found: Run | None = None, **more: Any) -> ErrandStatus:
+def after(last: Run | None = None, **more: Any) -> ErrandStatus:
     """The status after a run."""
-    return ErrandStatus(run=found or run(), **more)
+    return ErrandStatus(run=last or run(), **more)
 
 
 DIGEST = errand().spec.template_digest
@@ -127,11 +127,11 @@ def steps(one: Errand, **more: Any) -> tuple[Step, ...]:
     return next_steps(ErrandView(one, NOW, options=RunOptions(holder_image="busybox"), **more)).steps
 
 
-def kinds(found: tuple[Step, ...]) -> list[str]:
+def kinds(planned: tuple[Step, ...]) -> list[str]:
     """The types of steps, with what a status becomes."""
     return [
         f"{type(one).__name__} {one.status.phase}" if isinstance(one, WriteStatus) else type(one).__name__
-        for one in found
+        for one in planned
     ]
 
 
@@ -167,7 +167,7 @@ RERUN = errand("done", after(once_digest=DIGEST), reruns=True)
         (errand("manual", after(run(FAILED))), {}, ["WriteStatus Failed"]),
     ],
 )
-def test_what_follows_for_an_errand_at_rest(one: Errand, more: dict[str, Any], expected: list[str]) -> None:
+def test_steps_of_an_errand_at_rest(one: Errand, more: dict[str, Any], expected: list[str]) -> None:
     assert kinds(steps(one, **more)) == expected
 
 
@@ -190,7 +190,7 @@ def job(uid: str = "j", name: str = "app-1", **status: Any) -> Object:
     return {"kind": "Job", "metadata": meta, "spec": {}, "status": status}
 
 
-def test_what_is_left_after_a_run() -> None:
+def test_steps_after_a_run_delete_or_stop_its_job() -> None:
     succeeded, failed = errand("manual", after()), errand("manual", after(run(FAILED)))
     assert steps(succeeded, job=job()) == (DeleteJob("app-1", "j"),)
     assert kinds(steps(failed, job=job())) == ["WriteStatus Failed"]
@@ -216,11 +216,11 @@ def test_the_pod_of_a_succeeded_run_is_adopted_once() -> None:
 
 def test_a_new_run_takes_the_place_of_the_job_of_the_last() -> None:
     one = errand("now", after(run(FAILED, generation=2)))
-    found = steps(one, job=job())
-    assert kinds(found) == ["WriteStatus Running", "CreateJob", "DeleteJob"]
-    assert isinstance(found[1], CreateJob)
-    assert found[1].job["metadata"]["name"] == "app-2"
-    assert found[2] == DeleteJob("app-1", "j")
+    planned = steps(one, job=job())
+    assert kinds(planned) == ["WriteStatus Running", "CreateJob", "DeleteJob"]
+    assert isinstance(planned[1], CreateJob)
+    assert planned[1].job["metadata"]["name"] == "app-2"
+    assert planned[2] == DeleteJob("app-1", "j")
 
 
 def test_the_now_is_set_back_only_by_the_run_of_its_generation() -> None:
@@ -249,7 +249,7 @@ def view_of_run(
     """
     own = [container(name) for name in output["outputMap"]]
     one = errand("once", output=output, containers=own)
-    [_noted, create] = steps(one)
+    [_record, create] = steps(one)
     assert isinstance(create, CreateJob)
     made = {**job(startTime="2026-11-25T00:59:00Z", **status), "spec": create.job["spec"]}
     made["metadata"] |= {"annotations": create.job["metadata"]["annotations"]}
@@ -267,7 +267,7 @@ def view_of_run(
     return ErrandView(one, NOW, job=made, pod=pod if states else None)
 
 
-def test_holding_containers_are_told_to_hold_on_while_others_run() -> None:
+def test_holding_containers_are_renewed_while_others_run() -> None:
     files = {"main": {"f": {"name": "x"}}, "b": {"f": {"name": "y"}}}
     states = {"main": SUCCESS, "b": BEGAN, "hold-main": BEGAN, "hold-b": BEGAN}
     view = view_of_run({"outputMap": files, "holdSeconds": 100}, states)
@@ -343,5 +343,5 @@ def test_no_run_succeeds_whose_output_is_lost(
         ),
     ],
 )
-def test_what_others_want_to_know_of(before: ErrandStatus, later: ErrandStatus, expected: bool) -> None:
+def test_only_a_change_of_state_is_news(before: ErrandStatus, later: ErrandStatus, expected: bool) -> None:
     assert is_news(before, later) is expected

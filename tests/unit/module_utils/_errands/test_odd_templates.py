@@ -57,7 +57,7 @@ def errand(name: str, template: Any) -> Object:
     ],
     ids=str,
 )
-def test_it_is_refused_and_the_others_go_on(template: Any) -> None:
+def test_a_template_of_another_shape_is_refused_and_other_errands_go_on(template: Any) -> None:
     cluster = MemoryCluster(DEFINITION)
     for one in (errand("odd", template), errand("sound", pod())):
         cluster.create(one)
@@ -79,7 +79,7 @@ def test_it_is_refused_and_the_others_go_on(template: Any) -> None:
     ],
     ids=str,
 )
-def test_what_the_server_judges_hinders_nobody(template: Any) -> None:
+def test_a_template_that_only_the_server_can_judge_hinders_no_other_errand(template: Any) -> None:
     cluster = MemoryCluster(DEFINITION)
     for one in (errand("odd", template), errand("sound", pod())):
         cluster.create(one)
@@ -100,7 +100,7 @@ def test_what_the_server_judges_hinders_nobody(template: Any) -> None:
     ],
     ids=str,
 )
-def test_what_jobs_are_changed_in_has_to_have_its_shape(template: Any) -> None:
+def test_a_template_with_output_is_refused_if_a_changed_field_has_another_shape(template: Any) -> None:
     cluster = MemoryCluster(DEFINITION)
     odd = errand("odd", template)
     odd["spec"]["output"] = {"outputMap": {"main": {"output.json": {"name": "out"}}}}

@@ -39,8 +39,8 @@ def spec_of(**entry: Any) -> OutputSpec:
 
 def secrets_of(content: bytes, **entry: Any) -> dict[str, dict[str, str]]:
     """The values of the Secrets that a content becomes, by name."""
-    found = output_secrets(spec_of(**entry), {("main", "output.json"): content}, "app")
-    return {one.name: dict(one.data) for one in found}
+    parts = output_secrets(spec_of(**entry), {("main", "output.json"): content}, "app")
+    return {one.name: dict(one.data) for one in parts}
 
 
 def test_a_file_becomes_a_secret() -> None:
@@ -50,8 +50,8 @@ def test_a_file_becomes_a_secret() -> None:
 def test_each_value_of_a_fan_out_becomes_a_secret() -> None:
     values = {"a": '{"x": "1"}', "b": "{}"}
     for spelling in ("persistenceMethod", "persistencemethod"):
-        found = secrets_of(json.dumps(values).encode(), **{spelling: "fan-out"})
-        assert found == {"result-a": {"x": "1"}, "result-b": {}}
+        secrets = secrets_of(json.dumps(values).encode(), **{spelling: "fan-out"})
+        assert secrets == {"result-a": {"x": "1"}, "result-b": {}}
     assert list(secrets_of(b"{}", persistenceMethod="one-to-one")) == ["result"]
 
 
@@ -119,7 +119,7 @@ def test_the_text_of_a_secret_object_has_no_value() -> None:
         (b'{"a": "{}", "geheim-4711-v2": "{}"}', {"persistenceMethod": "fan-out", "versioned": True}),
     ],
 )
-def test_what_makes_no_secret_is_refused_without_its_content(content: bytes, entry: dict[str, Any]) -> None:
+def test_content_that_makes_no_secret_is_refused_and_not_shown(content: bytes, entry: dict[str, Any]) -> None:
     with pytest.raises(OutputRefused) as refused:
         secrets_of(content, **entry)
     assert refused.value.reason == "OutputInvalid"

@@ -56,7 +56,7 @@ def test_only_its_own_kind_is_one() -> None:
     assert not is_quarks_job({**quarks_job(), "apiVersion": "v1"})
 
 
-def test_what_it_ignored_is_named() -> None:
+def test_fields_that_a_quarks_job_ignored_are_named() -> None:
     given = quarks_job()
     given["spec"]["template"] |= {"backoffLimit": 2, "activeDeadlineSeconds": 5}
     converted = errand_from_quarks_job(given)
@@ -104,7 +104,7 @@ def test_an_exported_one_loses_what_belongs_to_it_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "pattern"),
     [
         ({"trigger": {"strategy": "once"}}, "runs once for each template"),
         ({"trigger": {"strategy": "now"}}, "use trigger: now of the module"),
@@ -115,9 +115,9 @@ def test_an_exported_one_loses_what_belongs_to_it_alone() -> None:
         ({"output": output(versioned=False)}, r"gets a container beside it .* \(hold-main\)"),
     ],
 )
-def test_what_differs_is_said_where_it_concerns_the_errand(spec: Object, told: str) -> None:
+def test_a_difference_is_reported_if_it_concerns_the_errand(spec: Object, pattern: str) -> None:
     (difference,) = errand_from_quarks_job(quarks_job(**spec)).differences
-    assert re.search(told, difference)
+    assert re.search(pattern, difference)
 
 
 def test_versions_repetitions_and_pods_are_said_where_they_differ() -> None:

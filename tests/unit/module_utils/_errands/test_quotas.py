@@ -40,7 +40,7 @@ def test_a_quota_has_grown_if_any_of_its_resources_has_more_room(
     assert has_grown(old, new) is expected
 
 
-def test_what_an_engine_retains_of_a_quota_shows_that() -> None:
+def test_a_reduced_quota_shows_whether_it_has_grown() -> None:
     full = quota({"pods": "1"}, pods="1")
     reduced = reduced_quota({**full, "spec": {"hard": {"pods": "2"}}})
     assert "spec" not in reduced

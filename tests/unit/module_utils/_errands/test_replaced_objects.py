@@ -32,23 +32,23 @@ from tests.support.played_jobs import ContainerRun
 @pytest.fixture
 def played() -> PlayedErrands:
     """A cluster with an errand whose container ends with 0."""
-    found = PlayedErrands()
-    found.jobs.runs["main"] = ContainerRun()
-    return found
+    errands = PlayedErrands()
+    errands.jobs.runs["main"] = ContainerRun()
+    return errands
 
 
 def once_before(played: PlayedErrands, verb: str, kind: str, act: Callable[[], object]) -> list[Call]:
     """Let others act before the first call of this kind; returns these calls."""
-    found: list[Call] = []
+    calls: list[Call] = []
 
     def before(_number: int, call: Call) -> None:
         if (call.verb, call.kind) == (verb, kind):
-            found.append(call)
-            if len(found) == 1:
+            calls.append(call)
+            if len(calls) == 1:
                 act()
 
     played.seen = HookedCluster(played.cluster, before=before)
-    return found
+    return calls
 
 
 def job_of_others(name: str = "app-1", **labels: str) -> Object:
@@ -135,7 +135,7 @@ def test_an_errand_that_its_author_stops_just_before_the_run_is_recorded_does_no
     assert (played.made_jobs(), played.errand().status.phase) == ([], ErrandPhase.IDLE)
 
 
-def test_what_the_server_finds_wrong_with_the_change_of_a_job_is_raised(played: PlayedErrands) -> None:
+def test_a_refusal_of_the_change_of_a_job_is_raised(played: PlayedErrands) -> None:
     played.jobs.runs.clear()
     played.jobs.blocked["hold-main"] = "ImagePullBackOff"
     refusal = api_error("patch Job", 422, {"reason": "Invalid", "message": "no such field"})

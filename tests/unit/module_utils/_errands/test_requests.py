@@ -93,11 +93,11 @@ def test_rights_are_asked_for_once_in_a_while_and_only_for_runs() -> None:
     limited = LimitedCluster(played.cluster, single_rights(ENGINE_ROLE["rules"]))
     index = read_index(limited)
     reconciler = Reconciler(limited, index)
-    keys, asked = index.keys(), dict[str, int]()
+    keys, reviews = index.keys(), dict[str, int]()
     for key in keys:
         reconciler.reconcile(key)
-        asked[key.name] = limited.reviews
-    assert asked == {"a": 0, "first": 1, "second": 1, "third": 1}
+        reviews[key.name] = limited.reviews
+    assert reviews == {"a": 0, "first": 1, "second": 1, "third": 1}
 
 
 class RightsOf(HookedCluster):
@@ -110,8 +110,8 @@ class RightsOf(HookedCluster):
 
     def demand(self, verb: str, api_version: str, kind: str, subresource: str = "") -> None:
         """Note a right that the role does not grant."""
-        found = self._inner.resource(api_version, kind)
-        plural = found.plural if found else kind
+        known_kind = self._inner.resource(api_version, kind)
+        plural = known_kind.plural if known_kind else kind
         resource = f"{plural}/{subresource}" if subresource else plural
         group = group_of(api_version)
         granted = any(

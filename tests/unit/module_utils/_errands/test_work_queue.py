@@ -31,16 +31,16 @@ class Clock:
 
 def taken_now(queue: WorkQueue[str]) -> list[str]:
     """All that would be handed out now, without waiting; each counts as done."""
-    found: list[str] = []
+    taken: list[str] = []
     # There is always one, so that taking never blocks; with the first, all that is due has come.
     queue.add("probe")
     while True:
         item = queue.take()
         assert item is not None
         queue.done(item)
-        found.append(item)
-        if "probe" in found and not len(queue):
-            return [one for one in found if one != "probe"]
+        taken.append(item)
+        if "probe" in taken and not len(queue):
+            return [one for one in taken if one != "probe"]
 
 
 def test_items_are_handed_out_in_their_order_and_once() -> None:
@@ -52,7 +52,7 @@ def test_items_are_handed_out_in_their_order_and_once() -> None:
     assert len(queue) == 0
 
 
-def test_what_is_added_while_it_is_worked_on_is_handed_out_again_afterwards_and_once() -> None:
+def test_an_item_that_is_added_while_in_work_is_handed_out_once_more_afterwards() -> None:
     queue: WorkQueue[str] = WorkQueue()
     queue.add("a")
     assert queue.take() == "a"
@@ -68,7 +68,7 @@ def test_what_is_added_while_it_is_worked_on_is_handed_out_again_afterwards_and_
     assert taken_now(queue) == []
 
 
-def test_it_knows_whether_a_free_worker_would_get_something() -> None:
+def test_a_queue_has_ready_items_if_a_free_worker_would_get_one() -> None:
     clock = Clock()
     queue: WorkQueue[str] = WorkQueue(clock)
     assert not queue.has_ready()
@@ -84,7 +84,7 @@ def test_it_knows_whether_a_free_worker_would_get_something() -> None:
     assert queue.has_ready()
 
 
-def test_what_is_due_later_comes_then_and_the_earliest_time_counts() -> None:
+def test_a_delayed_item_is_handed_out_at_its_earliest_time() -> None:
     clock = Clock()
     queue: WorkQueue[str] = WorkQueue(clock)
     queue.add_after("a", 10)
@@ -97,7 +97,7 @@ def test_what_is_due_later_comes_then_and_the_earliest_time_counts() -> None:
         assert taken_now(queue) == due
 
 
-def test_what_is_added_now_is_not_due_later_once_more() -> None:
+def test_an_item_that_is_added_now_is_not_due_later_once_more() -> None:
     clock = Clock()
     queue: WorkQueue[str] = WorkQueue(clock)
     queue.add_after("a", 5)
@@ -107,7 +107,7 @@ def test_what_is_added_now_is_not_due_later_once_more() -> None:
     assert taken_now(queue) == []
 
 
-def test_what_fails_is_tried_again_at_growing_distances_until_it_succeeds() -> None:
+def test_a_failed_item_is_retried_at_growing_intervals_until_it_succeeds() -> None:
     clock = Clock()
     queue: WorkQueue[str] = WorkQueue(clock)
     distances = []
@@ -144,33 +144,33 @@ def test_a_change_is_looked_at_at_once_also_after_failures() -> None:
 def test_a_worker_that_waits_is_woken_for_what_is_due_earlier() -> None:
     queue: WorkQueue[str] = WorkQueue()
     queue.add_after("late", 60)
-    found: list[str | None] = []
-    worker = threading.Thread(target=lambda: found.append(queue.take()))
+    taken: list[str | None] = []
+    worker = threading.Thread(target=lambda: taken.append(queue.take()))
     worker.start()
     time.sleep(0.05)
     queue.add_after("early", 0.05)
     worker.join(60)
-    assert found == ["early"]
+    assert taken == ["early"]
 
 
 def test_closing_ends_all_workers_and_hands_out_nothing_more() -> None:
     queue: WorkQueue[str] = WorkQueue()
-    found: list[str | None] = []
-    workers = [threading.Thread(target=lambda: found.append(queue.take())) for _one in range(3)]
+    taken: list[str | None] = []
+    workers = [threading.Thread(target=lambda: taken.append(queue.take())) for _one in range(3)]
     for worker in workers:
         worker.start()
     queue.close()
     for worker in workers:
         worker.join(60)
     queue.add("a")
-    assert [*found, queue.take()] == [None] * 4
+    assert [*taken, queue.take()] == [None] * 4
 
 
 def test_nothing_is_lost_and_nothing_is_worked_on_by_two(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FIRST_DELAY", 0.001)
     queue: WorkQueue[int] = WorkQueue()
     lock = threading.Lock()
-    wanted: Counter[int] = Counter()
+    added: Counter[int] = Counter()
     seen: Counter[int] = Counter()
     at_work: set[int] = set()
     problems: list[str] = []
@@ -182,7 +182,7 @@ def test_nothing_is_lost_and_nothing_is_worked_on_by_two(monkeypatch: pytest.Mon
                 if item in at_work:
                     problems.append(f"two work on {item}")
                 at_work.add(item)
-                version = wanted[item]
+                version = added[item]
             time.sleep(0.0005)
             with lock:
                 at_work.discard(item)
@@ -200,15 +200,15 @@ def test_nothing_is_lost_and_nothing_is_worked_on_by_two(monkeypatch: pytest.Mon
     for _change in range(2000):
         item = chance.randrange(20)
         with lock:
-            wanted[item] += 1
+            added[item] += 1
         queue.add(item)
     end = time.monotonic() + 60
-    while seen != wanted and time.monotonic() < end:
+    while seen != added and time.monotonic() < end:
         time.sleep(0.01)
     queue.close()
     for worker in workers:
         worker.join(60)
-    assert (problems, seen) == ([], wanted)
+    assert (problems, seen) == ([], added)
 
 
 def test_slow_items_share_a_worker_and_others_pass_them() -> None:
@@ -233,11 +233,11 @@ def test_a_worker_that_waits_gets_the_next_slow_item_once_the_one_before_is_done
     assert queue.take() == "a"
     # It becomes slow while it waits.
     slow.add("b")
-    found: list[str | None] = []
-    thread = threading.Thread(target=lambda: found.append(queue.take()))
+    taken: list[str | None] = []
+    thread = threading.Thread(target=lambda: taken.append(queue.take()))
     thread.start()
     thread.join(0.1)
-    assert found == []
+    assert taken == []
     queue.done("a")
     thread.join(60)
-    assert found == ["b"]
+    assert taken == ["b"]

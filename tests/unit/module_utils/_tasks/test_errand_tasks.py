@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.installed_kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_object import (
     ErrandRequest,
-    wanted_errand,
+    desired_errand,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_preflight import (
     run_rights,
@@ -222,7 +222,7 @@ def test_the_engine_may_all_that_running_an_errand_takes() -> None:
     template = deep_copy(TEMPLATE)
     template["spec"]["template"]["spec"]["containers"][0]["envFrom"] = references
     output = {"outputMap": {"main": {"output.json": {"name": "out"}}}}
-    wanted = wanted_errand(ErrandRequest("a", "ns", template=template, output=output))
+    wanted = desired_errand(ErrandRequest("a", "ns", template=template, output=output))
     granted = {
         (verb, group, resource)
         for rule in ENGINE_ROLE["rules"]
@@ -239,7 +239,7 @@ def test_the_engine_may_all_that_running_an_errand_takes() -> None:
 def test_who_notices_changes_of_a_secret_creates_the_key_of_digests(reruns: bool) -> None:
     template = deep_copy(TEMPLATE)
     template["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [{"secretRef": {"name": "a"}}]
-    wanted = wanted_errand(ErrandRequest("a", "ns", template=template, reruns_on_change=reruns))
+    wanted = desired_errand(ErrandRequest("a", "ns", template=template, reruns_on_change=reruns))
     created = {right.resource for right in run_rights(wanted.errand) if right.verb == "create"}
     assert created == {"jobs", *(["secrets"] if reruns else [])}
 

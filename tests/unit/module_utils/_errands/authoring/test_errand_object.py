@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_object import (
     ErrandRequest,
-    wanted_errand,
+    desired_errand,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     API_VERSION,
@@ -28,12 +28,12 @@ def errand(strategy: str = "manual", **metadata: Any) -> Object:
 
 
 def test_of_options() -> None:
-    wanted = wanted_errand(
+    desired = desired_errand(
         ErrandRequest("a", "ns", template=TEMPLATE, output=OUTPUT, reruns_on_change=True, trigger="once")
     )
-    assert wanted.problems == ()
-    assert wanted.key == ErrandKey("ns", "a")
-    assert wanted.obj["spec"] == {
+    assert desired.problems == ()
+    assert desired.key == ErrandKey("ns", "a")
+    assert desired.obj["spec"] == {
         "trigger": {"strategy": "once"},
         "template": TEMPLATE,
         "output": OUTPUT,
@@ -41,10 +41,10 @@ def test_of_options() -> None:
     }
 
 
-def test_what_is_not_said_is_not_applied() -> None:
-    wanted = wanted_errand(ErrandRequest("a", "ns", template=TEMPLATE))
-    assert wanted.obj["spec"].keys() == {"trigger", "template"}
-    assert wanted.obj["spec"]["trigger"] == {"strategy": "manual"}
+def test_a_field_that_is_not_requested_is_not_applied() -> None:
+    desired = desired_errand(ErrandRequest("a", "ns", template=TEMPLATE))
+    assert desired.obj["spec"].keys() == {"trigger", "template"}
+    assert desired.obj["spec"]["trigger"] == {"strategy": "manual"}
 
 
 @pytest.mark.parametrize(
@@ -61,17 +61,17 @@ def test_what_is_not_said_is_not_applied() -> None:
     ],
 )
 def test_the_trigger_wins_over_the_definition(written: str, trigger: str, strategy: str) -> None:
-    wanted = wanted_errand(ErrandRequest(namespace="ns", definition=errand(written), trigger=trigger))
-    assert wanted.problems == ()
-    assert wanted.obj["spec"]["trigger"] == {"strategy": strategy}
+    desired = desired_errand(ErrandRequest(namespace="ns", definition=errand(written), trigger=trigger))
+    assert desired.problems == ()
+    assert desired.obj["spec"]["trigger"] == {"strategy": strategy}
 
 
 def test_an_exported_errand_is_taken_as_its_author_wrote_it() -> None:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "mine": "yes"}
     exported = errand(name="a", namespace="ns", uid="1", annotations=annotations, managedFields=[])
-    wanted = wanted_errand(ErrandRequest(definition={**exported, "status": {"phase": "Idle"}}))
-    assert wanted.obj["metadata"] == {"name": "a", "namespace": "ns", "annotations": {"mine": "yes"}}
-    assert "status" not in wanted.obj
+    desired = desired_errand(ErrandRequest(definition={**exported, "status": {"phase": "Idle"}}))
+    assert desired.obj["metadata"] == {"name": "a", "namespace": "ns", "annotations": {"mine": "yes"}}
+    assert "status" not in desired.obj
     assert exported["metadata"]["uid"] == "1"
 
 
@@ -112,21 +112,21 @@ def test_an_exported_errand_is_taken_as_its_author_wrote_it() -> None:
     ],
 )
 def test_all_problems_are_found_at_once(request_: ErrandRequest, problems: list[str]) -> None:
-    found = wanted_errand(request_).problems
-    assert len(found) == len(problems), found
-    assert all(any(part in one for one in found) for part in problems), found
+    messages = desired_errand(request_).problems
+    assert len(messages) == len(problems), messages
+    assert all(any(part in one for one in messages) for part in problems), messages
 
 
-def test_a_quarks_job_says_what_is_ignored_each_alone_and_what_differs_at_once() -> None:
+def test_a_quarks_job_has_a_warning_for_each_ignored_field_and_one_for_all_differences() -> None:
     definition = {
         **errand("once"),
         "apiVersion": "quarks.cloudfoundry.org/v1alpha1",
         "kind": "QuarksJob",
         "other": 1,
     }
-    wanted = wanted_errand(ErrandRequest(namespace="ns", definition=definition))
-    assert wanted.problems == ()
-    ignored, differs = wanted.warnings
+    desired = desired_errand(ErrandRequest(namespace="ns", definition=definition))
+    assert desired.problems == ()
+    ignored, differs = desired.warnings
     assert ignored.startswith("QuarksJob a: other is left out")
     assert differs.startswith("QuarksJob a, as an Errand: a failed run is not repeated")
     assert "runs once for each template" in differs

@@ -66,13 +66,16 @@ def test_a_report_has_what_the_documentation_says() -> None:
 
 def test_a_run_is_found_whether_it_goes_on_or_is_history() -> None:
     history = [{"run": 5, **OUTCOME, "why": "Once", "secrets": ["a"]}]
-    found = errand_from(errand(run=run(7), history=history))
-    assert (errand_run_report(found, 7)["state"], errand_run_report(found, 7)["seconds"]) == ("running", None)
-    ended = errand_run_report(found, 5)
+    current = errand_from(errand(run=run(7), history=history))
+    assert (errand_run_report(current, 7)["state"], errand_run_report(current, 7)["seconds"]) == (
+        "running",
+        None,
+    )
+    ended = errand_run_report(current, 5)
     assert (ended["state"], ended["outcome"], ended["exit_code"]) == ("failed", "ContainerFailed", 3)
     assert (ended["seconds"], ended["trigger"], ended["secrets"]) == (7.0, "Once", ["a"])
-    assert errand_run_report(found, 8)["state"] == "running"
-    assert errand_run_report(found, 4)["state"] == "unknown"
+    assert errand_run_report(current, 8)["state"] == "running"
+    assert errand_run_report(current, 4)["state"] == "unknown"
 
 
 @pytest.mark.parametrize(
