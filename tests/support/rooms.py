@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import TopologicalSorter
@@ -94,3 +95,31 @@ def floors_of(rooms: Mapping[str, Iterable[str]]) -> dict[str, int]:
     for room in TopologicalSorter(rooms).static_order():
         floors[room] = 1 + max((floors[other] for other in rooms.get(room, ())), default=0)
     return floors
+
+
+def packages() -> dict[str, str]:
+    """The docstring of each package of module_utils and plugin_utils."""
+    files = [file for file in python_files("module_utils", "plugin_utils") if file.name == "__init__.py"]
+    return {
+        module_of(file): ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+        for file in files
+    }
+
+
+def public_modules(docstring: str) -> set[str]:
+    """The modules that the docstring of a package names as public, in a paragraph of their own."""
+    for paragraph in docstring.split("\n\n"):
+        if paragraph.startswith("Public modules: "):
+            return {*re.findall(r"`(.+?)`", paragraph)}
+    return set()
+
+
+def imports_from_outside(graph: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
+    """What other rooms import, by package: its own modules, and its folders with such a module in them."""
+    public: dict[str, set[str]] = {}
+    for module, others in graph.items():
+        for parts in (other.split(".") for other in others):
+            if parts[:2] != module.split(".")[:2]:
+                for end in range(2, len(parts)):
+                    public.setdefault(".".join(parts[:end]), set()).add(parts[end])
+    return public

@@ -3,5 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The host's part of a task: its options, its materials, its progress file, and the call of its function.
 
-Public modules: `task`, `call`, `options`, `module_runner`. The controller's part is `plugin_utils/_carrier`.
+The controller's part is `plugin_utils/_carrier`.
+
+Public modules: `forked_worker`, `module_materials`, `module_runner`, `options`, `progress_file`,
+`shipped_materials`, `task`, `task_call`.
 """

@@ -3,5 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The lifecycle of one component, for a release or for a module.
 
-Other packages import: `rehearsed_work` (what would change), `component_run`, `component_removal`.
+`rehearsed_work` computes what would change, `component_run` does it, and `component_removal` ends it.
+
+Public modules: `component_context`, `component_crds`, `component_inventory`, `component_plan`,
+`component_preflight`, `component_removal`, `component_run`, `desired_component`, `migrations`,
+`observations`, `provided_kinds`, `rehearsed_work`, `removal_gate`, `selection`, `work_options`.
 """

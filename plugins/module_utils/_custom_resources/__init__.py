@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Builds the definitions and roles of our own custom resources, with any content, and installs them.
 
-Other packages import: `crd_builder`, `cluster_role`, `installed_kinds`, and `conditions` for a status.
+Public modules: `cluster_role`, `conditions`, `crd_builder`, `installed_kinds`.
 """

@@ -3,5 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Releases: their content, their plan, their run, their deletion.
 
-Public modules: `plan`, `run` and `delete`, for the tasks. Modules, errands and stored jobs don't use it.
+Modules, errands and stored jobs don't use it.
+
+Public modules: `component_options`, `delete`, `desired`, `plan`, `run`.
 """

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A simulated API server, on its own or over a cluster, whose dry run then validates the writes.
 
-Other packages import: `dry_run_cluster` (the overlay over a cluster), `crd_schema` (checks an object by its
-definition). The test kit's server in memory is the same server without a cluster (`simulated_server`,
-`object_store`, `error_responses`).
+`dry_run_cluster` is the overlay over a cluster. The test kit's server in memory is the same server without a
+cluster.
+
+Public modules: `crd_schema`, `dry_run_cluster`, `error_responses`, `object_store`, `simulated_server`.
 """

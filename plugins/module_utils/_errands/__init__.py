@@ -3,7 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Errands: Jobs that run when something happens, and whose output can become Secrets.
 
-Public modules: `reconciler` (one errand, or all of a cluster once), `errand_engine` (all of a cluster, for
-as long as it runs), `errand_definition` (the custom resource) and `authoring` (for authors). One pure
-function decides, `next_steps`. `errand_reader` reads its input, and `step_execution` executes its decisions.
+`reconciler` works on one errand, or on all of a cluster once; `errand_engine` on all of a cluster, for as
+long as it runs. One pure function decides, `next_steps`. `errand_reader` reads its input, and
+`step_execution` executes its decisions.
+
+Public modules: `authoring`, `errand_definition`, `errand_engine`, `errand_index`, `errand_model`,
+`errand_view`, `holding_container`, `reconciler`.
 """

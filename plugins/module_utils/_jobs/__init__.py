@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From a definition to a Kubernetes Job: the objects that it refers to, how it is built, and how it ended.
 
-Public modules: `pod_references`, `configuration`, `job_template`, `job_outcome`, `run_history` (all pure),
-`versioned_secrets` (pure) and `version_writer`, which alone reads and writes.
+Only `version_writer` reads and writes. All else is pure.
+
+Public modules: `configuration`, `job_outcome`, `job_template`, `pod_references`, `run_history`,
+`secret_users`, `secret_validation`, `version_writer`, `versioned_secrets`.
 """

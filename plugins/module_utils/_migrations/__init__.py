@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The engine of migrations: it finds the classes, checks and runs them, and returns their results.
 
-Public modules: `engine`, `journal`, `loader`, `migration_folders`, `migration_set`, `predicted_verdicts`,
-`results`, `retirement`.
 The contract for authors is `module_utils/migration.py`.
+
+Public modules: `attempt`, `engine`, `journal`, `loader`, `migration_folders`, `migration_set`,
+`migration_validation`, `predicted_verdicts`, `results`, `retirement`.
 """

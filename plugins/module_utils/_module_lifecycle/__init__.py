@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The lifecycle of a module on a cluster: install, upgrade, adopt, give up and delete.
 
-Public modules: `module_run` (manage modules) and `module_report` (report modules), for the tasks. `catalog/`
-has the model of a catalog; `plugin_utils/_modules` reads catalogs and manifests from files and URLs.
+`catalog/` has the model of a catalog; `plugin_utils/_modules` reads catalogs and manifests from files and
+URLs.
+
+Public modules: `catalog`, `module_report`, `module_request`, `module_run`.
 """

@@ -4,4 +4,6 @@
 """Works on any set of objects, of a release or not: apply, health, ownership, removal.
 
 Each topic has its own folder. Nothing here knows releases, components or runs.
+
+Public modules: `access`, `apply`, `health`, `inventory`, `ownership`, `prune`.
 """

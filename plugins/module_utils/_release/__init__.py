@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A release as data: its model, its YAML documents, and the bundle that is sent to another host.
 
-Other packages import: `model`, `manifests`, `yaml_documents`, `bundle`. The code that reads a release from
-files is in `plugin_utils/_release`.
+The code that reads a release from files is in `plugin_utils/_release`.
+
+Public modules: `bundle`, `lazy_objects`, `limits`, `manifests`, `model`, `release_error`, `yaml_documents`.
 """

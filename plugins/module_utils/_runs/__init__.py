@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs of every sort: their records in the cluster, their lease, their cancellation and their end.
 
-Public modules: `recorder` begins and ends runs, `lease` holds the cluster's lease, `records` has one file per
-kind of record.
+`recorder` begins and ends runs, `lease` holds the cluster's lease, `records` has one file per kind of record.
+
+Public modules: `cancel_request`, `cancellation`, `cluster_result`, `cluster_table`, `critical_webhooks`,
+`durations`, `lease`, `open_run`, `outcomes`, `recorder`, `records`, `removal_progress`, `run_failures`,
+`task_run`, `wait_progress`.
 """

@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The job store: reads, writes and imports job definitions and the Kubernetes objects that they describe.
 
-Public modules: `snapshot` reads, `job_list` lists the jobs, `job_change` changes one job, and `job_import`
-creates definitions of existing jobs.
+`snapshot` reads, `job_list` lists the jobs, `job_change` changes one job, and `job_import` creates
+definitions of existing jobs.
+
+Public modules: `changes`, `counters`, `counting`, `job_change`, `job_import`, `job_list`, `job_state`,
+`pod_refusals`, `snapshot`, `switches`, `unknown_jobs`.
 """

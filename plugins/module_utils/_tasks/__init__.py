@@ -3,7 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One file per Ansible module: options in, result out. Capabilities meet only here.
 
-`shared` has what several files use. `complete_deletion` and `errand_watch` are parts of one module each.
+The module and its action plugin import the `DEFINITION`. `shared` has what several files use.
+`complete_deletion` and `errand_watch` are parts of one module each.
 
-Public modules: `DEFINITION` of each, for the module and its action plugin.
+Public modules: `component`, `component_info`, `errand`, `errand_info`, `hold`, `job_store`, `migration`,
+`migration_info`, `module`, `module_info`, `plan`, `reconcile_errands`, `run`, `run_info`, `shared`,
+`stored_job`, `stored_job_import`, `stored_job_info`, `versioned_secret`, `versioned_secret_info`.
 """

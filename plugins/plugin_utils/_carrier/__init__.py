@@ -3,5 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The controller's half of a task: how it gets to its host, runs there or in this process, and reports back.
 
-Public modules: `direct_carrier` and `background_carrier`, whose classes action plugins derive from.
+Action plugins derive from the classes of `direct_carrier` and `background_carrier`.
+
+Public modules: `arguments`, `background_carrier`, `bytecode_cache`, `carrier`, `cluster_task`,
+`direct_carrier`, `exit_messages`, `exit_watcher`, `interpreter`, `materials`, `paths`, `play_batches`,
+`screen`, `temporary_files`.
 """

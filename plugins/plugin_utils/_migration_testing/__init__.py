@@ -3,5 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The test kit for authors of migrations: a cluster in memory, proofs, a real API server.
 
-Public modules: `plugin_utils/migration_testing.py` and `migration_pytest.py`, which authors import.
+Authors import `plugin_utils/migration_testing.py` and `migration_pytest.py`.
+
+Public modules: `api_server`, `case`, `collection`, `memory_cluster`, `proofs`, `proofs_at_rest`,
+`real_api_server`.
 """

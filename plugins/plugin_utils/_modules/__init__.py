@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Catalogs and manifests of modules on the controller: finds, downloads and caches them.
 
-Public modules: `catalog_sources`, `manifests`, `download_cache`.
+Public modules: `hidden_logins`, `module_sources`.
 """

@@ -1,4 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan that is written to a file and applied from it."""
+"""A plan that is written to a file and applied from it.
+
+Public modules: `plan_task`.
+"""

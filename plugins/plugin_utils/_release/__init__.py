@@ -3,5 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A release's files on the controller: finds, fetches, reads and renders them.
 
-Public modules: `loader`, `fingerprint`, `catalog`, `cache`.
+Public modules: `cache`, `catalog`, `contained_files`, `download`, `fingerprint`, `loader`, `source`,
+`version`, `yaml_files`.
 """

@@ -5,4 +5,6 @@
 
 ``records`` reads results, ``timeline`` computes the positions of bars, ``advice`` gives the next commands,
 and ``page`` renders. All of these are pure. ``gathered`` holds the clusters of one ansible-playbook.
+
+Public modules: `gathered`, `model`, `page`, `playbook_start`, `records`, `report_file`.
 """

@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """For authors of errands: declare an errand, have it validated, run it, and read the result.
 
-Public modules: `errand_object` (from options to an object), `errand_preflight` (what the server refuses),
-`errand_writing` (reading and applying), `requested_run` (running and waiting), `errand_report`.
+Public modules: `errand_object`, `errand_preflight`, `errand_report`, `errand_writing`, `requested_run`,
+`step_text`.
 """
