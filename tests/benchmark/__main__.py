@@ -59,11 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _measure_part(part, options, measurements)
         if options.write:
             _write(options.write, measurements, counts, options.limit)
-    found = bounds(measurements)
+    checked = bounds(measurements)
     load, cores = os.getloadavg()[1], os.cpu_count() or 1
-    say(f"\n{report(measurements, found)}\nThe load was {load:.1f} on {cores} cores.")
-    kept = all(one.kept for one in found) and all(one.kept for one in measurements.figures)
-    return 0 if kept and not measurements.failures else 1
+    say(f"\n{report(measurements, checked)}\nThe load was {load:.1f} on {cores} cores.")
+    is_met = all(one.is_met for one in checked) and all(one.is_met for one in measurements.figures)
+    return 0 if is_met and not measurements.failures else 1
 
 
 def _deployments(options: argparse.Namespace) -> list[str]:

@@ -28,10 +28,10 @@ def count(lines: Iterable[bytes], agents: Sequence[str]) -> int:
     A watch has a line for its start and one for its end, with the same `auditID`. The last line may be
     incomplete.
     """
-    found = set()
+    audit_ids = set()
     for line in lines:
         if line.endswith(b"\n"):
             event = json.loads(line)
             if event.get("userAgent", "").startswith(tuple(agents)):
-                found.add(event["auditID"])
-    return len(found)
+                audit_ids.add(event["auditID"])
+    return len(audit_ids)

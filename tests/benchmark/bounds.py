@@ -48,7 +48,7 @@ class Bound:
     relation: str = ""
 
     @property
-    def kept(self) -> bool:
+    def is_met(self) -> bool:
         """Whether it holds."""
         return self.value <= self.limit and self.relation != ">"
 
@@ -76,27 +76,27 @@ def bounds(measurements: Measurements) -> list[Bound]:
     ]
 
 
-def _of(setting: Setting, found: Mapping[str, Sample], beyond: Mapping[str, float]) -> Iterator[Bound]:
+def _of(setting: Setting, typical: Mapping[str, Sample], beyond: Mapping[str, float]) -> Iterator[Bound]:
     if OURS in beyond:
         yield Bound(setting, "time", beyond[OURS], beyond[OURS], "s", ">")
-    if OURS not in found:
+    if OURS not in typical:
         return
-    ours = found[OURS]
+    ours = typical[OURS]
     for other, limit in _RATIOS.get((setting.case, setting.objects), {}).items():
-        if other in found:
-            ratio = ours.seconds / found[other].seconds
+        if other in typical:
+            ratio = ours.seconds / typical[other].seconds
             yield Bound(setting, f"time, against {other}", ratio, limit)
         elif other in beyond:
             yield Bound(setting, f"time, against {other}", ours.seconds / beyond[other], limit, relation="<")
-    if MIGRATING in found and PING in found:
-        ratio = found[MIGRATING].seconds / found[PING].seconds
+    if MIGRATING in typical and PING in typical:
+        ratio = typical[MIGRATING].seconds / typical[PING].seconds
         limit = _WITH_MIGRATIONS[setting.objects]
         yield Bound(setting, f"time with 100 migrations, against {PING}", ratio, limit)
-    if MODULES in found and PING in found:
-        ratio = found[MODULES].seconds / found[PING].seconds
+    if MODULES in typical and PING in typical:
+        ratio = typical[MODULES].seconds / typical[PING].seconds
         yield Bound(setting, f"time of 20 modules, against {PING}", ratio, _WITH_MODULES[setting.objects])
-    if setting.case == CHANGED and ROLLOUT in found:
-        seconds = ours.seconds - found[ROLLOUT].seconds
+    if setting.case == CHANGED and ROLLOUT in typical:
+        seconds = ours.seconds - typical[ROLLOUT].seconds
         yield Bound(setting, "time beyond the rollout", seconds, _BEYOND_ROLLOUT, "s")
     if setting.objects == LARGE:
         yield Bound(setting, "memory of the largest process", ours.peak / MB, _PEAK, "MB")

@@ -103,10 +103,10 @@ class _Engine:
     @property
     def pids(self) -> list[int]:
         """Ansible's main process, its worker, and the engine, which is the last."""
-        found = [self.process.pid, *descendants(self.process.pid)]
-        if len(found) < 3:
+        processes = [self.process.pid, *descendants(self.process.pid)]
+        if len(processes) < 3:
             raise BenchmarkError(f"The engine has ended:\n{self.printed[-4000:]}")
-        return found
+        return processes
 
     @property
     def printed(self) -> str:
@@ -169,14 +169,14 @@ class _Trial:
         _eventually(lambda: self._have_run(names, 1))
         ping = self._ping()
         for name, count, times in (("one", 1, rounds.one), ("many", AT_ONCE, rounds.many)):
-            found = []
+            samples = []
             affected = names[:1] if count == 1 else names[1:]
             for number in range(1, times + 1):
                 position = end_of(self._cluster.audit_log)
                 self._change(name)
                 _eventually(lambda: self._have_run(affected, number + 1))  # noqa: B023
-                found.append(answer_seconds(self._cluster.audit_log, position, count))
-            seconds = median(found)
+                samples.append(answer_seconds(self._cluster.audit_log, position, count))
+            seconds = median(samples)
             what = "a changed ConfigMap until its Job" if count == 1 else f"until the last of {count} Jobs"
             say(f"  {what}: {seconds:.3f} s")
             self._figure(what, seconds, "s", PROMPT)
@@ -253,8 +253,8 @@ class _Trial:
         )
 
     def _are_accepted(self, count: int) -> bool:
-        found = self._errands()
-        return len(found) == count and all((one.get("status") or {}).get("conditions") for one in found)
+        errands = self._errands()
+        return len(errands) == count and all((one.get("status") or {}).get("conditions") for one in errands)
 
     def _errands(self) -> Sequence[Object]:
         return self._api.list(API_VERSION, KIND, SPACE).items

@@ -28,8 +28,8 @@ def larger(release: Path, target: Path, copies: int) -> Path:
     (target / "production").mkdir(parents=True)
     shutil.copytree(release / "crds", target / "crds")
     shutil.copy(release / "components.yaml", target)
-    for component, found in objects.items():
-        text = "\n---\n".join(json.dumps(obj, ensure_ascii=False) for obj in found)
+    for component, copied in objects.items():
+        text = "\n---\n".join(json.dumps(obj, ensure_ascii=False) for obj in copied)
         (target / "production" / f"{component}.yaml").write_text(text, encoding="utf-8")
     return target
 

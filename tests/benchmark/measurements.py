@@ -43,12 +43,12 @@ NOTHING = Sample(0.0, 0.0, 0)
 
 def typical(samples: Iterable[Sample]) -> Sample:
     """The medians, and the highest peak."""
-    found = list(samples)
+    listed = list(samples)
     return Sample(
-        median(one.seconds for one in found),
-        median(one.cpu for one in found),
-        max(one.peak for one in found),
-        round(median(one.requests for one in found)),
+        median(one.seconds for one in listed),
+        median(one.cpu for one in listed),
+        max(one.peak for one in listed),
+        round(median(one.requests for one in listed)),
     )
 
 
@@ -79,7 +79,7 @@ class Figure:
     part: str = ERRANDS
 
     @property
-    def kept(self) -> bool:
+    def is_met(self) -> bool:
         """Whether it is within its limit."""
         return self.limit is None or self.value <= self.limit
 
@@ -99,14 +99,14 @@ class Measurements:
     figures: list[Figure] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
-    def add(self, setting: Setting, who: str, sample: Sample) -> None:
+    def add(self, setting: Setting, row: str, sample: Sample) -> None:
         """Add a sample."""
-        self.samples.setdefault(setting, {}).setdefault(who, []).append(sample)
+        self.samples.setdefault(setting, {}).setdefault(row, []).append(sample)
 
-    def add_limit(self, setting: Setting, who: str, seconds: float) -> None:
+    def add_limit(self, setting: Setting, row: str, seconds: float) -> None:
         """Record that an action takes longer than so many seconds, unless a sample shows that it ended."""
-        if who not in self.samples.get(setting, {}):
-            self.limits.setdefault(setting, {})[who] = seconds
+        if row not in self.samples.get(setting, {}):
+            self.limits.setdefault(setting, {})[row] = seconds
 
     def beyond(self, setting: Setting) -> Mapping[str, float]:
         """The tools that did not end the action, and their limits in seconds."""
@@ -119,4 +119,4 @@ class Measurements:
 
     def typical(self, setting: Setting) -> Mapping[str, Sample]:
         """The medians of each, in the order of their first measurement."""
-        return {who: typical(found) for who, found in self.samples.get(setting, {}).items()}
+        return {row: typical(listed) for row, listed in self.samples.get(setting, {}).items()}

@@ -18,13 +18,13 @@ PLAIN = (PING, ROLLOUT)
 
 def report(measurements: Measurements, bounds: Sequence[Bound]) -> str:
     """All tables with their headings, case by case, and the bounds."""
-    found = [*_cases(measurements), *_parts(measurements.figures)]
-    return "\n".join([*found, "## Bounds", "", *_table(_bound_rows(bounds)), ""])
+    sections = [*_cases(measurements), *_parts(measurements.figures)]
+    return "\n".join([*sections, "## Bounds", "", *_table(_bound_rows(bounds)), ""])
 
 
 def _cases(measurements: Measurements) -> Iterator[str]:
     for case, heading in CASES.items():
-        for setting in (found for found in measurements.settings if found.case == case):
+        for setting in (one for one in measurements.settings if one.case == case):
             rows = _rows(measurements.typical(setting), measurements.beyond(setting))
             yield from (f"## {heading}, {setting.objects:,} objects", "", *_table(rows), "")
     if measurements.failures:
@@ -33,35 +33,35 @@ def _cases(measurements: Measurements) -> Iterator[str]:
 
 def _parts(figures: Sequence[Figure]) -> Iterator[str]:
     for part, heading in PARTS.items():
-        found = [one for one in figures if one.part == part]
-        if found:
-            yield from (f"## {heading}", "", *_table(_figure_rows(found)), "")
+        shown = [one for one in figures if one.part == part]
+        if shown:
+            yield from (f"## {heading}", "", *_table(_figure_rows(shown)), "")
 
 
-def _rows(found: Mapping[str, Sample], beyond: Mapping[str, float]) -> Iterator[Sequence[str]]:
+def _rows(typical: Mapping[str, Sample], beyond: Mapping[str, float]) -> Iterator[Sequence[str]]:
     yield HEAD
-    ours = found.get(OURS)
-    for who, sample in found.items():
+    ours = typical.get(OURS)
+    for row, sample in typical.items():
         yield (
-            who,
+            row,
             f"{sample.seconds:.2f} s",
             _ratio(sample.seconds, ours.seconds if ours else 0),
-            "" if who in PLAIN else f"{sample.requests:,}",
+            "" if row in PLAIN else f"{sample.requests:,}",
             f"{sample.cpu:.2f} s",
             _ratio(sample.cpu, ours.cpu if ours else 0),
             f"{sample.peak / MB:.0f} MB",
         )
-    for who, seconds in beyond.items():
+    for row, seconds in beyond.items():
         ratio = _ratio(seconds, ours.seconds if ours else 0)
-        yield (who, f"> {seconds:.0f} s", f"> {ratio}" if ours else ratio, "-", "-", "-", "-")
+        yield (row, f"> {seconds:.0f} s", f"> {ratio}" if ours else ratio, "-", "-", "-", "-")
 
 
 def _figure_rows(figures: Sequence[Figure]) -> Iterator[Sequence[str]]:
     yield ("what", "measured", "at most", "")
     for one in figures:
         bound = "" if one.limit is None else f"{one.limit:g} {one.unit}".strip()
-        kept = "" if one.limit is None else "kept" if one.kept else "**broken**"
-        yield (one.what, f"{_precise(one.value)} {one.unit}".strip(), bound, kept)
+        verdict = "" if one.limit is None else "kept" if one.is_met else "**broken**"
+        yield (one.what, f"{_precise(one.value)} {one.unit}".strip(), bound, verdict)
 
 
 def _precise(value: float) -> str:
@@ -79,7 +79,7 @@ def _bound_rows(bounds: Sequence[Bound]) -> Iterator[Sequence[str]]:
             bound.what,
             f"{bound.relation} {bound.value:.2f} {bound.unit}".strip(),
             f"{bound.limit:g} {bound.unit}".strip(),
-            "kept" if bound.kept else "**broken**",
+            "kept" if bound.is_met else "**broken**",
         )
 
 
@@ -97,10 +97,10 @@ def _ratio(value: float, ours: float) -> str:
 
 def _table(rows: Iterator[Sequence[str]]) -> Iterator[str]:
     """A table with aligned columns, readable as text too; the first column has words."""
-    found = list(rows)
-    widths = [max(3, *(len(row[column]) for row in found)) for column in range(len(found[0]))]
-    words = [column for column, name in enumerate(found[0]) if name in ("", "what")]
-    for number, row in enumerate(found):
+    listed = list(rows)
+    widths = [max(3, *(len(row[column]) for row in listed)) for column in range(len(listed[0]))]
+    words = [column for column, name in enumerate(listed[0]) if name in ("", "what")]
+    for number, row in enumerate(listed):
         cells = [
             text.ljust(width) if column in words else text.rjust(width)
             for column, (text, width) in enumerate(zip(row, widths, strict=True))

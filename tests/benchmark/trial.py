@@ -104,8 +104,8 @@ class Trial:
                     row = TOOLS[self._tool].row
                     self._measurements.add_limit(Setting(case, self._objects), row, error.limit)
                 raise
-            said = ", ".join(f"{who} {sample.seconds:.2f} s" for who, sample in samples.items())
+            said = ", ".join(f"{label} {sample.seconds:.2f} s" for label, sample in samples.items())
             say(f"    {said}")
             if keep:
-                for who, sample in samples.items():
-                    self._measurements.add(Setting(case, self._objects), who, sample)
+                for label, sample in samples.items():
+                    self._measurements.add(Setting(case, self._objects), label, sample)

@@ -34,8 +34,8 @@ def main() -> int:
     seconds = time.monotonic() - begin
     _wait_for_orphans()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    found = {"seconds": seconds, "cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss * 1024}
-    Path(report).write_text(json.dumps(found), encoding="utf-8")
+    usage = {"seconds": seconds, "cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss * 1024}
+    Path(report).write_text(json.dumps(usage), encoding="utf-8")
     return code
 
 

@@ -96,8 +96,8 @@ def placed(obj: Object, namespace: str, wide: set[str]) -> Object:
 
 def namespaces(manifests: Iterable[Manifest]) -> list[Object]:
     """The namespaces that objects are in."""
-    found = {name for m in manifests for name in (m.namespace, m.object["metadata"].get("namespace")) if name}
-    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in sorted(found)]
+    names = {name for m in manifests for name in (m.namespace, m.object["metadata"].get("namespace")) if name}
+    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in sorted(names)]
 
 
 def is_changing(manifest: Manifest) -> bool:

@@ -12,9 +12,10 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from . import found, golang, kwokfiles, paths
+from . import golang, kwokfiles, paths
 from .command import output, watched
 from .console import timed
+from .installed_programs import is_near, version_of
 from .programs import KUBERNETES, Module
 
 STAMPS = paths.BUILD / "bin.stamps.json"
@@ -24,12 +25,12 @@ COMPILER_FLAGS = "-gcflags=all=-dwarf=false"
 """The linker leaves debug information out, so the compiler needn't write it."""
 
 
-def missing(module: Module, wanted: Iterable[str]) -> list[str]:
+def missing(module: Module, names: Iterable[str]) -> list[str]:
     """Return which of a module's programs aren't in `.build/bin` as its go.mod has them."""
     stamps = _stamps()
     now = _digest_of(module)
-    lacking = [name for name in wanted if stamps.get(name) != now or not _is_good(module, name)]
-    if module is KUBERNETES and "kwok" in wanted and not _has_stages(stamps):
+    lacking = [name for name in names if stamps.get(name) != now or not _is_good(module, name)]
+    if module is KUBERNETES and "kwok" in names and not _has_stages(stamps):
         lacking.append(STAGES)
     return lacking
 
@@ -37,7 +38,7 @@ def missing(module: Module, wanted: Iterable[str]) -> list[str]:
 def _is_good(module: Module, name: str) -> bool:
     """Say whether a program exists; one of this machine may have changed since it was found."""
     program = paths.BIN / name
-    if program.is_symlink() and not found.is_near(found.version_of(program), module.version_of(name)):
+    if program.is_symlink() and not is_near(version_of(program), module.version_of(name)):
         return False
     return program.exists()
 

@@ -43,21 +43,23 @@ class Way:
 
 def ways(facts: Facts) -> list[Way]:
     """Return the ways to a cluster, the shortest first."""
-    found = []
+    possible = []
     if facts.argument:
         why = "it is an argument of make."
-        found.append(Way(GIVEN, f"Using the cluster of KUBECONFIG={facts.argument}: {why}"))
+        possible.append(Way(GIVEN, f"Using the cluster of KUBECONFIG={facts.argument}: {why}"))
     if not facts.lacking:
-        found.append(Way(PROCESSES, "Using a Kubernetes of plain processes: this machine has its programs."))
-        return found
+        possible.append(
+            Way(PROCESSES, "Using a Kubernetes of plain processes: this machine has its programs.")
+        )
+        return possible
     missing = ", ".join(facts.lacking)
     if not facts.why_no_kind:
         why = f"there is no {missing} here, but an engine that has kind's node image."
-        found.append(Way(KIND, f"Using kind: {why}"))
+        possible.append(Way(KIND, f"Using kind: {why}"))
     no_kind = f" and {facts.why_no_kind}" if facts.why_no_kind else ""
     why = f"there is no {missing} here{no_kind}."
-    found.append(Way(PROCESSES, f"Getting the programs of a Kubernetes of plain processes: {why}"))
-    return found
+    possible.append(Way(PROCESSES, f"Getting the programs of a Kubernetes of plain processes: {why}"))
+    return possible
 
 
 def exported_line(facts: Facts) -> str:
@@ -74,29 +76,29 @@ def exported_line(facts: Facts) -> str:
 class Sources:
     """Where each program comes from, and the lines that say so."""
 
-    found: Mapping[str, Path] = field(default_factory=dict)
+    installed: Mapping[str, Path] = field(default_factory=dict)
     downloads: Sequence[str] = ()
     builds: Sequence[str] = ()
     lines: Sequence[str] = ()
 
 
-def sources(missing: Iterable[str], found: Mapping[str, Path], refusals: Mapping[str, str]) -> Sources:
+def sources(missing: Iterable[str], installed: Mapping[str, Path], refusals: Mapping[str, str]) -> Sources:
     """Choose for each missing program: one of this machine, an official one, or one built from source.
 
     Args:
         missing: the programs that aren't in `.build`.
-        found: those of this machine that have the right version.
+        installed: those of this machine that have the right version.
         refusals: for the others, why a download is impossible; an empty text where it is possible.
     """
-    rest = [name for name in missing if name not in found]
+    rest = [name for name in missing if name not in installed]
     downloads = [name for name in rest if not refusals[name]]
     builds = [name for name in rest if refusals[name]]
-    lines = [f"Using {program}: it has the right version." for program in found.values()]
+    lines = [f"Using {program}: it has the right version." for program in installed.values()]
     if downloads:
         lines.append(f"Downloading {', '.join(downloads)}: this machine doesn't have the right version.")
     if builds:
         lines.append(_build_line(builds, bool(downloads), [refusals[name] for name in builds]))
-    return Sources(found, downloads, builds, lines)
+    return Sources(installed, downloads, builds, lines)
 
 
 def _build_line(builds: Sequence[str], others_are_downloaded: bool, reasons: Iterable[str]) -> str:

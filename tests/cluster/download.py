@@ -72,18 +72,18 @@ def read_table(file: Path) -> Mapping[str, Download]:
 def refusals(downloads: Iterable[Download], mirror: str, seconds: float) -> dict[str, str]:
     """Return for each download why it is impossible, or an empty text. All servers are asked at once."""
     answers: dict[str, str] = {}
-    asked = [
+    requests = [
         (each, threading.Thread(target=_ask, args=(each, mirror, seconds, answers), daemon=True))
         for each in downloads
     ]
-    for _each, thread in asked:
+    for _each, thread in requests:
         thread.start()
     deadline = time.monotonic() + seconds
-    for _each, thread in asked:
+    for _each, thread in requests:
         thread.join(max(0.0, deadline - time.monotonic()))
     return {
         each.name: answers.get(each.name, f"{_server(each.address(mirror))}: no answer within {seconds:g} s")
-        for each, _thread in asked
+        for each, _thread in requests
     }
 
 
@@ -167,12 +167,12 @@ def _open(address: str, seconds: float, part: str) -> HTTPResponse:
 
 def _check(download: Download, file: Path, mirror: str) -> None:
     algorithm = download.checksum.partition(":")[0]
-    found = f"{algorithm}:{module_digest(file) if algorithm == 'h1' else _sha256(file)}"
-    if found != download.checksum:
+    actual = f"{algorithm}:{module_digest(file) if algorithm == 'h1' else _sha256(file)}"
+    if actual != download.checksum:
         file.unlink()
         raise ClusterError(
             f"{download.address(mirror)} is not {download.name} {download.version}, and was deleted: its "
-            f"checksum is {found}, not {download.checksum} as {download.source} has it."
+            f"checksum is {actual}, not {download.checksum} as {download.source} has it."
         )
 
 

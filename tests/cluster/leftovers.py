@@ -75,15 +75,15 @@ def _containers(run: Path) -> list[int]:
 
 def _processes(text: str) -> list[int]:
     """Return the programs of an engine that have this path in their command line."""
-    found = []
+    pids = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             program, _nul, arguments = (
                 (entry / "cmdline").read_bytes().decode(errors="replace").partition("\0")
             )
             if f"{text}/" in arguments and program.rpartition("/")[2] in PROGRAMS:
-                found.append(int(entry.name))
-    return found
+                pids.append(int(entry.name))
+    return pids
 
 
 def _state(pid: int) -> str:

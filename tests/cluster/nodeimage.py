@@ -136,12 +136,12 @@ def _add_files_of_kind(node: Path) -> None:
 def _set_up_systemd(node: Path) -> None:
     """Enable only the services that a node needs."""
     system = node / "lib" / "systemd" / "system"
-    wanted = [*system.glob("multi-user.target.wants/*"), *system.glob("local-fs.target.wants/*")]
-    wanted += [*system.glob("basic.target.wants/*"), *system.glob("sockets.target.wants/*udev*")]
-    wanted += [*system.glob("sockets.target.wants/*initctl*")]
-    wanted += [*system.glob("sysinit.target.wants/systemd-tmpfiles-setup.service")]
-    wanted += [*(node / "etc/systemd/system").glob("*.wants/*")]
-    for link in wanted:
+    unneeded = [*system.glob("multi-user.target.wants/*"), *system.glob("local-fs.target.wants/*")]
+    unneeded += [*system.glob("basic.target.wants/*"), *system.glob("sockets.target.wants/*udev*")]
+    unneeded += [*system.glob("sockets.target.wants/*initctl*")]
+    unneeded += [*system.glob("sysinit.target.wants/systemd-tmpfiles-setup.service")]
+    unneeded += [*(node / "etc/systemd/system").glob("*.wants/*")]
+    for link in unneeded:
         link.unlink()
     (node / "usr/sbin/init").symlink_to("/usr/lib/systemd/systemd")
     (node / "etc/systemd/system/systemd-binfmt.service").symlink_to("/dev/null")

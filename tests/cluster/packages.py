@@ -34,8 +34,8 @@ PACKAGES = {
 
 def find(program: str) -> Path | None:
     """Return the path of a program, if it is installed."""
-    found = shutil.which(program, path=SEARCH_PATH)
-    return Path(found) if found else None
+    path = shutil.which(program, path=SEARCH_PATH)
+    return Path(path) if path else None
 
 
 def need(*programs: str) -> None:
@@ -43,15 +43,15 @@ def need(*programs: str) -> None:
     missing = [program for program in programs if find(program) is None]
     if not missing:
         return
-    wanted = sorted({package for program in missing for package in PACKAGES[program]})
+    packages = sorted({package for program in missing for package in PACKAGES[program]})
     if os.geteuid() != 0 or find("apt-get") is None:
         raise ClusterError(
-            f"{' and '.join(missing)} missing: install it ({', '.join(wanted)} on Debian) and try again."
+            f"{' and '.join(missing)} missing: install it ({', '.join(packages)} on Debian) and try again."
         )
     environment = {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
-    with timed(f"installing {', '.join(wanted)}"):
+    with timed(f"installing {', '.join(packages)}"):
         watched("apt-get update", ["apt-get", "update"], env=environment)
-        available = [package for package in wanted if _is_known(package)]
+        available = [package for package in packages if _is_known(package)]
         install = ["apt-get", "install", "--yes", "--no-install-recommends", *available]
         watched("apt-get install", install, env=environment)
     still = [program for program in missing if find(program) is None]

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from . import build, choice, download, found, paths
+from . import build, choice, download, installed_programs, paths
 from .build import STAGES
 from .console import say
 from .download import Download
@@ -34,14 +34,14 @@ def provide(modules: Iterable[Module] = ALWAYS, only: Sequence[str] | None = Non
         owners = _missing(modules, only)
         if not owners:
             return
-        have = _found(owners)
+        have = _installed(owners)
         rest = [name for name in owners if name not in have]
         table = download.read_table(download.TABLE)
         refusals = _refusals(rest, table, os.environ.get(MIRROR, ""))
         sources = choice.sources(owners, have, refusals)
         for line in sources.lines:
             say(line)
-        for name, program in sources.found.items():
+        for name, program in sources.installed.items():
             _link(owners[name], name, program)
         failed = [name for name in sources.downloads if not _download(owners[name], table[name])]
         _build(owners, [*sources.builds, *failed])
@@ -50,7 +50,7 @@ def provide(modules: Iterable[Module] = ALWAYS, only: Sequence[str] | None = Non
 def lacking(modules: Iterable[Module], only: Sequence[str] | None = None) -> list[str]:
     """Return which programs this machine has neither in `.build/bin` nor elsewhere."""
     owners = _missing(modules, only)
-    have = _found(owners)
+    have = _installed(owners)
     return [name for name in owners if name not in have and name != STAGES]
 
 
@@ -63,10 +63,12 @@ def _missing(modules: Iterable[Module], only: Sequence[str] | None) -> dict[str,
     }
 
 
-def _found(owners: Mapping[str, Module]) -> dict[str, Path]:
+def _installed(owners: Mapping[str, Module]) -> dict[str, Path]:
     """Return programs of this machine; those of other modules, such as containerd's, have to be ours."""
-    asked = {name: module for name, module in owners.items() if module in ALWAYS and name != STAGES}
-    seen = {name: found.find(name, module.version_of(name)) for name, module in asked.items()}
+    candidates = {name: module for name, module in owners.items() if module in ALWAYS and name != STAGES}
+    seen = {
+        name: installed_programs.find(name, module.version_of(name)) for name, module in candidates.items()
+    }
     return {name: program for name, program in seen.items() if program}
 
 
@@ -86,34 +88,34 @@ def _link(module: Module, name: str, program: Path) -> None:
         build.place(module, name, link)
 
 
-def _download(module: Module, wanted: Download) -> bool:
+def _download(module: Module, entry: Download) -> bool:
     """Get one program; say why that failed."""
     try:
-        file = download.fetch(wanted, FOLDER, os.environ.get(MIRROR, ""))
+        file = download.fetch(entry, FOLDER, os.environ.get(MIRROR, ""))
     except ClusterError as error:
         say(f"{error}\nGoing on without it.")
         return False
-    install(module, wanted, file)
-    say(f"  {wanted.name} {wanted.version} is downloaded, and its checksum is right")
+    install(module, entry, file)
+    say(f"  {entry.name} {entry.version} is downloaded, and its checksum is right")
     return True
 
 
-def install(module: Module, wanted: Download, file: Path) -> None:
+def install(module: Module, entry: Download, file: Path) -> None:
     """Move a program out of its download into `.build/bin`, or write the stages of kwok."""
     with tempfile.TemporaryDirectory(dir=paths.BUILD) as folder:
-        if wanted.name == STAGES:
+        if entry.name == STAGES:
             with zipfile.ZipFile(file) as archive:
                 archive.extractall(folder)
             build.write_stages(next(Path(folder).glob("sigs.k8s.io/kwok@*")))
             file.unlink()
             return
-        if wanted.member:
+        if entry.member:
             with tarfile.open(file) as archive:
-                archive.extract(wanted.member, folder, filter="data")
+                archive.extract(entry.member, folder, filter="data")
             file.unlink()
-            file = Path(folder) / wanted.member
+            file = Path(folder) / entry.member
         file.chmod(0o755)
-        build.place(module, wanted.name, file)
+        build.place(module, entry.name, file)
 
 
 def _build(owners: Mapping[str, Module], names: Sequence[str]) -> None:

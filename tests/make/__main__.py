@@ -101,12 +101,12 @@ def _all(group: str, steps: Sequence[Step]) -> int:
 
 def _lanes() -> int:
     """Return how many lanes the person wants, as in `make test LANES=1`, which runs each step alone."""
-    wanted = os.environ.get("LANES", "")
-    if wanted and not (wanted.isdigit() and int(wanted)):
+    lanes = os.environ.get("LANES", "")
+    if lanes and not (lanes.isdigit() and int(lanes)):
         raise CommandError(
-            f"LANES={wanted}: this is no number of lanes. To run each step alone:\n  make test LANES=1"
+            f"LANES={lanes}: this is no number of lanes. To run each step alone:\n  make test LANES=1"
         )
-    return int(wanted or LANES)
+    return int(lanes or LANES)
 
 
 def _night(steps: Sequence[Step], start: Callable[[Step], Running] = StepProcess) -> int:

@@ -115,24 +115,24 @@ def _is_ansible(name: str) -> bool:
 
 def _names(path: Path, file: Path) -> frozenset[str]:
     """Return what a file imports, as modules and as members of modules, and the programs that it names."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = _base(node, file)
-            found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+            names |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found |= _names_in_text(node.value)
-    return frozenset(name.removeprefix(OURS) for name in found)
+            names |= _names_in_text(node.value)
+    return frozenset(name.removeprefix(OURS) for name in names)
 
 
 def _names_in_text(text: str) -> set[str]:
     """Return what a string names: programs, and modules, as in code that another process runs."""
-    found = {f"{name}{BELOW}" for name in DOTTED.findall(text)}
+    names = {f"{name}{BELOW}" for name in DOTTED.findall(text)}
     if IMPORT.search(text):
-        found.add("ansible")
-    return found | ({text} & PROGRAMS)
+        names.add("ansible")
+    return names | ({text} & PROGRAMS)
 
 
 def _base(node: ast.ImportFrom, file: Path) -> str:

@@ -43,11 +43,11 @@ def refresh_copy() -> None:
     ansible-test refuses a plain clone and a symbolic link, and the importer must not see what Git ignores.
     Files of the tools stay there, as they make the next time quicker.
     """
-    wanted = tracked_files()
+    tracked = tracked_files()
     for file in _files(COPY):
-        if file.relative_to(COPY) not in wanted:
+        if file.relative_to(COPY) not in tracked:
             file.unlink()
-    for relative in wanted:
+    for relative in tracked:
         target = COPY / relative
         target.parent.mkdir(parents=True, exist_ok=True)
         source = ROOT / relative
@@ -76,18 +76,18 @@ def _dependencies() -> None:
     requirements = REQUIREMENTS / "collections.txt"
     target = BUILD / COLLECTIONS
     stamp = target / ".collections.stamp"
-    wanted = (*DEPENDENCIES, *FOR_TESTS)
-    digest = hashlib.sha256(requirements.read_bytes() + repr(wanted).encode()).hexdigest()
+    collections = (*DEPENDENCIES, *FOR_TESTS)
+    digest = hashlib.sha256(requirements.read_bytes() + repr(collections).encode()).hexdigest()
     if stamp.exists() and stamp.read_text(encoding="utf-8") == digest:
         return
-    names = ", ".join(".".join(collection) for collection in wanted)
+    names = ", ".join(".".join(collection) for collection in collections)
     with timed(f"getting {names} (50 MB)"), tempfile.TemporaryDirectory(dir=BUILD) as folder:
         pip = (MAIN.python, "-m", "pip", "download", "--disable-pip-version-check", "--progress-bar", "off")
         any_python = ("--no-deps", "--ignore-requires-python", "--only-binary", ":all:")
         watched("pip", [*pip, *any_python, "--dest", folder, "-r", requirements])
         wheel = next(Path(folder).glob("*.whl"))
         with zipfile.ZipFile(wheel) as archive:
-            for collection in wanted:
+            for collection in collections:
                 prefix = "/".join((COLLECTIONS, *collection)) + "/"
                 archive.extractall(folder, [name for name in archive.namelist() if name.startswith(prefix)])
                 place = target.joinpath(*collection)

@@ -22,7 +22,7 @@ class Core:
 
     def at_hand(self) -> list[interpreters.Version]:
         """Return the Pythons of this machine that it runs on, from the oldest."""
-        return [version for version in self.pythons if version in interpreters.found()]
+        return [version for version in self.pythons if version in interpreters.installed()]
 
 
 SUPPORTED = (
@@ -61,11 +61,11 @@ def oldest() -> Environment | None:
     There is none without the oldest Python: others have no wheels of these versions.
     """
     python = SUPPORTED[0].pythons[0]
-    if python not in interpreters.found():
+    if python not in interpreters.installed():
         return None
-    found = Environment("oldest")
-    found.provide("oldest.txt", base=interpreters.found()[python])
-    return found
+    environment = Environment("oldest")
+    environment.provide("oldest.txt", base=interpreters.installed()[python])
+    return environment
 
 
 def everywhere() -> Iterator[tuple[str, Environment | None]]:
@@ -83,25 +83,25 @@ def everywhere() -> Iterator[tuple[str, Environment | None]]:
 
 def prerelease() -> Environment | None:
     """Provide an environment with the newest release candidate or beta; nothing if all are released."""
-    python = interpreters.found()[max(interpreters.found())]
-    found = Environment("core-next")
-    found.provide("client.txt", "unit.txt", base=python)
-    found.upgrade("--pre", "ansible-core")
-    is_new = not any(core_of(found).startswith(f"{core.version}.") for core in SUPPORTED)
-    return found if is_new else None
+    python = interpreters.installed()[max(interpreters.installed())]
+    environment = Environment("core-next")
+    environment.provide("client.txt", "unit.txt", base=python)
+    environment.upgrade("--pre", "ansible-core")
+    is_new = not any(core_of(environment).startswith(f"{core.version}.") for core in SUPPORTED)
+    return environment if is_new else None
 
 
 def without() -> Environment:
     """Provide an environment without ansible-core."""
-    found = Environment("without-core")
-    found.provide("client.txt", "unit.txt")
-    return found
+    environment = Environment("without-core")
+    environment.provide("client.txt", "unit.txt")
+    return environment
 
 
 def _with_python(core: Core, python: interpreters.Version, name: str) -> Environment:
-    found = Environment(name)
-    found.provide(f"core-{core.version}.txt", base=interpreters.found()[python])
-    return found
+    environment = Environment(name)
+    environment.provide(f"core-{core.version}.txt", base=interpreters.installed()[python])
+    return environment
 
 
 def _shown(python: interpreters.Version) -> str:

@@ -127,10 +127,10 @@ def core_of(environment: Environment) -> str:
 
 def python_of(environment: Environment) -> str:
     """Return the version of an environment's Python, e.g. `3.13`."""
-    found = interpreters.look_at(environment.python)
-    if found is None:
+    interpreter = interpreters.look_at(environment.python)
+    if interpreter is None:
         raise CommandError(f"The Python of .build/{environment.name} doesn't start: make setup")
-    major, minor = found.version
+    major, minor = interpreter.version
     return f"{major}.{minor}"
 
 

@@ -26,7 +26,7 @@ def block(name: str, text: str) -> str:
 
 def block_names(page: str) -> list[str]:
     """The names of the blocks of a page."""
-    return [found["name"] for found in _BLOCK.finditer(page)]
+    return [match["name"] for match in _BLOCK.finditer(page)]
 
 
 def replace_blocks(page: str, texts: Mapping[str, str]) -> str:
@@ -37,8 +37,8 @@ def replace_blocks(page: str, texts: Mapping[str, str]) -> str:
         texts: of blocks, by name.
     """
 
-    def new_block(found: re.Match[str]) -> str:
-        name = found["name"]
-        return block(name, texts[name]) if name in texts else found[0]
+    def new_block(match: re.Match[str]) -> str:
+        name = match["name"]
+        return block(name, texts[name]) if name in texts else match[0]
 
     return _BLOCK.sub(new_block, page)

@@ -27,7 +27,7 @@ class Interpreter(NamedTuple):
 
 
 @functools.cache
-def found() -> Mapping[Version, Path]:
+def installed() -> Mapping[Version, Path]:
     """Return the newest Python of each version that starts and can create virtual environments.
 
     It is the program itself, even if the first one found is a version manager's wrapper. An older patch
@@ -67,7 +67,7 @@ def search_path() -> str:
         for folder in _path()
         if all(look_at(folder / name) for name in names if (folder / name).exists())
     ]
-    real = [str(python.parent) for version, python in found().items() if version in KNOWN]
+    real = [str(python.parent) for version, python in installed().items() if version in KNOWN]
     return os.pathsep.join(dict.fromkeys(real + good))
 
 

@@ -37,18 +37,18 @@ def brought_up_to_date(page: str, migrations: Sequence[type[Migration]], support
 
 def problems(page: str, migrations: Sequence[type[Migration]], supported: str) -> list[str]:
     """The problems of the page, each in a sentence."""
-    found = []
+    listed = []
     if brought_up_to_date(page, migrations, supported) != page:
-        found.append("it is not what the classes say: run `make fix`")
+        listed.append("it is not what the classes say: run `make fix`")
     known = {TABLE, *(one.id() for one in migrations)}
-    found += [f"{name} is gone: take its section away" for name in block_names(page) if name not in known]
+    listed += [f"{name} is gone: take its section away" for name in block_names(page) if name not in known]
     for one in migrations:
         section = page.partition(f"\n## {one.id()}\n")[2].partition("\n## ")[0]
-        found += [
+        listed += [
             f"{one.id()} has no part {part!r}" for part in OF_PEOPLE if f"\n### {part}\n" not in section
         ]
-        found += [f"{one.id()} has a part that nobody has written"] * (UNWRITTEN in section)
-    return found
+        listed += [f"{one.id()} has a part that nobody has written"] * (UNWRITTEN in section)
+    return listed
 
 
 def _table(migrations: Sequence[type[Migration]], supported: str) -> str:
@@ -88,8 +88,8 @@ def _skeleton(migration: type[Migration]) -> str:
 
 def own() -> tuple[Sequence[type[Migration]], str]:
     """The collection's own migrations, and the newest release that it supports."""
-    found = discover_migrations([], [])
-    return found.migrations, supported_release(ROOT)
+    migration_set = discover_migrations([], [])
+    return migration_set.migrations, supported_release(ROOT)
 
 
 def main() -> None:

@@ -52,8 +52,8 @@ def current_code() -> str:
 
 def passed_before(lines: Sequence[str]) -> Mapping[str, Row]:
     """Return the steps that have passed, from the lines of a record."""
-    found = [json.loads(line) for line in lines]
-    return {row["name"]: Row(**{**row, "outcome": Outcome(**row["outcome"])}) for row in found}
+    rows = [json.loads(line) for line in lines]
+    return {row["name"]: Row(**{**row, "outcome": Outcome(**row["outcome"])}) for row in rows}
 
 
 def page(steps: Sequence[str], rows: Mapping[str, Row], earlier: Mapping[str, Row], head: str) -> str:

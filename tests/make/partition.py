@@ -42,15 +42,15 @@ def find_problems(
         everything: all tests in the folders of suites, also those that the markers of each leave out.
         files: all files of tests.
     """
-    found = []
+    problems = []
     members = {name: frozenset(tests) for name, tests in suites.items()}
     for test in sorted({*everything, *(one for tests in members.values() for one in tests)}):
         of = [name for name, tests in members.items() if test in tests]
         if len(of) != 1:
-            found.append(f"{test} is in {' and in '.join(of) or 'no suite'}")
+            problems.append(f"{test} is in {' and in '.join(of) or 'no suite'}")
     collected = {test.partition("::")[0] for tests in (everything, *members.values()) for test in tests}
-    found += [f"{file}: no suite collects a test from it" for file in files if file not in collected]
-    return found
+    problems += [f"{file}: no suite collects a test from it" for file in files if file not in collected]
+    return problems
 
 
 def _collected(suites: Sequence[Suite]) -> tuple[Mapping[str, Sequence[str]], Sequence[str]]:
@@ -71,8 +71,8 @@ def _collected(suites: Sequence[Suite]) -> tuple[Mapping[str, Sequence[str]], Se
     )
     if code or not target.exists():
         raise CommandError(f"pytest can't collect the tests of the suites:\n{printed}")
-    found = json.loads(target.read_text(encoding="utf-8"))
-    return found["suites"], found["everything"]
+    collected = json.loads(target.read_text(encoding="utf-8"))
+    return collected["suites"], collected["everything"]
 
 
 def _test_files() -> Sequence[str]:

@@ -159,4 +159,4 @@ def counts(report: Path, code: int) -> Outcome:
 
 def _reasons(report: Path) -> Sequence[str]:
     """Return why tests were skipped, each reason once."""
-    return sorted({found.get("message", "") for found in ET.parse(report).getroot().iter("skipped")})
+    return sorted({skipped.get("message", "") for skipped in ET.parse(report).getroot().iter("skipped")})

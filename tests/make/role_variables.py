@@ -56,14 +56,14 @@ def entry_points(text: str) -> list[EntryPoint]:
     Args:
         text: of its ``meta/argument_specs.yml``.
     """
-    found = []
+    points = []
     experts = _expert_options(text)
     for name, spec in yaml.safe_load(text)["argument_specs"].items():
         options = spec["options"]
         usual = {option: one for option, one in options.items() if option not in experts.get(name, ())}
         expert = {option: one for option, one in options.items() if option not in usual}
-        found.append(EntryPoint(name, spec["description"], usual, expert))
-    return found
+        points.append(EntryPoint(name, spec["description"], usual, expert))
+    return points
 
 
 def names_after_mark(text: str) -> list[str]:
@@ -73,7 +73,7 @@ def names_after_mark(text: str) -> list[str]:
 
 def _expert_options(text: str) -> dict[str, list[str]]:
     """The options below the mark of the expert variables, by entry point: a YAML parser drops the comment."""
-    found: dict[str, list[str]] = {}
+    options: dict[str, list[str]] = {}
     entry, is_expert = "", False
     for line in text.splitlines():
         if begins := _ENTRY.match(line):
@@ -81,8 +81,8 @@ def _expert_options(text: str) -> dict[str, list[str]]:
         elif line.startswith(f"      {EXPERT_MARK}"):
             is_expert = True
         elif is_expert and (option := _OPTION.match(line)):
-            found.setdefault(entry, []).append(option[1])
-    return found
+            options.setdefault(entry, []).append(option[1])
+    return options
 
 
 def usual_sentence(usual: Sequence[str]) -> str:
@@ -94,15 +94,15 @@ def usual_sentence(usual: Sequence[str]) -> str:
 
 def table_texts(role: str, entries: Sequence[EntryPoint]) -> dict[str, str]:
     """The texts of all blocks of a role, by the names of the blocks."""
-    found = {}
+    texts = {}
     for entry in entries:
-        found[f"{role}/{entry.name}/{USUAL}"] = _table(entry.usual)
+        texts[f"{role}/{entry.name}/{USUAL}"] = _table(entry.usual)
         if entry.name == MAIN_ENTRY and entry.expert:
-            found[f"{role}/{entry.name}/{EXPERT}"] = _table(entry.expert)
+            texts[f"{role}/{entry.name}/{EXPERT}"] = _table(entry.expert)
         elif entry.expert:
             names = ", ".join(f"`{name}`" for name in entry.expert)
-            found[f"{role}/{entry.name}/{EXPERT}"] = f"Expert variables: {names}."
-    return found
+            texts[f"{role}/{entry.name}/{EXPERT}"] = f"Expert variables: {names}."
+    return texts
 
 
 def _table(options: Mapping[str, Mapping[str, Any]]) -> str:
@@ -139,11 +139,13 @@ def problems(page: str, texts: Mapping[str, str], required: Sequence[str] = ()) 
         required: names of the blocks that the page must have.
     """
     names = block_names(page)
-    found = [f"it has no block {name}" for name in required if name not in names]
-    found += [f"no role has the block {name}" for name in names if name.count("/") == 2 and name not in texts]
+    messages = [f"it has no block {name}" for name in required if name not in names]
+    messages += [
+        f"no role has the block {name}" for name in names if name.count("/") == 2 and name not in texts
+    ]
     if replace_blocks(page, texts) != page:
-        found.append("its tables differ from meta/argument_specs.yml: run `make fix`")
-    return found
+        messages.append("its tables differ from meta/argument_specs.yml: run `make fix`")
+    return messages
 
 
 def role_folders() -> list[Path]:
@@ -167,10 +169,10 @@ def pages() -> list[Path]:
 
 def all_texts() -> dict[str, str]:
     """The texts of the blocks of all roles."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for role in role_folders():
-        found |= table_texts(role.name, read_entry_points(role))
-    return found
+        texts |= table_texts(role.name, read_entry_points(role))
+    return texts
 
 
 def main() -> None:

@@ -43,9 +43,9 @@ class Section:
             return b""
         with self.log.open("rb") as file:
             file.seek(self._printed)
-            found = file.read()
-        self._printed += len(found)
-        return found
+            output = file.read()
+        self._printed += len(output)
+        return output
 
 
 class Screen:

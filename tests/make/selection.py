@@ -34,20 +34,20 @@ def rooms(root: Path = ROOT) -> Mapping[str, Sequence[str]]:
             folder = path.relative_to(root)
             if folder not in OF_PACKAGES and any(path.rglob("test_*.py")):
                 folders.setdefault(folder.name.strip("_"), []).append(str(folder))
-    for name, found in folders.items():
+    for name, places in folders.items():
         if (root / "tests/integration" / name).is_dir():
-            found.append(f"tests/integration/{name}")
-    return {Path(found[0]).name: found for found in folders.values()}
+            places.append(f"tests/integration/{name}")
+    return {Path(places[0]).name: places for places in folders.values()}
 
 
 def folders_of(room: str, root: Path = ROOT) -> Sequence[str]:
     """Return the folders of tests of a room."""
-    found = rooms(root)
-    if room not in found:
+    known = rooms(root)
+    if room not in known:
         raise CommandError(
-            f"{ROOM}={room}: no room of tests has this name. The rooms are:\n  {', '.join(sorted(found))}"
+            f"{ROOM}={room}: no room of tests has this name. The rooms are:\n  {', '.join(sorted(known))}"
         )
-    return found[room]
+    return known[room]
 
 
 def changed_files() -> Sequence[str]:
@@ -73,8 +73,8 @@ def _listed(*words: str) -> Sequence[str]:
 
 def find_tests(changed: Iterable[str], root: Path = ROOT) -> Sequence[str]:
     """Return the changed files of unit tests, and the folders of unit tests for other changed files."""
-    found = {str(test) for file in changed for test in _tests_of(Path(file), root)}
-    return sorted(test for test in found if not any(str(parent) in found for parent in Path(test).parents))
+    tests = {str(test) for file in changed for test in _tests_of(Path(file), root)}
+    return sorted(test for test in tests if not any(str(parent) in tests for parent in Path(test).parents))
 
 
 def _tests_of(file: Path, root: Path) -> Sequence[Path]:
@@ -90,8 +90,8 @@ def _tests_of(file: Path, root: Path) -> Sequence[Path]:
         return []
     mirrored = UNIT / (file.relative_to(file.parts[0]) if file.parts[0] in ("plugins", "tests") else file)
     folder = next(parent for parent in mirrored.parents if (root / parent).is_dir())
-    found = [UNIT / "conventions"] if file.parts[0] == "plugins" else []
+    conventions = [UNIT / "conventions"] if file.parts[0] == "plugins" else []
     if folder not in (UNIT, *OF_PACKAGES):
-        return [*found, folder]
+        return [*conventions, folder]
     named = (root / folder).glob(f"test_{file.stem.strip('_')}*.py")
-    return [*found, *(path.relative_to(root) for path in named)]
+    return [*conventions, *(path.relative_to(root) for path in named)]

@@ -88,8 +88,8 @@ class StepProcess:
     @property
     def outcome(self) -> Outcome:
         """The outcome of the step, once it has ended."""
-        found = read_outcome(self._report)
-        return found or failed(f"the step ended with exit code {self._process.returncode} and no result")
+        recorded = read_outcome(self._report)
+        return recorded or failed(f"the step ended with exit code {self._process.returncode} and no result")
 
     def ask_to_end(self) -> None:
         """Ask the step, and the programs that it runs, to end."""

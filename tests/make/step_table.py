@@ -54,8 +54,8 @@ def write_costs(costs: Sequence[StepCost], seconds: float, lanes: int, path: Pat
         path: of the file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    found = {"steps": [asdict(cost) for cost in costs], "seconds": round(seconds, 1), "lanes": lanes}
-    path.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    measured = {"steps": [asdict(cost) for cost in costs], "seconds": round(seconds, 1), "lanes": lanes}
+    path.write_text(json.dumps(measured, indent=1), encoding="utf-8")
 
 
 def table(costs: Sequence[StepCost], seconds: float, lanes: int, proofs: Mapping[str, str]) -> str:
@@ -88,8 +88,8 @@ def write_table(proofs: Mapping[str, str], page: Path = PAGE, file: Path = FILE)
         raise CommandError(
             f"There is no {file}, so nothing is known of the steps. To measure them:\n  make test LANES=1"
         )
-    found = json.loads(file.read_text(encoding="utf-8"))
-    costs = [StepCost(**cost) for cost in found["steps"]]
-    text = table(costs, found["seconds"], found["lanes"], proofs)
+    measured = json.loads(file.read_text(encoding="utf-8"))
+    costs = [StepCost(**cost) for cost in measured["steps"]]
+    text = table(costs, measured["seconds"], measured["lanes"], proofs)
     page.write_text(replace_blocks(page.read_text(encoding="utf-8"), {BLOCK: text}), encoding="utf-8")
     return passed(f"{page} has the new table")

@@ -52,23 +52,23 @@ def render_terminal(text: str) -> str:
                 place = f'x="{MARGIN + column * CHARACTER:.1f}" y="{MARGIN + (number + 0.75) * LINE:.1f}"'
                 # The width holds whatever font the reader has.
                 length = f'textLength="{len(piece) * CHARACTER:.1f}" lengthAdjust="spacingAndGlyphs"'
-                lines.append(f'<text {place} {length} fill="{colour}">{_kept(piece)}</text>')
+                lines.append(f'<text {place} {length} fill="{colour}">{_with_hard_spaces(piece)}</text>')
             column += len(piece)
     return "\n".join([*lines, "</g>", "</svg>", ""])
 
 
-def _kept(text: str) -> str:
+def _with_hard_spaces(text: str) -> str:
     """Text whose spaces stay, also those at its ends."""
     return escape(text).replace(" ", "&#160;")
 
 
 def _pieces(line: str) -> Iterator[Piece]:
     colour, end = TEXT, 0
-    for found in _SEQUENCE.finditer(line):
-        if found.start() > end:
-            yield colour, line[end : found.start()]
-        end = found.end()
-        codes = [COLOURS[code] for code in found[1].split(";") if code in COLOURS]
+    for sequence in _SEQUENCE.finditer(line):
+        if sequence.start() > end:
+            yield colour, line[end : sequence.start()]
+        end = sequence.end()
+        codes = [COLOURS[code] for code in sequence[1].split(";") if code in COLOURS]
         colour = codes[-1] if codes else TEXT
     if line[end:]:
         yield colour, line[end:]

@@ -33,13 +33,13 @@ def write(tmp_path: Path) -> Write:
 
 
 def _tool(name: str) -> str:
-    found = shutil.which(name, path=f"{ROOT / '.build' / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    if not found:
+    path = shutil.which(name, path=f"{ROOT / '.build' / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    if not path:
         message = f"there is no {name}, neither in .build/bin (make cluster) nor on the PATH"
         if os.environ.get("CI") == "true":
             pytest.fail(message)
         pytest.skip(message)
-    return found
+    return path
 
 
 @pytest.fixture(scope="session")
@@ -57,9 +57,9 @@ def kind_program() -> str:
 @pytest.fixture
 def kubectl(monkeypatch: pytest.MonkeyPatch) -> str:
     """The kubectl binary, which is then on the PATH."""
-    found = _tool("kubectl")
-    monkeypatch.setenv("PATH", str(Path(found).parent), prepend=os.pathsep)
-    return found
+    path = _tool("kubectl")
+    monkeypatch.setenv("PATH", str(Path(path).parent), prepend=os.pathsep)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials 
 from tests.support.driver import FakeMaterials, config_map, healthy_cluster, release
 
 NAME = "kyma.lifecycle.plan"
-ASKED = {
+REQUESTED = {
     "release": "https://example.com/kyma-2.9.tar.gz",
     "release_checksum": "sha256:1234",
     "release_version": "2.9",
@@ -42,7 +42,7 @@ def planned(params: Mapping[str, Any], notes: ControllerNotes) -> Result:
         DEFINITION,
         params,
         materials=FakeMaterials(release("2.9", {"logging": [config_map("one")]})),
-        progress=lambda *_told: None,
+        progress=lambda *_progress: None,
         cancelled=lambda: False,
         check_mode=False,
         diff=False,
@@ -65,7 +65,7 @@ class Here(ActionModule):
             serial=[], order=None, strategy="linear", max_fail_percentage=None, any_errors_fatal=False
         )
         self._task = SimpleNamespace(
-            args=dict(ASKED), action=NAME, async_val=async_seconds, no_log=False, get_play=lambda: play
+            args=dict(REQUESTED), action=NAME, async_val=async_seconds, no_log=False, get_play=lambda: play
         )
         self._templar = SimpleNamespace(template=lambda value: value)
         self.later: Result | None = None
@@ -99,24 +99,24 @@ class There(Here):
 
 @pytest.mark.parametrize("carrier", [Here, There])
 @pytest.mark.parametrize("async_seconds", [0, 600])
-def test_a_plan_tells_how_its_release_was_asked_for(
+def test_a_plan_returns_the_release_as_requested(
     monkeypatch: pytest.MonkeyPatch, carrier: type[Here], async_seconds: int
 ) -> None:
     monkeypatch.setattr(direct, "has_libraries", lambda: True)
     carried = carrier(async_seconds)
-    answer = carried.carry(validate(DEFINITION, ASKED, NAME), TASK_VARS)
+    answer = carried.carry(validate(DEFINITION, REQUESTED, NAME), TASK_VARS)
     result = carried.later or answer
-    assert result["plan"]["hops"] == [ASKED]
+    assert result["plan"]["hops"] == [REQUESTED]
     assert result["plan"]["options"] == {}
 
 
 @pytest.mark.parametrize("carrier", [Here, There])
-def test_numbers_that_no_run_could_begin_with_are_told_together_wherever_it_is_planned(
+def test_all_invalid_numbers_are_reported_together_on_every_carrier(
     monkeypatch: pytest.MonkeyPatch, carrier: type[Here]
 ) -> None:
     monkeypatch.setattr(direct, "has_libraries", lambda: True)
     carried = carrier(0)
-    bad = {**ASKED, "workers": 0, "timeout": -1, "lease_seconds": "abc"}
+    bad = {**REQUESTED, "workers": 0, "timeout": -1, "lease_seconds": "abc"}
     carried._task.args = bad
     result = carried.carry(validate(DEFINITION, bad, NAME), TASK_VARS)
     assert result["failed"]
@@ -125,7 +125,7 @@ def test_numbers_that_no_run_could_begin_with_are_told_together_wherever_it_is_p
 
 
 @pytest.mark.parametrize("given", [{}, {"release": ""}])
-def test_a_release_that_is_not_named_is_missed_before_the_cluster_is_asked(given: dict[str, str]) -> None:
+def test_a_missing_release_is_reported_before_the_cluster_is_read(given: dict[str, str]) -> None:
     carried = Here(0)
     with pytest.raises(NoRelease, match=r"release \(kyma_release\) is not set.*kyma_release=releases/"):
         carried.carry(validate(DEFINITION, given, NAME), TASK_VARS)

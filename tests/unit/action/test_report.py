@@ -85,8 +85,8 @@ def test_diff_mode_shows_the_file_before_and_after(tmp_path: Path, monkeypatch: 
 def test_hosts_share_the_file_and_those_without_a_result_are_in_it(tmp_path: Path) -> None:
     path, hosts = tmp_path / "report.html", ("b", "a", "gone", "late")
     run(path, "a", hosts=hosts, there=("a", "b", "late"))
-    found = run(path, "b", hosts=hosts, there=("a", "b", "late"))
-    assert list(found["clusters"].items()) == [
+    result = run(path, "b", hosts=hosts, there=("a", "b", "late"))
+    assert list(result["clusters"].items()) == [
         ("b", "succeeded"),
         ("a", "succeeded"),
         ("gone", "unreachable"),
@@ -108,7 +108,7 @@ def test_only_runs_of_this_playbook(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_folder_that_is_not_there_is_refused_in_words(tmp_path: Path) -> None:
-    found = run(tmp_path / "nowhere" / "report.html")
-    assert found["failed"]
-    assert "path (kyma_report)" in found["msg"]
-    assert "Name a file in a folder that exists" in found["msg"]
+    result = run(tmp_path / "nowhere" / "report.html")
+    assert result["failed"]
+    assert "path (kyma_report)" in result["msg"]
+    assert "Name a file in a folder that exists" in result["msg"]

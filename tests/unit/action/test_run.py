@@ -85,8 +85,8 @@ class Elsewhere(run.ActionModule):
         return {"stdout": ended.stdout}
 
 
-def carried(carrier: Elsewhere, told: Callable[[], bool] = lambda: False, **options: Any) -> Result:
-    return carrier._work(validate(run.DEFINITION, options, "kyma.lifecycle.run"), {}, told)
+def carried(carrier: Elsewhere, must_stop: Callable[[], bool] = lambda: False, **options: Any) -> Result:
+    return carrier._work(validate(run.DEFINITION, options, "kyma.lifecycle.run"), {}, must_stop)
 
 
 def test_a_run_that_waits_to_begin_elsewhere_is_seen_and_can_be_stopped(tmp_path: Path) -> None:
@@ -105,14 +105,14 @@ def test_a_run_that_waits_elsewhere_is_not_taken_for_hanging(tmp_path: Path, wai
 
 
 @pytest.mark.parametrize("state", ["finished", "cancelled"])
-def test_what_is_quick_elsewhere_is_not_followed(tmp_path: Path, state: str) -> None:
+def test_short_work_on_another_host_is_not_followed(tmp_path: Path, state: str) -> None:
     carrier = Elsewhere(tmp_path)
     carried(carrier, state=state, run="r")
     assert carrier.shipped == [False]
 
 
 @pytest.mark.parametrize("has_libraries", [True, False])
-def test_nobody_is_said_to_be_at_work_only_where_no_module_can_be(
+def test_the_end_of_a_run_assumes_no_active_module_only_where_none_can_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_libraries: bool
 ) -> None:
     ended: list[Any] = []

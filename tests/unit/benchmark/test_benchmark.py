@@ -55,14 +55,14 @@ def measured(case: str, objects: int, **samples: Sample) -> Measurements:
         "helm": HELM,
         "rollout": ROLLOUT,
     }
-    found = Measurements()
-    for who, one in samples.items():
-        found.add(Setting(case, objects), names[who], one)
-    return found
+    measurements = Measurements()
+    for key, one in samples.items():
+        measurements.add(Setting(case, objects), names[key], one)
+    return measurements
 
 
-def kept(measurements: Measurements) -> dict[str, bool]:
-    return {bound.what: bound.kept for bound in bounds(measurements)}
+def is_met(measurements: Measurements) -> dict[str, bool]:
+    return {bound.what: bound.is_met for bound in bounds(measurements)}
 
 
 def line(agent: str, number: int, stage: str = "ResponseComplete") -> bytes:
@@ -85,7 +85,7 @@ def test_a_line_that_is_being_written_is_left_for_later() -> None:
     assert audit.count([line("Helm/4.3.0", 1), line("Helm/4.3.0", 2)[:-9]], ["Helm/"]) == 1
 
 
-def test_requests_of_nobody_known_are_not_counted() -> None:
+def test_requests_without_a_user_agent_are_not_counted() -> None:
     assert audit.count([b'{"auditID": "id-1"}\n'], ["kubectl/"]) == 0
 
 
@@ -94,17 +94,17 @@ def test_one_after_the_other_adds_up_but_for_memory() -> None:
     assert both == Sample(3.0, 0.75, 30, 7)
 
 
-def test_what_is_typical_is_the_median_and_the_highest_peak() -> None:
+def test_a_typical_sample_has_the_medians_and_the_highest_peak() -> None:
     assert typical([sample(1), sample(9, peak=3 * MB, requests=30), sample(2, peak=200 * MB)]) == Sample(
         2, 1, 200 * MB, 10
     )
 
 
 def test_doing_nothing_is_bounded_by_a_ping_and_by_others() -> None:
-    found = kept(
+    met = is_met(
         measured(UNCHANGED, 360, ours=sample(1.2), ping=sample(1), kubectl=sample(1.1), helm=sample(12))
     )
-    assert found == {
+    assert met == {
         f"time, against {PING}": True,
         f"time, against {KUBECTL_APPLY}": False,
         f"time, against {HELM}": True,
@@ -113,47 +113,47 @@ def test_doing_nothing_is_bounded_by_a_ping_and_by_others() -> None:
 
 @pytest.mark.parametrize(("seconds", "holds"), [(1.3, True), (1.31, False)])
 def test_a_hundred_migrations_change_little_of_that(seconds: float, *, holds: bool) -> None:
-    found = kept(measured(UNCHANGED, 360, ours=sample(1.2), migrating=sample(seconds), ping=sample(1)))
-    assert found[f"time with 100 migrations, against {PING}"] is holds
+    met = is_met(measured(UNCHANGED, 360, ours=sample(1.2), migrating=sample(seconds), ping=sample(1)))
+    assert met[f"time with 100 migrations, against {PING}"] is holds
 
 
 def test_these_migrations_are_sound_and_not_needed(tmp_path: Path) -> None:
     write_migrations(tmp_path)
-    found = load_folders([MigrationFolder("yours", str(tmp_path))])
-    assert found.problems == ()
-    assert len(found.migrations) == 100
-    results = check_migrations(found.migrations, setting(MemoryCluster(config_map("new"))))
+    loaded = load_folders([MigrationFolder("yours", str(tmp_path))])
+    assert loaded.problems == ()
+    assert len(loaded.migrations) == 100
+    results = check_migrations(loaded.migrations, setting(MemoryCluster(config_map("new"))))
     assert {(one.verdict, one.requests) for one in results} == {("not_needed", 1)}
 
 
 def test_a_large_release_may_take_longer_than_a_small_one_but_not_more_memory() -> None:
-    found = kept(measured(UNCHANGED, 3600, ours=sample(1.8, peak=301 * MB), ping=sample(1)))
-    assert found == {f"time, against {PING}": True, "memory of the largest process": False}
-    assert not kept(measured(UNCHANGED, 360, ours=sample(1.8), ping=sample(1)))[f"time, against {PING}"]
+    met = is_met(measured(UNCHANGED, 3600, ours=sample(1.8, peak=301 * MB), ping=sample(1)))
+    assert met == {f"time, against {PING}": True, "memory of the largest process": False}
+    assert not is_met(measured(UNCHANGED, 360, ours=sample(1.8), ping=sample(1)))[f"time, against {PING}"]
 
 
 def test_a_first_deployment_takes_four_fifths_of_the_time_of_helm_at_most() -> None:
-    assert kept(measured(FIRST, 360, ours=sample(8), helm=sample(10))) == {f"time, against {HELM}": True}
-    assert kept(measured(FIRST, 360, ours=sample(8.1), helm=sample(10))) == {f"time, against {HELM}": False}
+    assert is_met(measured(FIRST, 360, ours=sample(8), helm=sample(10))) == {f"time, against {HELM}": True}
+    assert is_met(measured(FIRST, 360, ours=sample(8.1), helm=sample(10))) == {f"time, against {HELM}": False}
 
 
 def test_a_change_may_take_two_seconds_beside_its_rollout() -> None:
-    assert kept(measured(CHANGED, 360, ours=sample(5), rollout=sample(3))) == {
+    assert is_met(measured(CHANGED, 360, ours=sample(5), rollout=sample(3))) == {
         "time beyond the rollout": True
     }
-    assert kept(measured(CHANGED, 360, ours=sample(5.1), rollout=sample(3))) == {
+    assert is_met(measured(CHANGED, 360, ours=sample(5.1), rollout=sample(3))) == {
         "time beyond the rollout": False
     }
 
 
-def test_no_bound_is_told_of_what_was_not_measured() -> None:
-    assert kept(measured(UNCHANGED, 360, helm=sample(1))) == {}
-    assert kept(measured(UNCHANGED, 360, ours=sample(1))) == {}
+def test_tools_without_measurements_have_no_bounds() -> None:
+    assert is_met(measured(UNCHANGED, 360, helm=sample(1))) == {}
+    assert is_met(measured(UNCHANGED, 360, ours=sample(1))) == {}
 
 
-def test_tables_have_ratios_to_ours_and_tell_of_broken_bounds() -> None:
-    found = measured(UNCHANGED, 3600, ours=sample(2), ping=sample(1), helm=sample(90, requests=4567))
-    text = report(found, bounds(found))
+def test_tables_have_ratios_to_ours_and_mark_broken_bounds() -> None:
+    measurements = measured(UNCHANGED, 3600, ours=sample(2), ping=sample(1), helm=sample(90, requests=4567))
+    text = report(measurements, bounds(measurements))
     assert "## Nothing to do, 3,600 objects" in text
     row = next(one for one in text.splitlines() if one.startswith(f"| {HELM}"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
@@ -164,42 +164,42 @@ def test_tables_have_ratios_to_ours_and_tell_of_broken_bounds() -> None:
 
 
 def test_tables_without_us_have_no_ratios() -> None:
-    found = measured(UNCHANGED, 360, helm=sample(90))
-    assert "| -" in report(found, bounds(found)).replace("          ", " ")
+    measurements = measured(UNCHANGED, 360, helm=sample(90))
+    assert "| -" in report(measurements, bounds(measurements)).replace("          ", " ")
 
 
-def test_who_takes_longer_than_it_may_is_told_with_that_time_and_still_compared_with() -> None:
-    found = measured(UNCHANGED, 3600, ours=sample(2), ping=sample(2))
-    found.add_limit(Setting(UNCHANGED, 3600), HELM, 900)
-    found.failures.append("helm with 3600 objects to its end")
-    text = report(found, bounds(found))
+def test_a_tool_over_its_time_limit_is_listed_and_compared_with_that_limit() -> None:
+    measurements = measured(UNCHANGED, 3600, ours=sample(2), ping=sample(2))
+    measurements.add_limit(Setting(UNCHANGED, 3600), HELM, 900)
+    measurements.failures.append("helm with 3600 objects to its end")
+    text = report(measurements, bounds(measurements))
     row = next(one for one in text.splitlines() if one.startswith(f"| {HELM}"))
     assert [cell.strip() for cell in row.strip("|").split("|")] == [HELM, "> 900 s", "> 450", *4 * ["-"]]
     assert "< 0.00 |" in text
-    assert kept(found)[f"time, against {HELM}"]
+    assert is_met(measurements)[f"time, against {HELM}"]
     assert "Not measured: helm with 3600 objects to its end." in text
 
 
 def test_that_we_take_longer_than_we_may_breaks_a_bound() -> None:
-    found = measured(FIRST, 3600, helm=sample(100))
-    found.add_limit(Setting(FIRST, 3600), OURS, 900)
-    assert kept(found) == {"time": False}
-    assert "> 900 s" in report(found, bounds(found))
+    measurements = measured(FIRST, 3600, helm=sample(100))
+    measurements.add_limit(Setting(FIRST, 3600), OURS, 900)
+    assert is_met(measurements) == {"time": False}
+    assert "> 900 s" in report(measurements, bounds(measurements))
 
 
-def test_what_was_measured_once_counts_more_than_that_it_took_too_long_another_time() -> None:
-    found = measured(FIRST, 3600, helm=sample(800))
-    found.add_limit(Setting(FIRST, 3600), HELM, 900)
-    assert found.beyond(Setting(FIRST, 3600)) == {}
+def test_a_sample_counts_more_than_an_exceeded_limit() -> None:
+    measurements = measured(FIRST, 3600, helm=sample(800))
+    measurements.add_limit(Setting(FIRST, 3600), HELM, 900)
+    assert measurements.beyond(Setting(FIRST, 3600)) == {}
 
 
-def test_what_was_only_tried_has_a_table_too() -> None:
-    found = Measurements()
-    found.add_limit(Setting(FIRST, 3600), HELM, 900)
-    assert f"| {HELM} | > 900 s |" in report(found, bounds(found))
+def test_a_case_that_only_exceeded_its_limit_has_a_table() -> None:
+    measurements = Measurements()
+    measurements.add_limit(Setting(FIRST, 3600), HELM, 900)
+    assert f"| {HELM} | > 900 s |" in report(measurements, bounds(measurements))
 
 
-def test_the_page_tells_only_of_what_was_measured() -> None:
+def test_the_page_names_only_measured_workloads() -> None:
     assert workloads({360: 389}) == "whose 15 components and CRDs are 389 objects"
     assert workloads({360: 389, 3600: 3638}).endswith(
         "389 objects, and a release with ten of each of its objects, 3,638"
@@ -221,15 +221,15 @@ def test_rounds_can_be_limited() -> None:
 
 @pytest.mark.parametrize(("value", "holds"), [(150.0, True), (150.5, False)])
 def test_a_figure_is_shown_with_its_limit(value: float, *, holds: bool) -> None:
-    found = Measurements(
+    measurements = Measurements(
         figures=[
             Figure("memory", value, "MB", 150.0),
             Figure("requests", 6),
             Figure("CPU", 0.0012, "core", 0.01),
         ]
     )
-    assert [one.kept for one in found.figures] == [holds, True, True]
-    rows = [[cell.strip() for cell in line.split("|")] for line in report(found, []).splitlines()]
+    assert [one.is_met for one in measurements.figures] == [holds, True, True]
+    rows = [[cell.strip() for cell in line.split("|")] for line in report(measurements, []).splitlines()]
     assert ["", "memory", f"{value:.0f} MB", "150 MB", "kept" if holds else "**broken**", ""] in rows
     assert ["", "requests", "6", "", "", ""] in rows
     assert ["", "CPU", "0.0012 core", "0.01 core", "kept", ""] in rows

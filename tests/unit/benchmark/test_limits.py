@@ -54,10 +54,10 @@ def is_there(process: int) -> bool:
     return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-def test_what_takes_too_long_is_ended_with_all_that_it_has_started(place: Place, cluster: Cluster) -> None:
-    with pytest.raises(TooLong, match="longer than the 2 s") as told, place.within(2):
+def test_a_command_over_its_limit_is_ended_with_its_child_processes(place: Place, cluster: Cluster) -> None:
+    with pytest.raises(TooLong, match="longer than the 2 s") as raised, place.within(2):
         place.run([sys.executable, "-c", SLEEPS], cluster)
-    assert told.value.limit == 2
+    assert raised.value.limit == 2
     child = int((place.folder / "child").read_text())
     eventually(lambda: not is_there(child))
 
@@ -115,7 +115,7 @@ def two_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmark, "versions", lambda: "versions")
     figure = Figure("memory of the engine", 99, "MB", 150)
     monkeypatch.setattr(
-        benchmark, "measure_errands", lambda _place, found, _most: found.figures.append(figure)
+        benchmark, "measure_errands", lambda _place, measurements, _most: measurements.figures.append(figure)
     )
     monkeypatch.setattr(benchmark, "measure_store", lambda *_given: None)
     for module in (trial, benchmark):
@@ -148,9 +148,9 @@ def test_the_page_is_there_after_the_first_tool(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.usefixtures("two_tools")
-def test_what_comes_after_what_took_too_long_is_not_measured(place: Place) -> None:
-    found = Measurements()
-    tool = trial.Trial("helm", place, AtHand(), 3600, found)
+def test_cases_after_one_over_its_limit_are_not_measured(place: Place) -> None:
+    measurements = Measurements()
+    tool = trial.Trial("helm", place, AtHand(), 3600, measurements)
     with pytest.raises(TooLong):
         tool.run(CASES, trial.Rounds(1, 1, 1))
-    assert found.settings == [Setting(FIRST, 3600), Setting(UNCHANGED, 3600)]
+    assert measurements.settings == [Setting(FIRST, 3600), Setting(UNCHANGED, 3600)]

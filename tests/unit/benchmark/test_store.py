@@ -71,8 +71,8 @@ def test_a_task_comes_to_the_median_time_and_the_most_requests_and_memory() -> N
     time, ratio, requests, memory = store.figures_of(store.LIST, samples, [sample(1), sample(2)], 24)
     assert (time.value, time.limit) == (4, None)
     assert ratio.value == pytest.approx(4 / 1.5)
-    assert (requests.value, requests.limit, requests.kept) == (25, 24, False)
-    assert (memory.value, memory.limit, memory.kept) == (301, 300, False)
+    assert (requests.value, requests.limit, requests.is_met) == (25, 24, False)
+    assert (memory.value, memory.limit, memory.is_met) == (301, 300, False)
     text = report(Measurements(figures=[time, ratio, requests, memory]), [])
     assert "## The job store" in text
     assert "## Errands" not in text
@@ -89,9 +89,9 @@ def test_one_part_can_be_measured_alone(
 ) -> None:
     measured = []
 
-    def measure(_place: Place, found: Measurements, most: int | None) -> None:
+    def measure(_place: Place, measurements: Measurements, most: int | None) -> None:
         measured.append(most)
-        found.figures.append(Figure("memory of the list", 299, "MB", 300, STORE))
+        measurements.figures.append(Figure("memory of the list", 299, "MB", 300, STORE))
 
     monkeypatch.setattr(benchmark, "measure_store", measure)
     monkeypatch.delattr(benchmark, "measure_errands")
@@ -101,7 +101,7 @@ def test_one_part_can_be_measured_alone(
     assert "| memory of the list |   299 MB |  300 MB | kept |" in capsys.readouterr().out
 
 
-def test_a_part_that_fails_fails_the_run_and_is_told(
+def test_a_part_that_fails_fails_the_run_and_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_given: object) -> None:
@@ -114,7 +114,7 @@ def test_a_part_that_fails_fails_the_run_and_is_told(
     assert "store: ansible-playbook failed" in printed.err
 
 
-def test_what_does_not_happen_in_time_is_told(tmp_path: Path) -> None:
+def test_a_condition_that_is_not_met_in_time_is_reported(tmp_path: Path) -> None:
     (tmp_path / "there").touch()
     eventually((tmp_path / "there").exists, "It is not there", 0)
     with pytest.raises(BenchmarkError, match="It is not there within 0 s"):

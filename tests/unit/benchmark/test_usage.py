@@ -35,11 +35,11 @@ def used(folder: Path, *command: str) -> tuple[int, dict[str, float]]:
     return code, json.loads(report.read_text())
 
 
-def test_what_has_detached_itself_is_counted_too(tmp_path: Path) -> None:
-    code, found = used(tmp_path, sys.executable, "-c", DETACHED)
+def test_detached_processes_are_counted(tmp_path: Path) -> None:
+    code, usage = used(tmp_path, sys.executable, "-c", DETACHED)
     assert code == 0
     assert (tmp_path / "done").exists()
-    assert found["peak"] > 140_000_000
+    assert usage["peak"] > 140_000_000
 
 
 def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:
@@ -47,6 +47,6 @@ def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:
 
 
 def test_processors_time_is_counted(tmp_path: Path) -> None:
-    _code, found = used(tmp_path, sys.executable, "-c", "sum(range(3_000_000))")
-    assert found["cpu"] > 0
-    assert found["seconds"] > 0
+    _code, usage = used(tmp_path, sys.executable, "-c", "sum(range(3_000_000))")
+    assert usage["cpu"] > 0
+    assert usage["seconds"] > 0

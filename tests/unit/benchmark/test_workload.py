@@ -123,12 +123,12 @@ def test_a_component_too_large_for_one_helm_release_is_several(
     assert counts == [2, 2, 1]
 
 
-def test_what_helm_would_take_for_a_template_stays_text(tmp_path: Path) -> None:
+def test_text_that_looks_like_a_helm_template_stays_text(tmp_path: Path) -> None:
     (chart,) = write_charts("a", "ns", [config_map("c", "{{ name }}")], tmp_path)
     assert '{{ "{{" }} name }}' in (chart.folder / "templates" / "0000.yaml").read_text()
 
 
-def test_what_other_tools_fail_on_is_mended_in_a_copy() -> None:
+def test_fields_that_other_tools_reject_are_mended_in_a_copy() -> None:
     web = deployment("web")
     container = web["spec"]["template"]["spec"]["containers"][0]
     container["env"] = [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "A", "value": "2"}]

@@ -30,11 +30,11 @@ OUTPUT = "KYMA_LIFECYCLE_DURATIONS_OUTPUT"
 
 
 def test_results_and_those_of_items() -> None:
-    found = list(durations_in({"durations": [ROW], "results": [{"durations": [ROW]}, {"skipped": True}]}))
-    assert found == [{**ROW, "slow": False, **UNTIMED}] * 2
+    rows = list(durations_in({"durations": [ROW], "results": [{"durations": [ROW]}, {"skipped": True}]}))
+    assert rows == [{**ROW, "slow": False, **UNTIMED}] * 2
 
 
-def test_what_others_call_durations_is_left_alone() -> None:
+def test_other_results_named_durations_are_ignored() -> None:
     assert (
         list(durations_in({"durations": [3, {"name": "x"}, {"kind": "test", "name": "x", "seconds": 1}]}))
         == []

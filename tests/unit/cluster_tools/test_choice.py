@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import __main__ as command_line
-from tests.cluster import choice, engine, found, kind, paths, processes, provision, theirs
+from tests.cluster import choice, engine, installed_programs, kind, paths, processes, provision, theirs
 from tests.cluster.choice import GIVEN, KIND, PROCESSES, Facts, ways
 from tests.cluster.errors import ClusterError
 from tests.cluster.programs import KUBERNETES
@@ -58,7 +58,7 @@ def test_each_program_comes_from_the_nearest_source() -> None:
         {"etcd": Path("/opt/etcd")},
         {"kubectl": "", "kwok": "no answer within 3 s"},
     )
-    assert chosen.found == {"etcd": Path("/opt/etcd")}
+    assert chosen.installed == {"etcd": Path("/opt/etcd")}
     assert (chosen.downloads, chosen.builds) == (["kubectl"], ["kwok"])
     assert list(chosen.lines) == [
         "Using /opt/etcd: it has the right version.",
@@ -88,7 +88,7 @@ def executable(file: Path, text: str) -> Path:
     ],
 )
 def test_a_program_may_have_another_patch(version: str, pinned: str, near: bool) -> None:
-    assert found.is_near(version, pinned) is near
+    assert installed_programs.is_near(version, pinned) is near
 
 
 def test_programs_of_this_machine_are_asked_for_their_version(
@@ -102,18 +102,18 @@ def test_programs_of_this_machine_are_asked_for_their_version(
     path = os.pathsep.join(str(tmp_path / name) for name in ("old", "broken", "good"))
     monkeypatch.setenv("PATH", f"{path}{os.pathsep}{OF_THE_SYSTEM}")
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path / "assets"))
-    assert found.find("etcd", "v3.6.8") == good
-    assert found.find("kubectl", "v1.36.3") == own
-    assert found.find("kubectl", "v1.99.3") is None
+    assert installed_programs.find("etcd", "v3.6.8") == good
+    assert installed_programs.find("kubectl", "v1.36.3") == own
+    assert installed_programs.find("kubectl", "v1.99.3") is None
 
 
 def test_our_own_programs_are_not_found_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     executable(tmp_path / "etcd", "echo etcd Version: 3.6.1")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{OF_THE_SYSTEM}")
     monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
-    assert found.find("etcd", "v3.6.8") == tmp_path / "etcd"
+    assert installed_programs.find("etcd", "v3.6.8") == tmp_path / "etcd"
     monkeypatch.setattr(paths, "BIN", tmp_path)
-    assert found.find("etcd", "v3.6.8") is None
+    assert installed_programs.find("etcd", "v3.6.8") is None
 
 
 def test_a_program_of_this_machine_is_used_until_its_version_changes(

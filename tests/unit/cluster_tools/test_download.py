@@ -40,14 +40,14 @@ class FileServer:
         cut_after: bytes after which the first answers break off, one each; then it serves everything.
         gives_parts: whether it knows ranges.
         silent: whether it answers at all.
-        asked: the ranges of all requests for more than the first byte; empty for a whole file.
+        ranges: the ranges of all requests for more than the first byte; empty for a whole file.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
     cut_after: list[int] = field(default_factory=list)
     gives_parts: bool = True
     silent: bool = False
-    asked: list[str] = field(default_factory=list)
+    ranges: list[str] = field(default_factory=list)
     address: str = ""
     end: threading.Event = field(default_factory=threading.Event)
 
@@ -60,10 +60,10 @@ class FileServer:
         if content is None:
             handler.send_error(403, "Not for you")
             return
-        wanted = handler.headers.get("Range", "")
-        if wanted != "bytes=0-0":
-            self.asked.append(wanted)
-        match = re.match(r"bytes=(\d+)-(\d*)", wanted) if self.gives_parts else None
+        range_ = handler.headers.get("Range", "")
+        if range_ != "bytes=0-0":
+            self.ranges.append(range_)
+        match = re.match(r"bytes=(\d+)-(\d*)", range_) if self.gives_parts else None
         begin = int(match[1]) if match else 0
         end = int(match[2]) + 1 if match and match[2] else len(content)
         if begin >= len(content):
@@ -72,7 +72,7 @@ class FileServer:
         handler.send_response(206 if match else 200)
         handler.send_header("Content-Length", str(end - begin))
         handler.end_headers()
-        cut = self.cut_after.pop(0) if self.cut_after and wanted != "bytes=0-0" else len(content)
+        cut = self.cut_after.pop(0) if self.cut_after and range_ != "bytes=0-0" else len(content)
         handler.wfile.write(content[begin : min(end, begin + cut)])
 
 
@@ -125,7 +125,7 @@ def test_a_file_with_the_right_checksum_is_whole(server: FileServer, tmp_path: P
     file = download.fetch(program(server), tmp_path, server.address)
     assert file.read_bytes() == CONTENT
     assert [each.name for each in tmp_path.iterdir()] == [file.name]
-    assert server.asked == [""]
+    assert server.ranges == [""]
 
 
 def test_a_bar_moves_and_goes(server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,27 +139,27 @@ def test_a_bar_moves_and_goes(server: FileServer, tmp_path: Path, monkeypatch: p
 
 
 def test_a_file_with_another_checksum_is_deleted(server: FileServer, tmp_path: Path) -> None:
-    wanted = program(server, checksum=sha256(b"what the table has"))
+    kubectl = program(server, checksum=sha256(b"what the table has"))
     with pytest.raises(ClusterError) as raised:
-        download.fetch(wanted, tmp_path, server.address)
+        download.fetch(kubectl, tmp_path, server.address)
     assert list(tmp_path.iterdir()) == []
-    for part in (sha256(CONTENT), wanted.checksum, wanted.source, server.address):
+    for part in (sha256(CONTENT), kubectl.checksum, kubectl.source, server.address):
         assert part in str(raised.value)
 
 
 def test_a_download_that_breaks_off_goes_on_where_it_was(server: FileServer, tmp_path: Path) -> None:
     server.cut_after = [300_000, 200_000]
     assert download.fetch(program(server), tmp_path, server.address).read_bytes() == CONTENT
-    assert server.asked == ["", "bytes=300000-", "bytes=500000-"]
+    assert server.ranges == ["", "bytes=300000-", "bytes=500000-"]
 
 
 def test_the_next_command_goes_on_where_one_was_ended(server: FileServer, tmp_path: Path) -> None:
     server.cut_after = [300_000, 0, 0, 0]
     with pytest.raises(ClusterError, match="broken off after 300000 of"):
         download.fetch(program(server), tmp_path, server.address)
-    server.asked.clear()
+    server.ranges.clear()
     assert download.fetch(program(server), tmp_path, server.address).read_bytes() == CONTENT
-    assert server.asked == ["bytes=300000-"]
+    assert server.ranges == ["bytes=300000-"]
 
 
 def test_a_server_that_gives_no_parts_begins_again(server: FileServer, tmp_path: Path) -> None:
@@ -182,9 +182,9 @@ def test_a_server_that_falls_silent_is_given_up(server: FileServer, tmp_path: Pa
 
 
 def test_whether_a_download_is_possible(server: FileServer) -> None:
-    wanted = program(server)
+    kubectl = program(server)
     unknown = Download("etcd", "v3.6.8", "https://dl.example/etcd", "sha256:0", "https://source")
-    assert download.refusals([wanted, unknown], server.address, LONG) == {
+    assert download.refusals([kubectl, unknown], server.address, LONG) == {
         "kubectl": "",
         "etcd": f"{server.address.removeprefix('http://')}: Not for you",
     }
@@ -207,18 +207,18 @@ def test_an_address_that_is_none_makes_it_impossible(server: FileServer) -> None
 
 
 def test_the_usual_variables_of_proxies_are_used(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = program(server)
+    kubectl = program(server)
     server.files["http://mirror.invalid/dl.example/v1/kubectl"] = CONTENT
     monkeypatch.setenv("http_proxy", server.address)
-    assert download.refusals([wanted], "http://mirror.invalid", LONG) == {"kubectl": ""}
+    assert download.refusals([kubectl], "http://mirror.invalid", LONG) == {"kubectl": ""}
     monkeypatch.setenv("no_proxy", "mirror.invalid")
-    assert download.refusals([wanted], "http://mirror.invalid", seconds=0.5)["kubectl"]
+    assert download.refusals([kubectl], "http://mirror.invalid", seconds=0.5)["kubectl"]
 
 
 def test_a_mirror_has_the_official_addresses_below_its_own() -> None:
-    wanted = Download("etcd", "v3.6.8", "https://github.com/etcd-io/x.tar.gz", "sha256:0", "https://source")
-    assert wanted.address("") == "https://github.com/etcd-io/x.tar.gz"
-    assert wanted.address("https://m.example/k/") == "https://m.example/k/github.com/etcd-io/x.tar.gz"
+    kubectl = Download("etcd", "v3.6.8", "https://github.com/etcd-io/x.tar.gz", "sha256:0", "https://source")
+    assert kubectl.address("") == "https://github.com/etcd-io/x.tar.gz"
+    assert kubectl.address("https://m.example/k/") == "https://m.example/k/github.com/etcd-io/x.tar.gz"
 
 
 def test_a_bar() -> None:
@@ -289,7 +289,7 @@ def module(content: dict[str, bytes]) -> bytes:
     return target.getvalue()
 
 
-def test_downloaded_programs_are_kept(
+def test_downloaded_programs_are_not_downloaded_again(
     server: FileServer,
     own_build: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -314,9 +314,9 @@ def test_downloaded_programs_are_kept(
     assert list((own_build / "downloads").iterdir()) == []
     printed = capsys.readouterr().out
     assert "Downloading etcd, kubectl: " in printed
-    asked = len(server.asked)
+    count = len(server.ranges)
     provision.provide((KUBERNETES,), only=("kubectl", "etcd"))
-    assert len(server.asked) == asked
+    assert len(server.ranges) == count
     assert capsys.readouterr().out == ""
 
 
@@ -373,7 +373,7 @@ def test_another_platform_downloads_nothing(server: FileServer, monkeypatch: pyt
     monkeypatch.setattr(build, "compile_programs", lambda _module, names: built.extend(names))
     provision.provide((KUBERNETES,), only=("kubectl",))
     assert built == ["kubectl"]
-    assert server.asked == []
+    assert server.ranges == []
 
 
 def test_the_stages_of_kwok_need_no_go(

@@ -119,10 +119,10 @@ def test_a_function_that_returns_a_bool_reads_as_a_question() -> None:
 def test_no_test_begins_in_the_middle_of_a_sentence() -> None:
     started = re.compile(r"\s*(?:async )?def (test_(?:so|what|it|as|and)_\w+)")
     assert [
-        f"{file.relative_to(ROOT)} {found[1]}"
+        f"{file.relative_to(ROOT)} {match[1]}"
         for file in files()
         for line in file.read_text(encoding="utf-8").splitlines()
-        if (found := started.match(line))
+        if (match := started.match(line))
     ] == []
 
 

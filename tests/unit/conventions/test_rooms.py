@@ -60,15 +60,17 @@ MOST_FILES_OF_A_FOLDER = 25
 
 def upward(graph: Mapping[str, Iterable[str]]) -> list[str]:
     """What imports from its own floor, from above, or from another capability, in words."""
-    found = []
+    violations = []
     for module, others in graph.items():
         for other in others:
             here, there = room_of(module), room_of(other)
             if here != there and FLOORS[here] <= FLOORS[there]:
-                found.append(f"{module} imports {other}: floor {FLOORS[there]}, its own is {FLOORS[here]}")
+                violations.append(
+                    f"{module} imports {other}: floor {FLOORS[there]}, its own is {FLOORS[here]}"
+                )
             elif here != there and {here, there} <= CAPABILITIES:
-                found.append(f"{module} imports {other}: another capability")
-    return found
+                violations.append(f"{module} imports {other}: another capability")
+    return violations
 
 
 def circle(graph: Mapping[str, Iterable[str]]) -> list[str]:
@@ -159,14 +161,14 @@ IMPORTS = {
 
 
 @pytest.mark.parametrize("source", IMPORTS.values(), ids=IMPORTS)
-def test_an_import_that_goes_up_is_found(source: str) -> None:
+def test_an_import_that_goes_up_is_reported(source: str) -> None:
     files = {"module_utils._runs.lease.lease": source, "module_utils._deploy.plan.hops": ""}
     assert upward(graph_of(files)) == [
         "module_utils._runs.lease.lease imports module_utils._deploy.plan.hops: floor 8, its own is 6"
     ]
 
 
-def test_a_capability_that_imports_another_is_found() -> None:
+def test_a_capability_that_imports_another_is_reported() -> None:
     files = {
         "module_utils._deploy.plan.hops": "from ..._errands import errand_engine\n",
         "module_utils._errands.errand_engine": "",
@@ -176,7 +178,7 @@ def test_a_capability_that_imports_another_is_found() -> None:
     ]
 
 
-def test_a_room_on_a_floor_that_is_higher_than_its_imports_is_found() -> None:
+def test_the_floor_of_a_room_is_one_above_its_imports() -> None:
     rooms = {"_jobs": {"_cluster", "_text"}, "_cluster": {"_text"}}
     assert floors_of(rooms) == {"_text": 1, "_cluster": 2, "_jobs": 3}
 

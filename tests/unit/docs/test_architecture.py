@@ -57,8 +57,8 @@ def test_the_table_has_each_room_of_module_utils_on_its_floor() -> None:
 
 def test_the_table_has_each_room_of_plugin_utils() -> None:
     listed = {name for names, _contents in table_rows("`plugins/plugin_utils/`") for name in named(names)}
-    found = (ROOT / "plugins" / "plugin_utils").iterdir()
-    assert listed == {path.stem for path in found if path.stem not in ("__init__", "__pycache__")}
+    entries = (ROOT / "plugins" / "plugin_utils").iterdir()
+    assert listed == {path.stem for path in entries if path.stem not in ("__init__", "__pycache__")}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -72,7 +72,7 @@ def test_each_room_of_tests_that_is_named_exists(page: Path) -> None:
     assert {*re.findall(r"ROOM=(\w+)", page.read_text())} <= rooms().keys()
 
 
-def test_a_file_that_does_not_exist_is_found() -> None:
+def test_a_path_without_a_file_matches_nothing() -> None:
     [path] = paths_in("`plugins/no/NAME.py`, `plugins`, `make fix`, `plugins with a blank/x`")
     assert not any(ROOT.glob(PLACEHOLDER.sub("*", path)))
 

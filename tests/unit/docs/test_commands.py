@@ -103,7 +103,7 @@ def test_each_command_with_a_module_has_valid_options(command: str) -> None:
     assert not ad_hoc_problem(command)
 
 
-def test_what_would_be_lost_is_seen() -> None:
+def test_parsed_commands_keep_every_option() -> None:
     block = "```console\n$ ansible-playbook x \\\n    -e a=b -e 'c=[1, 2]'   # or not\n```\n"
     page = f"{block}or `cancel -e d='e f'`"
     assert [given(command) for command in commands(page)] == [["a=b", "c=[1, 2]"], ["d=e f"]]

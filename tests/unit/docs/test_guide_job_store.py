@@ -138,9 +138,9 @@ def test_the_types_are_those_of_the_definitions() -> None:
 
 def test_the_fields_have_their_types_and_defaults() -> None:
     defaults = DEFAULTS[CURRENT_DEFAULTS]
-    found = {name: (types, default) for name, types, default, _meaning in rows("field")}
-    assert list(found) == list(FIELD_NAMES)
-    for name, (types, default) in found.items():
+    documented = {name: (types, default) for name, types, default, _meaning in rows("field")}
+    assert list(documented) == list(FIELD_NAMES)
+    for name, (types, default) in documented.items():
         fitting = [str(one) for one in JobType if is_field_of(name, one)]
         assert types == ("all" if len(fitting) == len(JobType) else ", ".join(fitting)), name
         if default:
@@ -158,7 +158,7 @@ def test_the_tables_have_all_states_actions_roles_and_counters() -> None:
     assert set(re.findall(r"\bjobs_only_in_\w+", GUIDE)) == metrics
 
 
-def test_what_it_names_is_there() -> None:
+def test_the_kinds_variables_and_playbooks_of_the_guide_exist() -> None:
     plurals = {one["spec"]["names"]["plural"] for one in DEFINITIONS}
     assert set(re.findall(r"\b(?:[a-z]+jobs|jobstores|jobcounters)\b", GUIDE)) == plurals
     assert STORAGE_VERSION_LABEL in GUIDE
@@ -166,8 +166,8 @@ def test_what_it_names_is_there() -> None:
     assert CURRENT_VERSION == 3
     specs = yaml.safe_load((ROOT / "roles" / "kyma_job_store" / "meta" / "argument_specs.yml").read_text())
     known = set(specs["argument_specs"]["main"]["options"]) | {"kyma_jobs_file"}
-    found = set(re.findall(r"\bkyma_\w+", GUIDE)) - {"kyma_jobs"}
-    assert found <= known
+    variables = set(re.findall(r"\bkyma_\w+", GUIDE)) - {"kyma_jobs"}
+    assert variables <= known
     for playbook in re.findall(r"kyma\.lifecycle\.(\w+_(?:jobs|job_store))\b", GUIDE):
         assert (ROOT / "playbooks" / f"{playbook}.yml").exists(), playbook
 
@@ -248,7 +248,7 @@ def test_the_lines_of_the_quick_start() -> None:
 
 
 @pytest.mark.parametrize("stage", ["1", "2", "3"])
-def test_what_is_done_by_hand_is_listed_as_the_tables_say(cluster: MemoryCluster, stage: str) -> None:
+def test_jobs_changed_by_hand_are_listed_as_the_tables_say(cluster: MemoryCluster, stage: str) -> None:
     set_stage(cluster, stage)
     jobs = listed(cluster)
     assert jobs["web"]["drift"]
@@ -273,9 +273,9 @@ def test_a_dump_of_stage_1_adopts_a_change_by_hand(cluster: MemoryCluster) -> No
     call(cluster, "stored_job", namespace="shop", jobs=[one for one in dump if one["name"] == "web"])
     web = listed(cluster)["web"]
     assert (web["drift"], web["fields"]["replicas"]) == ([], 3)
-    found = cluster.get(*DEPLOYMENT, "web", "shop")
-    assert found
-    assert found["spec"]["replicas"] == 3
+    deployment = cluster.get(*DEPLOYMENT, "web", "shop")
+    assert deployment
+    assert deployment["spec"]["replicas"] == 3
 
 
 def test_a_flip_is_refused_until_the_drift_is_decided(cluster: MemoryCluster) -> None:

@@ -61,7 +61,7 @@ def test_the_code_can_print_it(message: str) -> None:
     assert is_printed(message, TEMPLATES)
 
 
-def test_a_text_that_nobody_prints_is_found() -> None:
+def test_a_text_that_no_template_prints_is_detected() -> None:
     assert not is_printed("no answer of …", TEMPLATES)
     assert not is_printed("two values", f"two {VALUE}values")
     assert not is_printed("two … values", f"two{END}values")

@@ -59,7 +59,7 @@ def test_the_index_lists_each_page() -> None:
     assert {page.name for page in DOCS.glob("*.md")} - {"README.md"} <= listed
 
 
-def test_broken_links_are_found() -> None:
+def test_broken_links_are_detected() -> None:
     [link] = links_of(
         "[x](lease.md#no-such)\n```\n[y](no.md)\n```\n`[z](no.md)` [w](https://example.com/no.md)"
     )

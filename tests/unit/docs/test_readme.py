@@ -26,7 +26,7 @@ LISTED = dict(re.findall(r"^\| (\w[\w ]*) \| (.*) \|$", README, re.MULTILINE))
         ("callback", "plugins/callback/*.py"),
     ],
 )
-def test_it_lists_all_that_there_is(kind: str, places: str) -> None:
+def test_the_readme_lists_all_plugins_roles_and_playbooks(kind: str, places: str) -> None:
     there = {path.stem for path in ROOT.glob(places)}
     assert there
     assert there <= set(re.findall(r"`(\w+)`", LISTED[kind]))
@@ -45,7 +45,7 @@ def test_the_list_of_needs_has_the_versions_of_the_metadata() -> None:
     assert f"{galaxy['namespace']}-{galaxy['name']}-{galaxy['version']}.tar.gz" in README
 
 
-def test_it_names_only_files_that_the_reader_has() -> None:
+def test_the_readme_names_only_files_of_the_repository() -> None:
     places = re.findall(r"(?:kyma_release: |kyma_release=|kyma_modules_catalog: \[)([^\s\]]+)", README)
     assert len(places) > 4
     assert [place for place in places if not (ROOT / place).exists()] == []

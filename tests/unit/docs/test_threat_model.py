@@ -23,7 +23,7 @@ def test_each_table_of_what_they_cant_has_a_test_in_each_row() -> None:
 
 
 @pytest.mark.parametrize(("claim", "proof"), ROWS)
-def test_what_proves_it_is_there(claim: str, proof: str) -> None:
+def test_the_proof_of_each_claim_exists(claim: str, proof: str) -> None:
     assert claim
     code = ""
     for name in re.findall(r"`(test_\w+(?:\.py)?)`", proof):

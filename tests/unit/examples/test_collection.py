@@ -60,6 +60,6 @@ def test_its_tests_fail_where_a_migration_can_not_be_loaded(collection: Path) ->
 
 def test_its_migration_is_found_where_it_lies() -> None:
     folder = EXAMPLE / "plugins" / "module_utils" / "kyma_migrations"
-    found = load_folders([MigrationFolder("acme.platform", str(folder))])
-    assert found.problems == ()
-    assert [one.id() for one in found.migrations] == ["checkout/password-in-secret"]
+    loaded = load_folders([MigrationFolder("acme.platform", str(folder))])
+    assert loaded.problems == ()
+    assert [one.id() for one in loaded.migrations] == ["checkout/password-in-secret"]

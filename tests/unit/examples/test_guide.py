@@ -29,7 +29,7 @@ MIGRATION = "plugins/module_utils/kyma_migrations/checkout.py"
 
 
 @pytest.mark.parametrize("word", ["identify", "when", "execute", "deprecate"])
-def test_the_words_of_the_job_manager_stand_in_the_table_for_those_who_know_it(word: str) -> None:
+def test_the_table_for_users_of_the_job_manager_has_its_terms(word: str) -> None:
     table = GUIDE.partition("## For those who know the job manager")[2]
     assert re.search(rf"^\| `{word}\b", table, re.MULTILINE)
 
@@ -44,9 +44,9 @@ def write(collection: Path, *names: str) -> None:
 @pytest.fixture
 def collection(tmp_path: Path) -> Path:
     """All that the guide has of files, but the migration."""
-    found = collections_path(tmp_path, example=False)
-    write(found, *(name for name in FILES if name != MIGRATION))
-    return found
+    path = collections_path(tmp_path, example=False)
+    write(path, *(name for name in FILES if name != MIGRATION))
+    return path
 
 
 def test_the_example_is_what_the_guide_says() -> None:
@@ -70,7 +70,7 @@ def test_with_the_migration_its_tests_pass(collection: Path) -> None:
     assert "4 passed, 1 skipped" in done.stdout
 
 
-def test_what_the_kit_says_of_the_halves_in_the_wrong_order(collection: Path) -> None:
+def test_the_guide_quotes_the_output_for_halves_in_the_wrong_order(collection: Path) -> None:
     write(collection, MIGRATION)
     text = FILES[MIGRATION]
     first = text[text.index('        metadata = {"name": SECRET') : text.index("        # Last, as it is")]
@@ -83,7 +83,7 @@ def test_what_the_kit_says_of_the_halves_in_the_wrong_order(collection: Path) ->
     _says(done.stdout, OUTPUTS[0])
 
 
-def test_what_is_said_once_it_has_to_go(collection: Path) -> None:
+def test_the_guide_quotes_the_output_for_an_overdue_migration(collection: Path) -> None:
     write(collection, MIGRATION)
     declared = collection / "meta" / "kyma.yml"
     declared.write_text(declared.read_text().replace("1.0", "1.2"))
@@ -118,14 +118,14 @@ def _snippets() -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
 
-def test_what_several_share_is_loaded_and_keeps_its_promises(tmp_path: Path) -> None:
+def test_the_shared_migration_of_the_guide_loads_and_is_proven(tmp_path: Path) -> None:
     files = re.findall(
         r"in `kyma_migrations/(\w+\.py)`:\n\n```\w+\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL
     )
     for name, text in files:
         (tmp_path / name).write_text(text)
-    found = load_folders([MigrationFolder("yours", str(tmp_path))])
-    assert (found.problems, [one.id() for one in found.migrations]) == ((), ["shop/drops-color"])
+    loaded = load_folders([MigrationFolder("yours", str(tmp_path))])
+    assert (loaded.problems, [one.id() for one in loaded.migrations]) == ((), ["shop/drops-color"])
     meta = {"name": "settings", "namespace": "shop"}
     before = {
         "apiVersion": "v1",
@@ -133,7 +133,7 @@ def test_what_several_share_is_loaded_and_keeps_its_promises(tmp_path: Path) -> 
         "metadata": meta,
         "data": {"color": "red", "size": "4"},
     }
-    assert_migration(found.migrations[0], [before], [{**before, "data": {"size": "4"}}])
+    assert_migration(loaded.migrations[0], [before], [{**before, "data": {"size": "4"}}])
 
 
 def test_every_proof_and_every_option_is_in_the_guide() -> None:

@@ -103,7 +103,9 @@ LAYERS = {
     ],
     ids=["library", "late", "module", "module behind it", "helper", "module with tests between", "none"],
 )
-def test_what_runs_on_the_lowest_versions(tmp_path: Path, text: str, stays: bool) -> None:
+def test_tests_that_import_a_module_run_on_the_lowest_versions(
+    tmp_path: Path, text: str, stays: bool
+) -> None:
     for name, content in {
         **LAYERS,
         "tests/conftest.py": "import yaml",

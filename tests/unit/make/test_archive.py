@@ -52,18 +52,18 @@ def test_the_archive_has_these_and_no_others() -> None:
     assert [str(path) for path in files if path.parts[0] == "tests"] == ["tests/config.yml"]
 
 
-def test_what_git_ignores_is_not_archived_either() -> None:
+def test_files_that_git_ignores_are_not_archived() -> None:
     ignored = (ROOT / ".gitignore").read_text().split()
     assert [one for one in ignored if is_archived(Path(one.strip("/")))] == []
 
 
-def test_what_the_pages_of_the_archive_link_to_is_in_it() -> None:
+def test_targets_of_links_in_archived_pages_are_archived() -> None:
     files = archived()
     there = {*files, *(folder for path in files for folder in path.parents)}
     for page in [path for path in files if path.suffix == ".md"]:
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", (ROOT / page).read_text()):
-            found = (ROOT / page.parent / target).resolve().relative_to(ROOT)
-            assert found in there, f"{page} links to {target}"
+            linked = (ROOT / page.parent / target).resolve().relative_to(ROOT)
+            assert linked in there, f"{page} links to {target}"
 
 
 def test_all_addresses_are_of_one_repository() -> None:

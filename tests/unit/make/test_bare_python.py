@@ -11,7 +11,7 @@ import sys
 from tests.cluster.paths import ROOT
 
 
-def test_it_needs_nothing_but_python() -> None:
+def test_make_needs_nothing_but_python() -> None:
     # Without the folders of installed packages (-S, -I), and with the root of the project.
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import tests.make.report, tests.make.steps"
     done = subprocess.run(

@@ -15,10 +15,10 @@ from tests.make import interpreters
 
 @pytest.fixture(autouse=True)
 def _nothing_is_remembered() -> Iterator[None]:
-    interpreters.found.cache_clear()
+    interpreters.installed.cache_clear()
     interpreters.look_at.cache_clear()
     yield
-    interpreters.found.cache_clear()
+    interpreters.installed.cache_clear()
     interpreters.look_at.cache_clear()
 
 
@@ -38,4 +38,4 @@ def test_the_newest_patch_release_counts_wherever_it_is_on_the_path(
     programs = [python(tmp_path / "one", first), python(tmp_path / "two", second)]
     monkeypatch.setenv("PATH", f"{tmp_path / 'one'}:{tmp_path / 'two'}")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert interpreters.found()[3, 11] == programs[newest]
+    assert interpreters.installed()[3, 11] == programs[newest]

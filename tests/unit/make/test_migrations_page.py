@@ -35,17 +35,17 @@ def test_a_new_migration_gets_a_section_that_a_person_has_to_fill() -> None:
     assert brought_up_to_date(page, [late], "2.11") == page
 
 
-def test_what_is_no_longer_so_is_told() -> None:
+def test_outdated_parts_of_the_page_are_reported() -> None:
     page = written(brought_up_to_date(FRAME, [migration("grow-it")], "2.11"))
     [stale] = problems(page, [migration("grow-it", remove_in="9.8")], "2.11")
     assert "make fix" in stale
     [_stale, gone] = problems(page, [], "2.11")
     assert gone == "logging/grow-it is gone: take its section away"
-    told = problems(page.replace(f"### {OF_PEOPLE[1]}\n", ""), [migration("grow-it")], "2.11")
-    assert told == ["logging/grow-it has no part 'By hand'"]
+    missing = problems(page.replace(f"### {OF_PEOPLE[1]}\n", ""), [migration("grow-it")], "2.11")
+    assert missing == ["logging/grow-it has no part 'By hand'"]
 
 
-def test_what_people_have_written_stays() -> None:
+def test_text_written_by_people_stays() -> None:
     page = written(brought_up_to_date(FRAME, [migration("grow-it")], "2.11"))
     again = brought_up_to_date(page, [migration("grow-it", keep="for ever", remove_in="")], "2.12")
     assert "for ever" in again

@@ -31,9 +31,9 @@ def make(tmp_path: Path) -> Make:
 
     def call(verb: str, *, without: Sequence[str]) -> tuple[int, str]:
         for name in PROGRAMS:
-            found = shutil.which(name)
-            if found and name not in without:
-                (tmp_path / name).symlink_to(found)
+            path = shutil.which(name)
+            if path and name not in without:
+                (tmp_path / name).symlink_to(path)
         done = subprocess.run(
             [shutil.which("make") or "make", verb],
             cwd=ROOT,

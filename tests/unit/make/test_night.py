@@ -46,7 +46,7 @@ def test_a_step_that_has_passed_is_known_to_the_next_night() -> None:
     assert second.earlier == {"lint": LINT}
 
 
-def test_it_is_not_recorded_where_the_work_tree_has_changed_meanwhile(code: list[str]) -> None:
+def test_a_result_is_not_recorded_if_the_work_tree_has_changed(code: list[str]) -> None:
     first = Night.open("", "20261126")
     code[0] = "other"
     first.keep(LINT)

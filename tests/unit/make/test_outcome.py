@@ -36,7 +36,7 @@ def in_ci(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bo
     return bool(request.param)
 
 
-def test_what_is_skipped_fails_in_ci(in_ci: bool) -> None:
+def test_a_skipped_step_fails_in_ci(in_ci: bool) -> None:
     result = outcome.skipped("no kind here")
     assert (result.failed, result.skipped) == ((1, 0) if in_ci else (0, 1))
     assert "no kind here" in result.note
@@ -53,7 +53,7 @@ def test_why_tests_were_skipped_is_said_once(tmp_path: Path) -> None:
     assert pytest_run.counts(tmp_path / "report.xml", 0).left_out == "2 tests skipped: no data"
 
 
-def test_what_is_not_at_hand_is_left_out() -> None:
+def test_a_missing_interpreter_is_left_out() -> None:
     both = outcome.together([outcome.not_at_hand("no Python 3.14"), Outcome(2, cpu_seconds=1.5), Outcome(1)])
     assert both == Outcome(3, note="no Python 3.14", left_out="no Python 3.14", cpu_seconds=1.5)
 

@@ -20,17 +20,17 @@ def test_a_partition_is_fine() -> None:
     assert find_problems(suites, [A, A_LIVE], FILES) == []
 
 
-def test_a_test_of_two_suites_is_found() -> None:
+def test_a_test_of_two_suites_is_reported() -> None:
     suites = {"unit": [A, A_LIVE], "integration": [A_LIVE], "faults": [B]}
     assert find_problems(suites, [A, A_LIVE], FILES) == [f"{A_LIVE} is in unit and in integration"]
 
 
-def test_a_test_that_all_markers_leave_out_is_found() -> None:
+def test_a_test_that_all_markers_leave_out_is_reported() -> None:
     suites = {"unit": [A], "integration": [], "faults": [B]}
     assert find_problems(suites, [A, A_LIVE], FILES) == [f"{A_LIVE} is in no suite"]
 
 
-def test_a_file_in_a_folder_of_no_suite_is_found() -> None:
+def test_a_file_in_a_folder_of_no_suite_is_reported() -> None:
     suites = {"unit": [A], "faults": [B]}
     assert find_problems(suites, [], [*FILES, "tests/later/test_c.py"]) == [
         "tests/later/test_c.py: no suite collects a test from it"

@@ -99,7 +99,7 @@ def step(name: str, *needs: str, lanes: int = 1) -> Step:
     return Step(name, f"what {name} does", Outcome, needs, lanes=lanes)
 
 
-def test_it_goes_on_after_a_failure_and_counts(
+def test_the_report_goes_on_after_a_failure_and_counts_it(
     begin: Callable[..., Report], out: io.BytesIO, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = begin(step("bad"), step("wide", "bad", lanes=2), step("good"))
@@ -166,9 +166,7 @@ def test_a_step_that_runs_on_is_shown_when_the_one_before_it_has_ended(
     assert "beside it" not in text
 
 
-def test_whoever_interrupts_it_ends_all_steps(
-    begin: Callable[..., Report], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_ends_all_steps(begin: Callable[..., Report], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_seconds: float) -> None:
         raise KeyboardInterrupt
 
@@ -180,7 +178,7 @@ def test_whoever_interrupts_it_ends_all_steps(
     assert [one.ended for one in started] == [["asked", "waited for", "killed"]] * 2
 
 
-def test_whoever_interrupts_that_kills_them(tmp_path: Path) -> None:
+def test_a_second_interrupt_kills_the_steps(tmp_path: Path) -> None:
     steps = [Played(step(name), tmp_path / name, passed(), 1) for name in ("impatient", "good")]
     with pytest.raises(KeyboardInterrupt):
         stop_all(steps)

@@ -92,7 +92,7 @@ def test_variables_after_the_mark_are_those_of_experts() -> None:
     assert names_after_mark("a: 1\n") == []
 
 
-def test_a_difference_is_found() -> None:
+def test_a_difference_is_reported() -> None:
     page = f"# Shop\n\n<!-- generated: shop/main/usual -->\n{MAIN}\n<!-- end -->\n"
     assert problems(page, TEXTS, ["shop/main/usual"]) == []
     assert problems(page, TEXTS, ["shop/main/expert"]) == ["it has no block shop/main/expert"]

@@ -28,12 +28,12 @@ def test_a_run_that_was_ended_goes_on(tmp_path: Path) -> None:
         assert again.lines == ["tests/faults/test_a.py::test_one"]
 
 
-def test_another_seed_begins_anew(tmp_path: Path) -> None:
+def test_another_seed_starts_an_empty_record(tmp_path: Path) -> None:
     open_record("4711", tmp_path, "code").path.write_text("tests/faults/test_a.py::test_one\n")
     assert open_record("4712", tmp_path, "code").lines == ()
 
 
-def test_other_code_begins_anew(tmp_path: Path) -> None:
+def test_other_code_starts_an_empty_record(tmp_path: Path) -> None:
     old = open_record("4711", tmp_path, "code")
     old.path.write_text("tests/faults/test_a.py::test_one\n")
     assert open_record("4711", tmp_path, "other code").lines == ()

@@ -21,20 +21,20 @@ def step(name: str, *needs: str, after: tuple[str, ...] = (), lanes: int = 1, us
 def start_all(schedule: Schedule) -> list[str]:
     """Start what can start; return the names."""
     started = []
-    while found := schedule.next():
-        schedule.start(found)
-        started.append(found.name)
+    while ready := schedule.next():
+        schedule.start(ready)
+        started.append(ready.name)
     return started
 
 
 def end(schedule: Schedule, name: str, succeeded: bool = True) -> list[str]:
     """End a step; return the names of those that start then."""
-    [found] = [one for one in schedule.steps if one.name == name]
-    schedule.end(found, succeeded)
+    [ended] = [one for one in schedule.steps if one.name == name]
+    schedule.end(ended, succeeded)
     return start_all(schedule)
 
 
-def test_as_many_steps_as_lanes_run_in_the_order_of_the_list() -> None:
+def test_one_step_per_lane_runs_in_the_order_of_the_list() -> None:
     schedule = Schedule([step("a"), step("b"), step("c")])
     assert start_all(schedule) == ["a", "b"]
     assert end(schedule, "b") == ["c"]
@@ -52,7 +52,7 @@ def test_a_step_waits_for_what_it_needs_and_for_what_it_comes_after() -> None:
     assert end(schedule, "build", succeeded=False) == ["tests"]
 
 
-def test_what_needs_a_failed_step_is_blocked_and_keeps_no_lane_waiting() -> None:
+def test_a_step_that_needs_a_failed_one_is_blocked_and_occupies_no_lane() -> None:
     needy = step("tests", "build", lanes=2)
     schedule = Schedule([step("build"), step("long"), needy])
     assert start_all(schedule) == ["build", "long"]
@@ -80,7 +80,7 @@ def test_a_step_wider_than_the_run_takes_all_of_it() -> None:
     assert start_all(Schedule([step("wide", lanes=5)], lanes=1)) == ["wide"]
 
 
-def test_what_two_steps_use_is_used_by_one_at_a_time() -> None:
+def test_a_resource_of_two_steps_is_used_by_one_at_a_time() -> None:
     schedule = Schedule([step("a", uses="copy"), step("b", uses="copy engine"), step("c", uses="engine")])
     assert start_all(schedule) == ["a", "c"]
     assert end(schedule, "a") == []
@@ -147,7 +147,7 @@ def test_kind_and_the_steps_with_several_control_planes_never_meet() -> None:
     assert not beside(plan(SECONDS), "kind") & {"integration", "some-faults"}
 
 
-def test_what_needs_no_cluster_runs_beside_a_first_build() -> None:
+def test_steps_without_a_cluster_run_during_a_first_build() -> None:
     times = plan({**SECONDS, "build": 600})
     assert beside(times, "build") >= {"sanity", "lint", "types", "suites"}
     assert times["types"][1] < times["build"][1]

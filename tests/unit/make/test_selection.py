@@ -100,7 +100,7 @@ def test_a_file_of_a_folder_is_not_run_twice(root: Path) -> None:
     assert find_tests(changed, root) == ["tests/unit/make"]
 
 
-def test_what_differs_from_the_main_branch_has_changed(
+def test_differences_from_the_main_branch_count_as_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def git(*words: str) -> None:

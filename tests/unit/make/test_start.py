@@ -24,9 +24,9 @@ def machine(tmp_path: Path) -> Path:
     (tmp_path / "home").mkdir()
     (tmp_path / "bin").mkdir()
     for tool in TOOLS:
-        found = shutil.which(tool)
-        if found:
-            (tmp_path / "bin" / tool).symlink_to(found)
+        program = shutil.which(tool)
+        if program:
+            (tmp_path / "bin" / tool).symlink_to(program)
     # The usual places of a system's Python are those of the machine that the test runs on.
     script = tmp_path / "clone" / "tests" / "make" / "start"
     script.write_text(script.read_text().replace("/usr/local/bin/python3 /usr/bin/python3", ""))

@@ -26,7 +26,7 @@ TABLE = """Measured one after the other, each alone: 400 s in all.
 | all | 388 | 672 | 7891 | |"""
 
 
-def test_it_is_written_from_what_make_test_has_measured(tmp_path: Path) -> None:
+def test_the_step_table_is_written_from_the_measured_costs(tmp_path: Path) -> None:
     costs = [
         cost_of("lint", Outcome(1, cpu_seconds=71.04), 68.21),
         cost_of("unit", Outcome(7880, 3, 7, cpu_seconds=601), 320),

@@ -65,8 +65,8 @@ class Marks(Migration):
     remove_in = "3.0"
 
     def check(self, ctx: Context) -> Verdict:
-        found = ctx.cluster.get("v1", "ConfigMap", "marked", "default")
-        return not_needed("it is there") if found else needed("it is not there")
+        marker = ctx.cluster.get("v1", "ConfigMap", "marked", "default")
+        return not_needed("it is there") if marker else needed("it is not there")
 
     def run(self, ctx: Context) -> None:
         ctx.cluster.apply({**config_map("marked"), "metadata": {"name": "marked", "namespace": "default"}})
@@ -80,58 +80,58 @@ def kyma(version: str = "2.9", image: str = "nginx:1") -> Release:
 @cache
 def lives() -> list[tuple[str, Mapping[str, Any]]]:
     """Results of everything that modules do, each with its module's name."""
-    found: list[tuple[str, Mapping[str, Any]]] = []
+    results: list[tuple[str, Mapping[str, Any]]] = []
 
-    def somebody(given: Release, *migrations: type[Migration]) -> tuple[Deployer, list[str]]:
+    def new_deployer(given: Release, *migrations: type[Migration]) -> tuple[Deployer, list[str]]:
         someone, names = deployer(given, *migrations), []
         someone.before = names.append
         return someone, names
 
-    fine, names = somebody(kyma(), Marks)
-    fine.migration_info()
-    fine.task(migration.DEFINITION, check_mode=True, ids=["logging/marks"])
-    fine.deploy()
-    by_hand = fine.cluster.with_field_manager("kubectl-scale")
+    healthy, names = new_deployer(kyma(), Marks)
+    healthy.migration_info()
+    healthy.task(migration.DEFINITION, check_mode=True, ids=["logging/marks"])
+    healthy.deploy()
+    by_hand = healthy.cluster.with_field_manager("kubectl-scale")
     by_hand.patch("apps/v1", "Deployment", "loki", "kyma-system", {"spec": {"paused": True}})
-    fine.plan()
-    fine.task(component.DEFINITION, names=["logging"])
-    fine.task(hold.DEFINITION, reason="a fire drill")
-    fine.run_info()
-    fine.plan()
-    fine.task(hold.DEFINITION, state="absent")
-    fine.materials.given = kyma("2.10")
-    fine.deploy()
+    healthy.plan()
+    healthy.task(component.DEFINITION, names=["logging"])
+    healthy.task(hold.DEFINITION, reason="a fire drill")
+    healthy.run_info()
+    healthy.plan()
+    healthy.task(hold.DEFINITION, state="absent")
+    healthy.materials.given = kyma("2.10")
+    healthy.deploy()
     for state in ("present", "pruned", "absent"):
-        fine.task(component.DEFINITION, check_mode=True, state=state, names=["logging"])
+        healthy.task(component.DEFINITION, check_mode=True, state=state, names=["logging"])
     for check_mode in (True, False):
-        fine.task(migration.DEFINITION, check_mode=check_mode, state="undone", ids=["logging/marks"])
-    fine.component_info()
-    fine.migration_info()
-    fine.run_info()
-    fine.task(component.DEFINITION, state="pruned", names=["logging"])
-    fine.task(run.DEFINITION, state="cancelled")
-    fine.delete("logging")
-    write_module_record(fine.cluster, ModuleRecord("nats"))
-    fine.delete()
-    fine.delete()
-    found += zip(names, fine.results, strict=True)
+        healthy.task(migration.DEFINITION, check_mode=check_mode, state="undone", ids=["logging/marks"])
+    healthy.component_info()
+    healthy.migration_info()
+    healthy.run_info()
+    healthy.task(component.DEFINITION, state="pruned", names=["logging"])
+    healthy.task(run.DEFINITION, state="cancelled")
+    healthy.delete("logging")
+    write_module_record(healthy.cluster, ModuleRecord("nats"))
+    healthy.delete()
+    healthy.delete()
+    results += zip(names, healthy.results, strict=True)
 
-    secretive, names = somebody(kyma())
+    secretive, names = new_deployer(kyma())
     base = {"namespace": "default", "name": "database"}
     for password in ("one", "two"):
         data = {"password": password}
         secretive.task(versioned_secret.DEFINITION, **base, state="present", data=data, keep=1)
     secretive.task(versioned_secret_info.DEFINITION)
     secretive.task(versioned_secret.DEFINITION, **base, state="absent")
-    found += zip(names, secretive.results, strict=True)
+    results += zip(names, secretive.results, strict=True)
 
-    failing, names = somebody(kyma(image="broken"))
+    failing, names = new_deployer(kyma(image="broken"))
     failing.deploy()
     failing.run_info()
     failing.materials.given = kyma("2.11")
     failing.plan()
-    found += zip(names, failing.results, strict=True)
-    return found
+    results += zip(names, failing.results, strict=True)
+    return results
 
 
 def paths(value: Any, before: str = "") -> Iterator[str]:
@@ -147,11 +147,11 @@ def paths(value: Any, before: str = "") -> Iterator[str]:
 
 def documented(returns: Mapping[str, Any], before: str = "") -> dict[str, Mapping[str, Any]]:
     """What the documentation says of each path."""
-    found: dict[str, Mapping[str, Any]] = {}
+    paths_of_docs: dict[str, Mapping[str, Any]] = {}
     for key, one in returns.items():
         path = f"{before}.{key}".removeprefix(".")
-        found |= {path: one, **documented(one.get("contains") or {}, path)}
-    return found
+        paths_of_docs |= {path: one, **documented(one.get("contains") or {}, path)}
+    return paths_of_docs
 
 
 def of(module: str) -> dict[str, Mapping[str, Any]]:
@@ -159,27 +159,29 @@ def of(module: str) -> dict[str, Mapping[str, Any]]:
 
 
 def results(module: str) -> list[Mapping[str, Any]]:
-    found = [result for name, result in lives() if name == module]
-    return [complete_result(result, "staging", {}) for result in found] if module in COMPLETED else found
+    given = [result for name, result in lives() if name == module]
+    return [complete_result(result, "staging", {}) for result in given] if module in COMPLETED else given
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_all_that_results_have_is_documented(module: str) -> None:
     known = of(module)
-    found = {path for result in results(module) for path in paths(result)}
+    returned = {path for result in results(module) for path in paths(result)}
     # What a dict holds is documented as a whole or not at all.
-    told = {p for p in found if not p.rpartition(".")[0] or "contains" in known.get(p.rpartition(".")[0], {})}
-    assert told - known.keys() - EVERYWHERE - OF_THE_CONTROLLER.get(module, set()) == set()
+    expected = {
+        p for p in returned if not p.rpartition(".")[0] or "contains" in known.get(p.rpartition(".")[0], {})
+    }
+    assert expected - known.keys() - EVERYWHERE - OF_THE_CONTROLLER.get(module, set()) == set()
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_all_that_is_documented_is_in_some_result(module: str) -> None:
-    found = {path for result in results(module) for path in paths(result)}
-    assert of(module).keys() - found - OF_THE_CONTROLLER.get(module, set()) == set()
+    returned = {path for result in results(module) for path in paths(result)}
+    assert of(module).keys() - returned - OF_THE_CONTROLLER.get(module, set()) == set()
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_what_is_always_returned_is(module: str) -> None:
+def test_values_documented_as_always_returned_are_in_every_result(module: str) -> None:
     always = {key for key, one in of(module).items() if one.get("returned") in ("always", "success")}
     for result in results(module):
         assert result.get("failed") or always <= result.keys()

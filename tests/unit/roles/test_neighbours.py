@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.action.real_plan import ActionMo
 from ansible_collections.kyma.lifecycle.plugins.action.run import ActionModule as Scripted
 
 class ActionModule(Plan):
-    def _carried_or_kept(self, arguments, task_vars):
+    def _planned_or_stored(self, arguments, task_vars):
         answered = Scripted(
             self._task, self._connection, self._play_context, self._loader, self._templar,
             self._shared_loader_obj,
@@ -109,7 +109,7 @@ def test_after_a_batch_with_too_many_failures_the_next_plan_refuses(fleet: Fleet
     assert "last" not in played.recap
 
 
-def test_as_many_as_may_fail_stop_nothing(fleet: Fleet) -> None:
+def test_failures_up_to_max_fail_percentage_do_not_stop_the_play(fleet: Fleet) -> None:
     hosts: dict[str, dict[str, Any]] = {"bad": {"run finished": [FAILED]}, "fine": {}, "next": {}}
     played = fleet.deploy(hosts, strategy="host_pinned", serial=2, max_fail_percentage=50)
     assert begins(played) == ["bad", "fine", "next"]

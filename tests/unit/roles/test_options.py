@@ -49,8 +49,10 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
     defaults = read("roles", role.name, "defaults", "main.yml")
     assert documented == defaults.keys() | WITHOUT_DEFAULT.get(role.name, set())
     for entry in entries:
-        told = {name: one["default"] for name, one in entry["options"].items() if "default" in one}
-        assert told == {name: defaults[name] for name in told}
+        documented_defaults = {
+            name: one["default"] for name, one in entry["options"].items() if "default" in one
+        }
+        assert documented_defaults == {name: defaults[name] for name in documented_defaults}
 
 
 @pytest.mark.parametrize(
@@ -128,15 +130,15 @@ def test_a_task_takes_only_variables_that_it_is_meant_to_have(
     role: str, tasks: str, taken: list[set[str]]
 ) -> None:
     file = ROOT / "roles" / role / "tasks" / f"{tasks}.yml"
-    found = []
+    passed = []
     for task in read("roles", role, "tasks", f"{tasks}.yml"):
         for step in (task, *task.get("block", ()), *task.get("always", ())):
             for name, named in step.items():
                 module = name.removeprefix("kyma.lifecycle.")
                 if module != name and module != "report":
                     missing = known(module) - (named or {}).keys()
-                    found.append(set(passed_variables(file, missing)))
-    assert found == taken
+                    passed.append(set(passed_variables(file, missing)))
+    assert passed == taken
 
 
 @pytest.mark.parametrize("component", ["logging", "certificates"])
@@ -164,12 +166,12 @@ def test_an_entry_of_the_list_of_modules_is_documented_as_the_module_takes_it() 
     entries = read("roles", "kyma_modules", "meta", "argument_specs.yml")["argument_specs"]
     for entry in (entries["main"], entries["reset"]):
         options = entry["options"]["kyma_modules"]["options"]
-        told = {
+        documented = {
             name: {key: one[key] for key in ("type", "elements", "choices", "default") if key in one}
             for name, one in options.items()
             if name not in ("name", "channel")
         }
-        assert told == MODULE_SPEC
+        assert documented == MODULE_SPEC
 
 
 @pytest.mark.parametrize("tasks", ["delete", "reset"])

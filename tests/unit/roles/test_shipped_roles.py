@@ -88,7 +88,7 @@ def test_no_rule_can_go(number: int) -> None:
     assert (own_needs() | DIAGNOSIS) - set(granted(left))
 
 
-def test_what_readers_get_is_what_deployments_bring() -> None:
+def test_the_reader_role_equals_the_viewers_of_the_record_kinds() -> None:
     assert RECORD_KINDS.viewers == READER
 
 
@@ -135,20 +135,20 @@ def test_a_reason_stands_beside_each_verb_that_could_grant_more() -> None:
     assert len([line for line in lines if line.startswith("#")]) == 2
 
 
-def test_what_is_granted_of_all_is_not_granted_by_name_again() -> None:
+def test_a_right_on_all_objects_needs_no_grant_by_name() -> None:
     kind = ("apiextensions.k8s.io", "customresourcedefinitions")
     missing = {Right("patch", *kind), Right("patch", *kind, "", "runs.lifecycle.kyma-project.io")}
     [role, _binding] = granting_roles(missing, Subject("jane"), ())
     assert role["rules"] == [{"apiGroups": [kind[0]], "resources": [kind[1]], "verbs": ["patch"]}]
 
 
-def test_a_right_by_name_is_told_with_it() -> None:
+def test_a_missing_right_by_name_is_reported_with_the_names() -> None:
     missing = {Right("patch", RBAC, "clusterroles", "", name) for name in ("a", "b")}
-    told = rights_problem("jane", missing, "---\n")
-    assert f"\n  patch clusterroles.{RBAC} (a, b) in the whole cluster\n" in told
+    problem = rights_problem("jane", missing, "---\n")
+    assert f"\n  patch clusterroles.{RBAC} (a, b) in the whole cluster\n" in problem
 
 
-def test_who_deploys_in_tests_has_of_what_is_ours_only_the_shipped_role() -> None:
+def test_the_deployer_of_tests_has_only_the_shipped_role_for_our_kinds() -> None:
     groups = {group for rule in RULES for group in rule["apiGroups"]}
     assert not {"*", "lifecycle.kyma-project.io", "coordination.k8s.io"} & groups
     assert not any("*" in rule["verbs"] for rule in RULES)

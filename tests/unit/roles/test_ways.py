@@ -18,7 +18,7 @@ def plays(tmp_path: Path) -> Plays:
     return Plays(tmp_path)
 
 
-def test_a_plan_that_is_made_anew_is_carried_out_to_its_last_hop(plays: Plays) -> None:
+def test_a_repeated_plan_is_applied_to_its_last_hop(plays: Plays) -> None:
     # Somebody has brought an empty cluster to 2.9 meanwhile, from where there are two hops.
     answers = {
         "plan": [planned("2.11"), planned("2.10", "2.11"), planned("2.11")],
@@ -50,7 +50,7 @@ def test_a_plan_that_is_made_anew_is_carried_out_to_its_last_hop(plays: Plays) -
     ]
 
 
-def test_a_way_whose_first_hop_is_planned_anew_is_gone_once(plays: Plays) -> None:
+def test_hops_are_applied_once_if_the_first_is_planned_again(plays: Plays) -> None:
     answers = {
         "plan": [planned("2.10", "2.11"), planned("2.10", "2.11"), planned("2.11")],
         "run started": [OUTDATED, begun("first"), begun("second")],
@@ -60,7 +60,7 @@ def test_a_way_whose_first_hop_is_planned_anew_is_gone_once(plays: Plays) -> Non
     assert len(played.of("plan")) == 3
 
 
-def test_a_later_hop_that_is_planned_anew_is_that_hop_alone(plays: Plays) -> None:
+def test_planning_a_later_hop_again_plans_only_that_hop(plays: Plays) -> None:
     answers = {
         "plan": [planned("2.10", "2.11"), planned("2.11"), planned("2.11")],
         "run started": [begun("first"), OUTDATED, begun("second")],
@@ -74,13 +74,14 @@ def test_a_later_hop_that_is_planned_anew_is_that_hop_alone(plays: Plays) -> Non
     assert [args["release"] for args in played.of("component")] == ["2.10", "2.11"]
 
 
-def test_a_plan_made_anew_that_finds_nothing_left_to_do_notes_what_it_has_seen(plays: Plays) -> None:
-    seen = planned("2.11", needed=False, noted={"logging": ["something"]})
+def test_a_repeated_plan_without_changes_records_its_observations(plays: Plays) -> None:
+    seen = planned("2.11", needed=False)
+    seen["plan"]["noted"] = {"logging": ["something"]}
     played = plays.play({"plan": [planned("2.11"), seen], "run started": [OUTDATED]}).succeeded()
     assert [one.get("state") for one in played.of("run")] == ["started", "noted"]
 
 
-def test_what_keeps_a_plan_made_anew_from_beginning_is_all_that_fails(plays: Plays) -> None:
+def test_a_blocker_of_a_repeated_run_is_the_only_failure(plays: Plays) -> None:
     held = {"failed": True, "msg": "the cluster is held"}
     played = plays.play({"plan": [planned("2.11"), planned("2.11")], "run started": [OUTDATED, held]})
     assert played.status
@@ -96,7 +97,7 @@ def test_check_mode_ends_after_the_plan_however_it_was_asked_for(
     assert [module for module, *_more in played.calls] == ["plan"]
 
 
-def test_what_is_taken_out_of_check_mode_is_carried_out(plays: Plays) -> None:
+def test_a_task_with_check_mode_false_is_applied_during_a_check(plays: Plays) -> None:
     answers = {"plan": [planned("2.11")], "run started": [begun("first")]}
     played = plays.play(answers, "--check", check_mode=False).succeeded()
     assert [module for module, *_more in played.calls] == ["plan", "run", "component", "run"]

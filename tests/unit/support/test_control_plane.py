@@ -50,7 +50,9 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("parallel", [(), ("-n", "1")], ids=["alone", "with -n"])
-def test_it_ends_the_session(tmp_path: Path, parallel: tuple[str, ...]) -> None:
+def test_a_control_plane_that_fails_to_start_ends_the_session(
+    tmp_path: Path, parallel: tuple[str, ...]
+) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST.format(bin=str(tmp_path / "bin")))
     (tmp_path / "test_it.py").write_text(TESTS)
     done = subprocess.run(

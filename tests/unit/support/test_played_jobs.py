@@ -49,9 +49,9 @@ def cluster() -> MemoryCluster:
 @pytest.fixture
 def jobs(cluster: MemoryCluster) -> PlayedJobs:
     """Plays its Jobs; the container main ends with 0."""
-    found = PlayedJobs(cluster)
-    found.runs["main"] = ContainerRun()
-    return found
+    played = PlayedJobs(cluster)
+    played.runs["main"] = ContainerRun()
+    return played
 
 
 def rest(jobs: PlayedJobs) -> None:
@@ -67,9 +67,9 @@ def pods(cluster: MemoryCluster) -> list[Object]:
 
 def conditions(cluster: MemoryCluster, name: str = "a") -> dict[str, str]:
     """The conditions of a Job that are true, with their reasons."""
-    found = cluster.get(*JOB, name, NAMESPACE)
-    assert found is not None
-    given = (found.get("status") or {}).get("conditions") or []
+    job = cluster.get(*JOB, name, NAMESPACE)
+    assert job is not None
+    given = (job.get("status") or {}).get("conditions") or []
     return {one["type"]: one["reason"] for one in given if one["status"] == "True"}
 
 

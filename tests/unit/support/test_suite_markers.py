@@ -45,12 +45,12 @@ def pytest_on(folder: Path, text: str, *options: str) -> subprocess.CompletedPro
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "test_it.py").write_text(f"import pytest\n{text}")
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  cluster\n  control_plane\n  containers\n")
-    kept = {
+    environment = {
         name: value for name, value in os.environ.items() if name not in ("PYTEST_ADDOPTS", permission.MARKED)
     }
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, folder],
-        env={**kept, "PYTHONPATH": str(ROOT)},
+        env={**environment, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
@@ -62,8 +62,8 @@ def pytest_on(folder: Path, text: str, *options: str) -> subprocess.CompletedPro
 def test_a_fixture_for_a_cluster_needs_a_marker(tmp_path: Path, parallel: tuple[str, ...]) -> None:
     done = pytest_on(tmp_path, "def test_it(deployed):\n    pass\n", *parallel)
     assert done.returncode != 0
-    told = "test_it uses the fixture own_cluster: mark it with pytest.mark.control_plane"
-    assert told in done.stdout + done.stderr
+    message = "test_it uses the fixture own_cluster: mark it with pytest.mark.control_plane"
+    assert message in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
