@@ -60,7 +60,7 @@ def narrow_component(
                     learn=SECONDS_TO_LEARN,
                     known=known,
                     cancelled=place.out_of_grace,
-                    tell=lambda detail: place.progress(component.name, "narrowing", detail),
+                    report=lambda detail: place.progress(component.name, "narrowing", detail),
                 )
                 if done is not None:
                     live[ref_of(crd)] = done.object

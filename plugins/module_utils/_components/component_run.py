@@ -397,7 +397,7 @@ class ComponentRun(ComponentWork):
         if known is not None and (known.uid, known.own) == (now.uid, now.own):
             return "nothing"
         same = known is not None and known.uid == now.uid
-        return "created" if answer.created and not same else "changed"
+        return "created" if answer.was_created and not same else "changed"
 
 
 def _has_health(api_version: str, kind: str) -> bool:

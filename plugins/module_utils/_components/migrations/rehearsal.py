@@ -45,7 +45,7 @@ class MigrationRehearsal:
         self._runner = runner
         self._changes = changes
         # A rehearsed migration reads for itself: it may meet a conflict, and must then see the present state.
-        self._checked = RecordedReads(overlay.reading_from(SharedReads(cluster)), changes.include)
+        self._checked = RecordedReads(overlay.reading_from(SharedReads(cluster)), changes.includes)
         self.verdicts: list[MigrationPlan] = []
 
     @property

@@ -22,7 +22,7 @@ from ..._components.component_preflight import (
     needed_rights,
     unverified_role_notes,
 )
-from ..._objects.access.review import missing_rights, told_with_grants
+from ..._objects.access.review import describe_missing_rights, missing_rights
 from ..._objects.access.rights import Right, is_escalation, refused_right, write_rights
 from ..._runs.lease.lease_rights import lease_rights
 from ..._runs.open_run import open_run_note
@@ -101,7 +101,7 @@ def _rights(
         return [], ""
     wanted = granting_rights_of(intended, everything=bool(missing))
     missing |= missing_rights(cluster, wanted)
-    problem, grants = told_with_grants(cluster, missing, "deployment")
+    problem, grants = describe_missing_rights(cluster, missing, "deployment")
     return [Blocker("", problem)], grants
 
 

@@ -35,10 +35,10 @@ def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
     """
     missing = missing_rights(cluster, needed)
     if missing:
-        raise MissingRights(f"nothing was written: {told_with_grants(cluster, missing, what)[0]}")
+        raise MissingRights(f"nothing was written: {describe_missing_rights(cluster, missing, what)[0]}")
 
 
-def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) -> tuple[str, str]:
+def describe_missing_rights(cluster: Cluster, missing: Collection[Right], what: str) -> tuple[str, str]:
     """The message about missing rights, and the roles that would grant them, as YAML."""
     user = _user(cluster)
     roles = granting_roles(missing, Subject(user or "the user that deploys"), _namespaces(cluster, missing))
@@ -48,22 +48,22 @@ def told_with_grants(cluster: Cluster, missing: Collection[Right], what: str) ->
 
 def missing_rights(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
     """The rights among these that the user lacks: one question if all are granted in the whole cluster."""
-    if not (asked := set(needed)):
-        return asked
+    if not (required := set(needed)):
+        return required
     # In a namespace that does not exist, only rights granted in the whole cluster count.
     wide = _review(cluster, "kyma-lifecycle-anywhere")
-    missing = not_granted(asked, wide[0])
+    missing = not_granted(required, wide[0])
     places = sorted({right.namespace for right in missing if right.namespace})
-    found = map_in_threads(lambda place: _review(cluster, place), places)
-    reviews = {"": wide, **dict(zip(places, found, strict=True))}
+    answers = map_in_threads(lambda place: _review(cluster, place), places)
+    reviews = {"": wide, **dict(zip(places, answers, strict=True))}
     missing = {right for right in missing if not_granted([right], reviews[right.namespace][0])}
     if all(is_whole for _rules, is_whole in reviews.values()):
         return missing
     # An authorizer that cannot list rules, such as a webhook, may grant more, and may deny what others grant.
     if not _refused(cluster, {Right("*", "*", "*")}):
         return set()
-    nowhere = _refused(cluster, {right.everywhere() for right in asked})
-    return _refused(cluster, (right for right in asked if right.everywhere() in nowhere))
+    nowhere = _refused(cluster, {right.everywhere() for right in required})
+    return _refused(cluster, (right for right in required if right.everywhere() in nowhere))
 
 
 def _review(cluster: Cluster, namespace: str) -> tuple[Sequence[Mapping[str, Any]], bool]:
@@ -139,5 +139,5 @@ def _grants(rule: Mapping[str, Any], right: Right) -> bool:
     )
 
 
-def _has(found: Collection[str] | None, *wanted: str) -> bool:
-    return any(one in (found or ()) for one in ("*", *wanted))
+def _has(listed: Collection[str] | None, *values: str) -> bool:
+    return any(one in (listed or ()) for one in ("*", *values))

@@ -61,12 +61,12 @@ def right_for(verb: str, resource: Resource, namespace: str) -> Right:
 
 def refused_right(message: str) -> Right | None:
     """The missing right in the message of the server's authorizer; None for other messages."""
-    found = _REFUSAL.search(message)
-    if found is None:
+    match = _REFUSAL.search(message)
+    if match is None:
         return None
     # For the authorizer a Namespace is in itself.
-    inside = found["namespace"] if (found["group"], found["resource"]) != ("", "namespaces") else ""
-    return Right(found["verb"], found["group"], found["resource"], inside or "")
+    inside = match["namespace"] if (match["group"], match["resource"]) != ("", "namespaces") else ""
+    return Right(match["verb"], match["group"], match["resource"], inside or "")
 
 
 def is_escalation(message: str) -> bool:

@@ -33,9 +33,9 @@ class Subject(NamedTuple):
 def rights_problem(user: str, missing: Collection[Right], grants: str, what: str = "deployment") -> str:
     """The rights that some work lacks, and the roles that grant them, for a message."""
     lines = [f"  {line}" for line in in_words(missing)]
-    who = f"the user {user}" if user else "the user"
+    subject = f"the user {user}" if user else "the user"
     return (
-        f"{who} lacks rights that this {what} needs:\n"
+        f"{subject} lacks rights that this {what} needs:\n"
         + "\n".join(lines)
         + "\n  Ask an administrator to apply this with `kubectl apply -f`, then run the playbook"
         f" again:\n\n{grants}"
@@ -75,13 +75,13 @@ def granting_roles(missing: Collection[Right], subject: Subject, existing: Colle
     for right in missing:
         by_place.setdefault(right.namespace if right.namespace in existing else "", set()).add(right)
     wide = {(right.verb, right.group, right.resource) for right in by_place.get("", ()) if not right.name}
-    found: list[Object] = []
+    roles: list[Object] = []
     for namespace, rights in sorted(by_place.items()):
         # A right on all names in all namespaces is not granted again in a namespace, or by name.
         needed = [r for r in rights if not (namespace or r.name) or (r.verb, r.group, r.resource) not in wide]
         if needed:
-            found += _role_and_binding(_rules(needed), namespace, subject)
-    return found
+            roles += _role_and_binding(_rules(needed), namespace, subject)
+    return roles
 
 
 def _role_and_binding(rules: Sequence[Object], namespace: str, subject: Subject) -> list[Object]:
@@ -118,11 +118,11 @@ def _rules(rights: Iterable[Right]) -> list[Object]:
             single.setdefault((group, resource, tuple(sorted(needed))), set()).add(name)
         else:
             whole.setdefault((group, tuple(sorted(needed))), set()).add(resource)
-    found: list[Object] = [
+    rules: list[Object] = [
         {"apiGroups": [group], "resources": sorted(resources), "verbs": list(needed)}
         for (group, needed), resources in sorted(whole.items())
     ]
-    return found + [
+    return rules + [
         {
             "apiGroups": [group],
             "resources": [resource],

@@ -41,7 +41,7 @@ class AppliedObject:
     findings: tuple[Finding, ...] = ()
 
     @property
-    def created(self) -> bool:
+    def was_created(self) -> bool:
         """Whether we are its only writer, and have written it only once."""
         meta = self.object["metadata"]
         managers = meta.get("managedFields") or ()
@@ -129,8 +129,8 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
     meta = intent["metadata"]
     plain = intent
     if ref.kind != "Secret":
-        kept = json.dumps(intent, sort_keys=True, ensure_ascii=False)
-        annotations = {**(meta.get("annotations") or {}), LAST_APPLIED: kept}
+        last_applied = json.dumps(intent, sort_keys=True, ensure_ascii=False)
+        annotations = {**(meta.get("annotations") or {}), LAST_APPLIED: last_applied}
         plain = {**intent, "metadata": {**meta, "annotations": annotations}}
     live = live_object(cluster, intent)
     if live is None:
@@ -154,10 +154,10 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
 def _last_applied(live: Object) -> Mapping[str, Any]:
     """The last content written without server-side apply; empty if its annotation is not a valid object."""
     try:
-        noted = json.loads((live["metadata"].get("annotations") or {}).get(LAST_APPLIED, "{}"))
+        content = json.loads((live["metadata"].get("annotations") or {}).get(LAST_APPLIED, "{}"))
     except (ValueError, RecursionError):
         return {}
-    return noted if isinstance(noted, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,8 +187,8 @@ def _replace(
         if scaled:
             intent = keeping_replicas(intent, deleted)
     made = _apply(cluster, intent, policy)
-    told = f"{ref}: replaced, as what changed can't be changed in place"
-    return replace(made, replaced=True, warnings=(*made.warnings, told))
+    warning = f"{ref}: replaced, as what changed can't be changed in place"
+    return replace(made, replaced=True, warnings=(*made.warnings, warning))
 
 
 def _delete(cluster: Cluster, intent: Object) -> Object | None:

@@ -29,9 +29,9 @@ def apply_rights(obj: Object, action: str, served: Resources) -> set[Right]:
         verbs.add("delete")
     if not is_always_current(obj["apiVersion"], ref.kind):
         verbs |= {"list", "watch"}
-    found = {right_for(verb, resource, ref.namespace) for verb in verbs}
+    rights = {right_for(verb, resource, ref.namespace) for verb in verbs}
     # The next plan lists whole kinds, metadata only, to find changes.
-    return found | {right_for("list", resource, "")}
+    return rights | {right_for("list", resource, "")}
 
 
 def delete_rights(api_version: str, ref: Ref, served: Resources) -> set[Right]:

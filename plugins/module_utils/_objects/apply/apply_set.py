@@ -90,7 +90,7 @@ class ApplyResult:
         return {
             one.ref: (
                 finding_keys(one.findings, one.ref, DriftOutcome.CEDED),
-                finding_keys(one.findings, one.ref, DriftOutcome.KEPT),
+                finding_keys(one.findings, one.ref, DriftOutcome.RETAINED),
             )
             for one in self.applied
         }
@@ -184,11 +184,11 @@ def apply_objects(
 def _existing(cluster: Cluster, crds: Sequence[Object]) -> frozenset[Ref]:
     """The definitions that may exist: one request for all, as mostly none of them exists."""
     try:
-        found = cluster.list(crds[0]["apiVersion"], CRD, metadata_only=True).items
+        definitions = cluster.list(crds[0]["apiVersion"], CRD, metadata_only=True).items
     except Forbidden:
         # Then each of them is read, and the error names other missing rights.
         return frozenset(map(ref_of, crds))
-    return frozenset(map(ref_of, found))
+    return frozenset(map(ref_of, definitions))
 
 
 def _widened(cluster: Cluster, crd: Object) -> Object:

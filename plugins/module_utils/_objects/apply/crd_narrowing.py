@@ -57,73 +57,73 @@ class Narrowed:
 
 def narrow_definition(
     cluster: Cluster,
-    wanted: Object,
+    desired: Object,
     policy: Policy,
     waits: WaitCallbacks,
     *,
     learn: float,
     known: KnownObjects = NO_KNOWN_OBJECTS,
     cancelled: Callable[[], bool] = lambda: False,
-    tell: Callable[[str], None] = lambda _detail: None,
+    report: Callable[[str], None] = lambda _detail: None,
 ) -> Narrowed | None:
     """Narrow a definition to the release's versions, once no component needs more; None if it has no others.
 
     Args:
         cluster: live, or an overlay.
-        wanted: the definition in the release.
+        desired: the definition in the release.
         policy: the terms on which it is written.
         waits: the waits until it is served.
         learn: seconds to wait after the storage version changes.
         known: the knowledge about it: we may not remove others' additions to a definition that we created.
         cancelled: called before every object.
-        tell: gets a message about each step.
+        report: gets a message about each step.
 
     Raises:
         ClusterError: an object can't be written in the version that stays.
         Interrupted: the run was cancelled before all objects were rewritten.
     """
-    ref = ref_of(wanted)
-    live = _live(cluster, wanted)
-    if widen_versions(wanted, live) is wanted:
+    ref = ref_of(desired)
+    live = _live(cluster, desired)
+    if widen_versions(desired, live) is desired:
         return None
-    gone = gone_versions(wanted, live)
-    if gone and loses_conversion(wanted, live):
-        _refuse_lost_conversion(cluster, wanted, gone)
-    if not is_stored_as(wanted, live):
-        apply_object(cluster, with_final_storage(wanted, live), policy, waits.until_gone, known)
+    gone = gone_versions(desired, live)
+    if gone and loses_conversion(desired, live):
+        _refuse_lost_conversion(cluster, desired, gone)
+    if not is_stored_as(desired, live):
+        apply_object(cluster, with_final_storage(desired, live), policy, waits.until_gone, known)
         time.sleep(learn)
     if gone:
-        tell(f"{ref}: {', '.join(gone)} is removed, so its objects are written again")
-        rewritten = _Rewriting(cluster, wanted, gone, cancelled).run()
-        tell(f"{ref}: {rewritten} objects are written again")
-        _set_stored(cluster, wanted)
-    answer = apply_object(cluster, wanted, policy, waits.until_gone, known).object
+        report(f"{ref}: {', '.join(gone)} is removed, so its objects are written again")
+        rewritten = _Rewriting(cluster, desired, gone, cancelled).run()
+        report(f"{ref}: {rewritten} objects are written again")
+        _set_stored(cluster, desired)
+    answer = apply_object(cluster, desired, policy, waits.until_gone, known).object
     waits.until_served([answer])
     return Narrowed(answer, tuple(gone))
 
 
-def _live(cluster: Cluster, wanted: Object) -> Object:
-    live = cluster.get(wanted["apiVersion"], wanted["kind"], wanted["metadata"]["name"])
+def _live(cluster: Cluster, desired: Object) -> Object:
+    live = cluster.get(desired["apiVersion"], desired["kind"], desired["metadata"]["name"])
     if live is None:
-        raise ClusterError(f"{ref_of(wanted)} was deleted during the run; run the playbook again")
+        raise ClusterError(f"{ref_of(desired)} was deleted during the run; run the playbook again")
     return live
 
 
-def _refuse_lost_conversion(cluster: Cluster, wanted: Object, gone: list[str]) -> None:
-    page = cluster.list(storage_api_version(wanted), wanted["spec"]["names"]["kind"], metadata_only=True)
+def _refuse_lost_conversion(cluster: Cluster, desired: Object, gone: list[str]) -> None:
+    page = cluster.list(storage_api_version(desired), desired["spec"]["names"]["kind"], metadata_only=True)
     if page.items:
         raise ClusterError(
-            f"{ref_of(wanted)}: {', '.join(gone)} is still stored. The new definition lacks it and the"
+            f"{ref_of(desired)}: {', '.join(gone)} is still stored. The new definition lacks it and the"
             f" webhook that converts it, and {len(page.items)} objects live. Convert or delete them in a"
             " migration first"
         )
 
 
-def _set_stored(cluster: Cluster, wanted: Object) -> None:
-    name = wanted["metadata"]["name"]
-    storage = storage_api_version(wanted).rpartition("/")[2]
+def _set_stored(cluster: Cluster, desired: Object) -> None:
+    name = desired["metadata"]["name"]
+    storage = storage_api_version(desired).rpartition("/")[2]
     for attempt in range(TRIES):
-        live = _live(cluster, wanted)
+        live = _live(cluster, desired)
         if stored_versions(live) == [storage]:
             return
         patch = {
@@ -131,7 +131,7 @@ def _set_stored(cluster: Cluster, wanted: Object) -> None:
             "status": {"storedVersions": [storage]},
         }
         try:
-            cluster.patch(wanted["apiVersion"], wanted["kind"], name, None, patch, subresource="status")
+            cluster.patch(desired["apiVersion"], desired["kind"], name, None, patch, subresource="status")
             return
         except Conflict:
             if attempt == TRIES - 1:
@@ -142,13 +142,13 @@ class _Rewriting:
     """The rewrite of all objects of a kind, without a change: this stores them in the version that stays."""
 
     def __init__(
-        self, cluster: Cluster, wanted: Object, gone: list[str], cancelled: Callable[[], bool]
+        self, cluster: Cluster, desired: Object, gone: list[str], cancelled: Callable[[], bool]
     ) -> None:
-        spec = wanted["spec"]
+        spec = desired["spec"]
         self._cancelled = cancelled
         self._cluster = cluster
-        self._crd = ref_of(wanted)
-        self._api_version = storage_api_version(wanted)
+        self._crd = ref_of(desired)
+        self._api_version = storage_api_version(desired)
         self._kind: str = spec["names"]["kind"]
         self._gone = frozenset(f"{spec['group']}/{version}" for version in gone)
         self._same_fields = (spec.get("conversion") or {}).get("strategy") != "Webhook"
@@ -161,7 +161,7 @@ class _Rewriting:
         objects = self._objects()
         map_in_threads(self._rewrite, objects)
         for _round in range(TRIES):
-            late = [obj for obj in self._objects() if self._kept(obj) is not None]
+            late = [obj for obj in self._objects() if self._managers_without_gone(obj) is not None]
             if not late:
                 break
             map_in_threads(self._rewrite, late)
@@ -170,20 +170,20 @@ class _Rewriting:
     def _objects(self) -> list[Object]:
         return self._cluster.list(self._api_version, self._kind, metadata_only=True).items
 
-    def _kept(self, obj: Object) -> list[Mapping[str, Any]] | None:
+    def _managers_without_gone(self, obj: Object) -> list[Mapping[str, Any]] | None:
         managers = obj["metadata"].get("managedFields") or ()
         return managers_without_versions(
             managers, self._gone, self._api_version, same_fields=self._same_fields
         )
 
-    def _rewrite(self, found: Object) -> None:
-        ref = ref_of(found)
+    def _rewrite(self, listed: Object) -> None:
+        ref = ref_of(listed)
         if self._cancelled():
             raise Interrupted(
                 f"the run was cancelled before all objects of {self._crd} were written again; the next "
                 f"run continues with that"
             )
-        obj: Object | None = found
+        obj: Object | None = listed
         for attempt in range(TRIES):
             if obj is None:
                 return
@@ -201,10 +201,10 @@ class _Rewriting:
                 return
 
     def _write(self, ref: Ref, obj: Object) -> None:
-        kept = self._kept(obj)
+        managers = self._managers_without_gone(obj)
         meta: Object = {key: obj["metadata"].get(key) for key in ("uid", "resourceVersion")}
-        if kept is not None:
-            meta["managedFields"] = kept
+        if managers is not None:
+            meta["managedFields"] = managers
         place = ref.namespace or None
         self._cluster.patch(self._api_version, self._kind, ref.name, place, {"metadata": meta})
 

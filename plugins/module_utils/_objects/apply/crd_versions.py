@@ -15,7 +15,7 @@ from typing import Any
 from ..._cluster.cluster import Object
 
 
-def widen_versions(wanted: Object, live: Object | None) -> Object:
+def widen_versions(desired: Object, live: Object | None) -> Object:
     """A definition with which old and new components can run at the same time.
 
     The versions in the cluster stay, next to those of the release. Objects are stored in the release's
@@ -23,42 +23,42 @@ def widen_versions(wanted: Object, live: Object | None) -> Object:
     converts them, which must exist first.
 
     Args:
-        wanted: the definition in the release.
+        desired: the definition in the release.
         live: the definition in the cluster, if it exists.
 
     Returns:
-        ``wanted`` itself if it removes nothing.
+        ``desired`` itself if it removes nothing.
     """
     if live is None:
-        return wanted
-    old, new = _versions(live), _versions(wanted)
+        return desired
+    old, new = _versions(live), _versions(desired)
     # Also versions that are neither served nor stored: managedFields of objects may still name them.
-    kept = [version for name, version in old.items() if name not in new]
+    live_only = [version for name, version in old.items() if name not in new]
     hidden = {
         name for name, version in new.items() if not version["served"] and old.get(name, _NONE)["served"]
     }
-    storage = _storage(wanted)
-    if _webhook(wanted) and _storage(live) in {*new, *(version["name"] for version in kept)}:
+    storage = _storage(desired)
+    if _has_webhook(desired) and _storage(live) in {*new, *(version["name"] for version in live_only)}:
         storage = _storage(live)
-    lost = loses_conversion(wanted, live)
-    if not (kept or hidden or lost or storage != _storage(wanted)):
-        return wanted
+    lost = loses_conversion(desired, live)
+    if not (live_only or hidden or lost or storage != _storage(desired)):
+        return desired
     versions = [
         {**version, "served": version["served"] or name in hidden, "storage": name == storage}
-        for name, version in [*new.items(), *((version["name"], version) for version in kept)]
+        for name, version in [*new.items(), *((version["name"], version) for version in live_only)]
     ]
-    spec = {**wanted["spec"], "versions": versions}
+    spec = {**desired["spec"], "versions": versions}
     if lost:
         spec["conversion"] = live["spec"]["conversion"]
-    return {**wanted, "spec": spec}
+    return {**desired, "spec": spec}
 
 
 _NONE: Mapping[str, Any] = {"served": False}
 
 
-def gone_versions(wanted: Object, live: Object) -> list[str]:
+def gone_versions(desired: Object, live: Object) -> list[str]:
     """The versions in the cluster that the release lacks."""
-    new = _versions(wanted)
+    new = _versions(desired)
     return [name for name in _versions(live) if name not in new]
 
 
@@ -67,30 +67,30 @@ def stored_versions(live: Object) -> list[str]:
     return list((live.get("status") or {}).get("storedVersions") or ())
 
 
-def with_final_storage(wanted: Object, live: Object) -> Object:
+def with_final_storage(desired: Object, live: Object) -> Object:
     """The wide definition, with the release's storage version and conversion."""
-    wide = widen_versions(wanted, live)
-    storage = _storage(wanted)
+    wide = widen_versions(desired, live)
+    storage = _storage(desired)
     versions = [{**version, "storage": version["name"] == storage} for version in wide["spec"]["versions"]]
     spec = {key: value for key, value in wide["spec"].items() if key != "conversion"}
-    if "conversion" in wanted["spec"]:
-        spec["conversion"] = wanted["spec"]["conversion"]
+    if "conversion" in desired["spec"]:
+        spec["conversion"] = desired["spec"]["conversion"]
     return {**wide, "spec": {**spec, "versions": versions}}
 
 
-def is_stored_as(wanted: Object, live: Object) -> bool:
+def is_stored_as(desired: Object, live: Object) -> bool:
     """Whether the cluster already stores new objects in the release's version."""
-    return _storage(wanted) == _storage(live)
+    return _storage(desired) == _storage(live)
 
 
-def storage_api_version(wanted: Object) -> str:
+def storage_api_version(desired: Object) -> str:
     """The apiVersion in which the release stores objects."""
-    return f"{wanted['spec']['group']}/{_storage(wanted)}"
+    return f"{desired['spec']['group']}/{_storage(desired)}"
 
 
-def loses_conversion(wanted: Object, live: Object) -> bool:
+def loses_conversion(desired: Object, live: Object) -> bool:
     """Whether a webhook converts objects now, and the release's definition has none."""
-    return _webhook(live) and not _webhook(wanted)
+    return _has_webhook(live) and not _has_webhook(desired)
 
 
 def managers_without_versions(
@@ -109,7 +109,7 @@ def managers_without_versions(
     """
     if not any(entry.get("apiVersion") in gone for entry in managed_fields):
         return None
-    kept: dict[tuple[Any, ...], dict[str, Any]] = {}
+    entries: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in managed_fields:
         moved = dict(entry)
         if entry.get("apiVersion") in gone:
@@ -117,12 +117,12 @@ def managers_without_versions(
                 continue
             moved["apiVersion"] = api_version
         key = tuple(moved.get(name) for name in ("manager", "operation", "apiVersion", "subresource"))
-        if key in kept:
-            fields = _united(kept[key].get("fieldsV1") or {}, moved.get("fieldsV1") or {})
-            moved = {**kept[key], "fieldsV1": fields}
-        kept[key] = moved
+        if key in entries:
+            fields = _united(entries[key].get("fieldsV1") or {}, moved.get("fieldsV1") or {})
+            moved = {**entries[key], "fieldsV1": fields}
+        entries[key] = moved
     # An empty list would leave the entries unchanged: one empty entry removes them.
-    return list(kept.values()) or [{}]
+    return list(entries.values()) or [{}]
 
 
 def _united(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,5 +148,5 @@ def _storage(crd: Object) -> str:
     return next(iter(names), "")
 
 
-def _webhook(crd: Object) -> bool:
+def _has_webhook(crd: Object) -> bool:
     return (crd["spec"].get("conversion") or {}).get("strategy") == "Webhook"

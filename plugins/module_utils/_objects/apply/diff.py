@@ -55,7 +55,7 @@ def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any,
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
             yield from _differences(before.get(key), after.get(key), f"{path}.{key}" if path else str(key))
-    elif isinstance(before, list) and isinstance(after, list) and _named(before) and _named(after):
+    elif isinstance(before, list) and isinstance(after, list) and _are_named(before) and _are_named(after):
         old = {item["name"]: item for item in before}
         new = {item["name"]: item for item in after}
         for name in dict.fromkeys((*old, *new)):
@@ -66,7 +66,7 @@ def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any,
         yield path, before, after
 
 
-def _named(items: list[Any]) -> bool:
+def _are_named(items: list[Any]) -> bool:
     names = [item.get("name") for item in items if isinstance(item, dict)]
     return all(isinstance(name, str) for name in names) and len(set(names)) == len(names) == len(items)
 

@@ -93,5 +93,5 @@ def late_refusals(
             return None
         return None
 
-    asked = unverified_objects(objects, defined, places)
-    return [error for error in map_in_threads(ask, asked) if error is not None]
+    unverified = unverified_objects(objects, defined, places)
+    return [error for error in map_in_threads(ask, unverified) if error is not None]

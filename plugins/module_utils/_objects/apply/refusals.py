@@ -54,8 +54,8 @@ def recreation_advice(refs: Iterable[Ref], allowed: Iterable[str]) -> str:
         refs: the objects.
         allowed: the present value.
     """
-    wanted = list(dict.fromkeys([*allowed, *map(str, refs)]))
+    extended = list(dict.fromkeys([*allowed, *map(str, refs)]))
     return (
         "To have what can't be changed deleted and recreated, run the playbook with this, or with a kind"
-        f" instead of its objects:\n    {extra_variable('kyma_replace_immutable', wanted)}"
+        f" instead of its objects:\n    {extra_variable('kyma_replace_immutable', extended)}"
     )

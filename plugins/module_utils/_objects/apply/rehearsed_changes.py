@@ -29,7 +29,7 @@ class RehearsedChanges:
         self._known: dict[Ref, Object | None] = dict(after._known) if after else {}
         self.met: dict[Ref, Object] = {}
 
-    def include(self, ref: Ref) -> bool:
+    def includes(self, ref: Ref) -> bool:
         """Whether the changes so far include one of an object."""
         return ref in self._known
 

@@ -76,7 +76,7 @@ class ServerSideApply:
         """
         try:
             answer = self._first()
-            if self._take_over_from_makers(answer):
+            if self._has_taken_over_from_makers(answer):
                 answer = self._without_leftovers(answer)
         except Conflict as conflict:
             answer = self._settle(conflict)
@@ -124,7 +124,7 @@ class ServerSideApply:
     def _settle(self, conflict: Conflict) -> Object:
         live = self._live()
         self._bind(live["metadata"]["uid"] if live else "")
-        is_taken_over = live is not None and self._take_over_from_makers(live)
+        is_taken_over = live is not None and self._has_taken_over_from_makers(live)
         try:
             return self._settled(conflict, live, is_taken_over=is_taken_over)
         except ApiError as refusal:
@@ -171,8 +171,8 @@ class ServerSideApply:
         self.findings += foreign_findings(answer, ceded)
 
     def _without_additions(self, answer: Object) -> Object:
-        added = [finding for finding in self.findings if finding.outcome is DriftOutcome.KEPT]
-        if not added or not self._take_over(answer, added_by):
+        added = [finding for finding in self.findings if finding.outcome is DriftOutcome.RETAINED]
+        if not added or not self._has_taken_over(answer, added_by):
             return answer
         gone = [replace(finding, outcome=DriftOutcome.REMOVED) for finding in added]
         self.findings = [finding for finding in self.findings if finding not in added] + gone
@@ -190,7 +190,7 @@ class ServerSideApply:
         ]
         return without_marks(self._cluster, answer, marks)
 
-    def _take_over_from_makers(self, live: Object) -> bool:
+    def _has_taken_over_from_makers(self, live: Object) -> bool:
         """Take over the fields that an object was created with, unless we created it; whether there were any.
 
         Fields that we wrote without server-side apply are ours anyway: our own write would conflict with us,
@@ -216,9 +216,9 @@ class ServerSideApply:
             Finding(self._ref, "", name_of(one), str(one.get("time") or ""), DriftOutcome.ADOPTED)
             for one in adopted
         ]
-        return self._take_over(live, taken)
+        return self._has_taken_over(live, taken)
 
-    def _take_over(self, live: Object, taken: TakenFields) -> bool:
+    def _has_taken_over(self, live: Object, taken: TakenFields) -> bool:
         """Make fields of other managers count as applied by us; whether there were any."""
         for attempt in range(1, TRIES + 1):
             managers = _managers_of(live)

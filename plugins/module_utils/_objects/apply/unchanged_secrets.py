@@ -10,6 +10,7 @@ guessing its values, so the live object is compared: a read costs less than a re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from itertools import compress
 from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
@@ -40,7 +41,7 @@ def objects_to_apply(
     unlike = changed_objects(inventory, objects, moved)
     rest = {entry.ref for entry in inventory.entries if entry.uid and not entry.dropped} - moved
 
-    def is_kept(secret: Object) -> bool:
+    def is_unchanged(secret: Object) -> bool:
         try:
             live = live_object(cluster, secret)
         except ClusterError:
@@ -49,8 +50,8 @@ def objects_to_apply(
         return live is not None and is_applied(secret, live)
 
     secrets = [obj for obj in unlike if is_of_kind(ref := ref_of(obj), SECRET_KIND) and ref in rest]
-    kept = {ref_of(one) for one, same in zip(secrets, map_in_threads(is_kept, secrets), strict=True) if same}
-    return [obj for obj in unlike if ref_of(obj) not in kept]
+    unchanged = set(map(ref_of, compress(secrets, map_in_threads(is_unchanged, secrets))))
+    return [obj for obj in unlike if ref_of(obj) not in unchanged]
 
 
 def is_applied(secret: Object, live: Object) -> bool:
@@ -82,11 +83,11 @@ def _fields_of(secret: Object) -> dict[str, Any] | None:
     return to_fields_v1(fields_of(secret, lambda _names: None))
 
 
-def _holds(live: Mapping[str, Any], wanted: Mapping[str, Any], key: str) -> bool:
-    """Whether the wanted content of a key exists; other content is ignored."""
-    if key not in wanted:
+def _holds(live: Mapping[str, Any], desired: Mapping[str, Any], key: str) -> bool:
+    """Whether the desired content of a key exists; other content is ignored."""
+    if key not in desired:
         return True
-    value, there = wanted[key], live.get(key)
+    value, there = desired[key], live.get(key)
     if isinstance(value, dict):
         return isinstance(there, dict) and all(name in there and there[name] == value[name] for name in value)
     return bool(there == value)

@@ -79,8 +79,8 @@ def _events(lists: Lists, about: Object) -> list[Object]:
     kind = "ReplicaSet" if creates else ref.kind
     fields = f"involvedObject.kind={kind}" + ("" if creates else f",involvedObject.name={ref.name}")
     # Events of cluster-scoped objects are in the namespace default.
-    found = lists.find("v1", "Event", ref.namespace or "default", field_selector=fields)
-    return [event for event in found if _is_about(event.get("involvedObject") or {}, about, creates)]
+    events = lists.find("v1", "Event", ref.namespace or "default", field_selector=fields)
+    return [event for event in events if _is_about(event.get("involvedObject") or {}, about, creates)]
 
 
 def _is_about(involved: Mapping[str, Any], about: Object, creates: bool) -> bool:

@@ -136,8 +136,8 @@ def _about_pod(pod: Mapping[str, Any]) -> str:
     waiting = next((c for c in _containers(pod) if not c.get("ready")), None)
     if waiting is not None:
         held_up = _state(waiting, "waiting").get("reason") or "not started"
-        told = "it runs but is not ready" if "running" in (waiting.get("state") or {}) else held_up
-        return f"{name}, container {waiting.get('name')}: {told}"
+        state = "it runs but is not ready" if "running" in (waiting.get("state") or {}) else held_up
+        return f"{name}, container {waiting.get('name')}: {state}"
     return f"{name}: {str(status(pod).get('phase') or 'not started yet').lower()}"
 
 
@@ -145,19 +145,19 @@ def _about_container(container: Mapping[str, Any], pod: Mapping[str, Any]) -> st
     waiting, ended = _state(container, "waiting"), _state(container, "terminated")
     if not waiting:
         return _about_end(ended, container, pod)
-    told = str(waiting.get("reason") or "waiting")
+    reason = str(waiting.get("reason") or "waiting")
     last = (container.get("lastState") or {}).get("terminated") or {}
-    if told == "CrashLoopBackOff" and last:
+    if reason == "CrashLoopBackOff" and last:
         restarts = number(container, "restartCount")
-        return f"{told} after {restarts} restarts, {_about_end(last, container, pod)}"
-    return f"{told}: {tidy(waiting['message'])}" if waiting.get("message") else told
+        return f"{reason} after {restarts} restarts, {_about_end(last, container, pod)}"
+    return f"{reason}: {tidy(waiting['message'])}" if waiting.get("message") else reason
 
 
 def _about_end(ended: Mapping[str, Any], container: Mapping[str, Any], pod: Mapping[str, Any]) -> str:
     reason = ended.get("reason")
-    told = f"ended with exit code {number(ended, 'exitCode')}" + (f" ({reason})" if reason else "")
+    text = f"ended with exit code {number(ended, 'exitCode')}" + (f" ({reason})" if reason else "")
     message = tidy(ended.get("message"))
-    return f"{told}: {message}" if message and not _shows_log(container, pod) else told
+    return f"{text}: {message}" if message and not _shows_log(container, pod) else text
 
 
 def _shows_log(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
@@ -171,10 +171,10 @@ def _shows_log(container: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
 
 
 def _about_claim(claim: Mapping[str, Any]) -> str:
-    name, wanted = claim["metadata"]["name"], spec(claim).get("storageClassName")
-    if wanted is None:
+    name, class_name = claim["metadata"]["name"], spec(claim).get("storageClassName")
+    if class_name is None:
         return f"claim {name} is not bound: it names no StorageClass, and the cluster has no default one"
-    return f"claim {name} is not bound (StorageClass {wanted or 'none'})"
+    return f"claim {name} is not bound (StorageClass {class_name or 'none'})"
 
 
 def _containers(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:

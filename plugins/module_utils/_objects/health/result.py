@@ -97,10 +97,10 @@ def outdated_conditions(obj: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _all_conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    found = status(obj).get("conditions")
-    if not isinstance(found, list):
+    listed = status(obj).get("conditions")
+    if not isinstance(listed, list):
         return {}
-    return {c["type"]: c for c in found if isinstance(c, Mapping) and isinstance(c.get("type"), str)}
+    return {c["type"]: c for c in listed if isinstance(c, Mapping) and isinstance(c.get("type"), str)}
 
 
 def is_true(condition: Mapping[str, Any] | None) -> bool:

@@ -137,15 +137,15 @@ def wait_until_healthy(
     def judge(obj: Object | None) -> Health:
         if obj is None:
             return progressing(MISSING, "it is not there (any more)", fails_after=MISSING_FAILS_AFTER)
-        found = assess_health(obj, by_state=by_state)
-        is_new = by_state and ref_of(obj) in answers and found.state == CURRENT
+        health = assess_health(obj, by_state=by_state)
+        is_new = by_state and ref_of(obj) in answers and health.state == CURRENT
         if is_new and lacks_state(obj) and watcher.declares_state(obj):
             return UNREPORTED
-        if found.state == CURRENT or obj["kind"] != "PersistentVolumeClaim":
-            return found
+        if health.state == CURRENT or obj["kind"] != "PersistentVolumeClaim":
+            return health
         name = (obj.get("spec") or {}).get("storageClassName")
         storage_class = watcher.storage_class(name) if name else None
-        return current("it waits for its first pod") if waits_for_consumer(obj, storage_class) else found
+        return current("it waits for its first pod") if waits_for_consumer(obj, storage_class) else health
 
     def epilogue(last: Object | None) -> Health | None:
         return end_of(cluster, last)
@@ -156,9 +156,9 @@ def wait_until_healthy(
         if answer is not None:
             wards[ref] = _Ward(api_version, ref, judge, judge(answer), answer, epilogue, written=True)
         elif not is_always_current(api_version, ref.kind):
-            found, version = listed.get(ref, (None, 0))
-            known = judge(found) if found else NOT_READ_YET
-            wards[ref] = _Ward(api_version, ref, judge, known, found, epilogue, version=version)
+            obj, version = listed.get(ref, (None, 0))
+            known = judge(obj) if obj else NOT_READ_YET
+            wards[ref] = _Ward(api_version, ref, judge, known, obj, epilogue, version=version)
     return _wait(watcher, wards, deadline, cancelled, on_change, pages, look_into)
 
 
@@ -223,27 +223,27 @@ def wait_until_established(
     look_at = time.monotonic() + NOT_SERVED_LOOK_SECONDS
     pause = FIRST_SERVED_POLL_SECONDS
 
-    def tell(ref: Ref, found: Health) -> None:
-        if on_change and states.get(ref) != found:
-            on_change(ref, found)
-        states[ref] = found
+    def report(ref: Ref, health: Health) -> None:
+        if on_change and states.get(ref) != health:
+            on_change(ref, health)
+        states[ref] = health
 
     while True:
         for ref, crd in list(waiting.items()):
             if _is_served(cluster, crd):
                 del waiting[ref]
                 if ref in states:
-                    tell(ref, current("it is established"))
+                    report(ref, current("it is established"))
             elif ref not in states:
-                tell(ref, progressing("NotServed", "its kind is not served yet"))
+                report(ref, progressing("NotServed", "its kind is not served yet"))
         now = time.monotonic()
         if waiting and now >= look_at:
             look_at = now + NOT_SERVED_LOOK_SECONDS
             for ref, crd in waiting.items():
                 seen = cluster.get(crd["apiVersion"], ref.kind, ref.name)
-                found = assess_health(seen) if seen else failed("Missing", "it was deleted")
-                if found.state != CURRENT:
-                    tell(ref, found)
+                health = assess_health(seen) if seen else failed("Missing", "it was deleted")
+                if health.state != CURRENT:
+                    report(ref, health)
         unhealthy = [UnhealthyObject(waiting[r]["apiVersion"], r, states[r], waiting[r]) for r in waiting]
         ended = _ended([u.health for u in unhealthy], deadline, cancelled)
         if ended:
@@ -285,23 +285,23 @@ class _Ward:
         if self.object is not None and not self.version:
             self.version = parse_resource_version(self.object["metadata"].get("resourceVersion"))
 
-    def see(self, sighting: ObjectState) -> bool:
+    def changes_with(self, sighting: ObjectState) -> bool:
         """Record a sighting; whether it changes the object's health. Older sightings are ignored."""
         if sighting.version < self.version:
             return False
         self.version = sighting.version
         self.object = sighting.object or sighting.last or self.object
-        found = self.judge(sighting.object)
-        return self._become((self._end() or found) if sighting.object is None else found)
+        health = self.judge(sighting.object)
+        return self._changes_to((self._end() or health) if sighting.object is None else health)
 
-    def run_out(self, now: float) -> bool:
+    def changes_by_time(self, now: float) -> bool:
         """Turn a state that has lasted too long into its result; whether this changed the health."""
         if now < self.patience_ends():
             return False
         if self.health.settles_after is not None:
-            return self._become(current())
+            return self._changes_to(current())
         ended = self._end() if self.health.reason == MISSING else None
-        return self._become(ended or failed(self.health.reason, self.health.message))
+        return self._changes_to(ended or failed(self.health.reason, self.health.message))
 
     def patience_ends(self) -> float:
         """The time when its present state counts as failed, or as current."""
@@ -311,11 +311,11 @@ class _Ward:
     def _end(self) -> Health | None:
         return self.epilogue(self.object) if self.epilogue else None
 
-    def _become(self, found: Health) -> bool:
-        before, self.health = self.health, found
-        if (before.state, before.reason) != (found.state, found.reason):
+    def _changes_to(self, health: Health) -> bool:
+        before, self.health = self.health, health
+        if (before.state, before.reason) != (health.state, health.reason):
             self.since = time.monotonic()
-        return before != found
+        return before != health
 
 
 def _wait(
@@ -327,20 +327,20 @@ def _wait(
     pages: Pages,
     look_into: LookInto | None = None,
 ) -> WaitResult:
-    tell = on_change or _tell_nobody
+    report = on_change or _ignore
     inbox: Inbox = SimpleQueue()
     trouble = ""
     for ward in wards.values():
         if ward.health.state != CURRENT:
-            tell(ward.ref, ward.health)
+            report(ward.ref, ward.health)
     look_at = time.monotonic() + REASON_SECONDS
     try:
         followed: set[WatchScope] | None = None
         while True:
             now = time.monotonic()
             for ward in wards.values():
-                if ward.run_out(now):
-                    tell(ward.ref, ward.health)
+                if ward.changes_by_time(now):
+                    report(ward.ref, ward.health)
             ended = _ended([w.health for w in wards.values()], deadline, cancelled)
             if ended:
                 seen = {ward.ref: ward.object for ward in wards.values() if ward.object is not None}
@@ -360,13 +360,13 @@ def _wait(
                     continue
                 trouble = ""
                 ward = wards[news.ref]
-                if ward.see(news):
-                    tell(ward.ref, ward.health)
+                if ward.changes_with(news):
+                    report(ward.ref, ward.health)
     finally:
         watcher.leave(inbox)
 
 
-def _tell_nobody(_ref: Ref, _found: Health) -> None:
+def _ignore(_ref: Ref, _health: Health) -> None:
     pass
 
 
@@ -395,12 +395,12 @@ def _has_state(ward: _Ward) -> bool:
 def _news(inbox: Inbox, seconds: float) -> list[WatchUpdate]:
     """All updates in the inbox; waits so many seconds for the first one."""
     try:
-        found = [inbox.get(timeout=seconds)] if seconds > 0 else []
+        updates = [inbox.get(timeout=seconds)] if seconds > 0 else []
     except Empty:
         return []
     while not inbox.empty():
-        found.append(inbox.get())
-    return found
+        updates.append(inbox.get())
+    return updates
 
 
 def _ended(states: Sequence[Health], deadline: float, cancelled: Callable[[], bool]) -> str:
@@ -423,5 +423,5 @@ def _unhealthy(wards: dict[Ref, _Ward]) -> list[UnhealthyObject]:
     )
 
 
-def _failed_first(found: list[UnhealthyObject]) -> list[UnhealthyObject]:
-    return sorted(found, key=lambda u: u.health.state != FAILED)
+def _failed_first(unhealthy: list[UnhealthyObject]) -> list[UnhealthyObject]:
+    return sorted(unhealthy, key=lambda u: u.health.state != FAILED)

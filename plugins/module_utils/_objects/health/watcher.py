@@ -96,10 +96,10 @@ class Watcher:
                     target=self._run, args=(feed,), daemon=True, name=f"watch {place.kind} {place.namespace}"
                 )
                 thread.start()
-            wanted = frozenset(refs)
-            feed.followers.append(_Follower(wanted, inbox))
+            followed = frozenset(refs)
+            feed.followers.append(_Follower(followed, inbox))
             if feed.listed:
-                for ref in wanted:
+                for ref in followed:
                     inbox.put(feed.latest.get(ref) or ObjectState(ref, None, feed.listed))
 
     def leave(self, inbox: Inbox) -> None:
@@ -144,7 +144,7 @@ class Watcher:
                 feed.position = ""
             except Exception as error:
                 final = not passes(error)
-                self._tell(feed, WatchFailure(error, final))
+                self._notify(feed, WatchFailure(error, final))
                 if final:
                     return
             else:
@@ -168,7 +168,8 @@ class Watcher:
             resource_version=feed.position,
             seconds=self._watch_seconds,
         ):
-            if not self._take_event(feed, event):
+            self._take_event(feed, event)
+            if not feed.followers:
                 return
 
     def _take_list(self, feed: _Feed, page: Page) -> None:
@@ -178,7 +179,7 @@ class Watcher:
                 for ref in follower.refs:
                     follower.inbox.put(feed.latest.get(ref) or ObjectState(ref, None, feed.listed))
 
-    def _take_event(self, feed: _Feed, event: Event) -> bool:
+    def _take_event(self, feed: _Feed, event: Event) -> None:
         seen = sighting(event.object, gone=event.type == "DELETED")
         with self._lock:
             feed.position = event.object["metadata"].get("resourceVersion") or feed.position
@@ -186,9 +187,8 @@ class Watcher:
             for follower in feed.followers:
                 if seen.ref in follower.refs:
                     follower.inbox.put(seen)
-            return bool(feed.followers)
 
-    def _tell(self, feed: _Feed, trouble: WatchFailure) -> None:
+    def _notify(self, feed: _Feed, trouble: WatchFailure) -> None:
         with self._lock:
             for follower in feed.followers:
                 follower.inbox.put(trouble)

@@ -39,11 +39,11 @@ def deployment(obj: Mapping[str, Any]) -> Health:
 
     A paused one does not continue by itself, so its reason is ``DeploymentPaused``.
     """
-    found = _rollout(obj)
-    if found.state != PROGRESSING or not spec(obj).get("paused") or unseen(obj):
-        return found
-    message = f"its rollout is paused (spec.paused), and continues once it is resumed: {found.message}"
-    return progressing("DeploymentPaused", message, fails_after=found.fails_after)
+    health = _rollout(obj)
+    if health.state != PROGRESSING or not spec(obj).get("paused") or unseen(obj):
+        return health
+    message = f"its rollout is paused (spec.paused), and continues once it is resumed: {health.message}"
+    return progressing("DeploymentPaused", message, fails_after=health.fails_after)
 
 
 def _rollout(obj: Mapping[str, Any]) -> Health:
@@ -60,19 +60,19 @@ def _rollout(obj: Mapping[str, Any]) -> Health:
     refusal = refused_pods(obj)
     if refusal:
         return refusal
-    wanted, counts = number(spec(obj), "replicas", 1), status(obj)
+    desired, counts = number(spec(obj), "replicas", 1), status(obj)
     there, updated = number(counts, "replicas"), number(counts, "updatedReplicas")
     available = number(counts, "availableReplicas")
-    if there < wanted:
-        return progressing("LessReplicas", f"{there} of {wanted} replicas exist")
-    if updated < wanted:
-        return progressing("LessUpdated", f"{updated} of {wanted} replicas are updated")
-    if there > wanted:
-        return progressing("ExtraPods", f"{there - wanted} old replicas are still to end")
+    if there < desired:
+        return progressing("LessReplicas", f"{there} of {desired} replicas exist")
+    if updated < desired:
+        return progressing("LessUpdated", f"{updated} of {desired} replicas are updated")
+    if there > desired:
+        return progressing("ExtraPods", f"{there - desired} old replicas are still to end")
     if available < updated:
         return progressing("LessAvailable", f"{available} of {updated} replicas are available")
-    if number(counts, "readyReplicas") < wanted:
-        return _less_ready(counts, wanted)
+    if number(counts, "readyReplicas") < desired:
+        return _less_ready(counts, desired)
     if rollout and rollout.get("reason") not in ("NewReplicaSetAvailable", "DeploymentPaused"):
         return progressing(
             "ReplicaSetNotAvailable", condition_message(rollout, "its rollout is not complete")
@@ -81,7 +81,7 @@ def _rollout(obj: Mapping[str, Any]) -> Health:
         return progressing(
             "DeploymentNotAvailable", condition_message(said.get("Available", {}), "it is not available")
         )
-    return current(f"{wanted} of {wanted} replicas are ready")
+    return current(f"{desired} of {desired} replicas are ready")
 
 
 def _predates_last_write(obj: Mapping[str, Any], condition: Mapping[str, Any]) -> bool:
@@ -117,17 +117,17 @@ def replica_set(obj: Mapping[str, Any]) -> Health:
     waiting = unseen(obj) or refused_pods(obj)
     if waiting:
         return waiting
-    wanted, counts = number(spec(obj), "replicas", 1), status(obj)
+    desired, counts = number(spec(obj), "replicas", 1), status(obj)
     for field, reason, word in (
         ("fullyLabeledReplicas", "LessLabelled", "have all labels"),
         ("availableReplicas", "LessAvailable", "are available"),
         ("readyReplicas", "LessReady", "are ready"),
     ):
-        if number(counts, field) < wanted:
-            return progressing(reason, f"{number(counts, field)} of {wanted} replicas {word}")
-    if number(counts, "replicas") > wanted:
-        return progressing("ExtraPods", f"{number(counts, 'replicas') - wanted} replicas are still to end")
-    return current(f"{wanted} of {wanted} replicas are ready")
+        if number(counts, field) < desired:
+            return progressing(reason, f"{number(counts, field)} of {desired} replicas {word}")
+    if number(counts, "replicas") > desired:
+        return progressing("ExtraPods", f"{number(counts, 'replicas') - desired} replicas are still to end")
+    return current(f"{desired} of {desired} replicas are ready")
 
 
 def stateful_set(obj: Mapping[str, Any]) -> Health:
@@ -135,28 +135,28 @@ def stateful_set(obj: Mapping[str, Any]) -> Health:
     waiting = unseen(obj)
     if waiting:
         return waiting
-    wanted, counts = number(spec(obj), "replicas", 1), status(obj)
+    desired, counts = number(spec(obj), "replicas", 1), status(obj)
     there = number(counts, "replicas")
-    if there < wanted:
-        return progressing("LessReplicas", f"{there} of {wanted} replicas exist")
-    if number(counts, "readyReplicas") < wanted:
-        return _less_ready(counts, wanted)
-    if there > wanted:
-        return progressing("ExtraPods", f"{there - wanted} replicas are still to end")
-    if number(spec(obj), "minReadySeconds") and number(counts, "availableReplicas") < wanted:
+    if there < desired:
+        return progressing("LessReplicas", f"{there} of {desired} replicas exist")
+    if number(counts, "readyReplicas") < desired:
+        return _less_ready(counts, desired)
+    if there > desired:
+        return progressing("ExtraPods", f"{there - desired} replicas are still to end")
+    if number(spec(obj), "minReadySeconds") and number(counts, "availableReplicas") < desired:
         return progressing(
-            "LessAvailable", f"{number(counts, 'availableReplicas')} of {wanted} replicas are available"
+            "LessAvailable", f"{number(counts, 'availableReplicas')} of {desired} replicas are available"
         )
     strategy = spec(obj).get("updateStrategy") or {}
     if strategy.get("type") == "OnDelete":
-        return current(f"{wanted} of {wanted} replicas are ready; they are updated when they are deleted")
+        return current(f"{desired} of {desired} replicas are ready; they are updated when they are deleted")
     partition = number(strategy.get("rollingUpdate") or {}, "partition")
-    to_update, updated = max(wanted - partition, 0), number(counts, "updatedReplicas")
+    to_update, updated = max(desired - partition, 0), number(counts, "updatedReplicas")
     if updated < to_update:
         return progressing("LessUpdated", f"{updated} of {to_update} replicas are updated")
     if partition == 0 and counts.get("currentRevision") != counts.get("updateRevision"):
         return progressing("RevisionMismatch", "its rollout is about to complete")
-    return current(f"{wanted} of {wanted} replicas are ready")
+    return current(f"{desired} of {desired} replicas are ready")
 
 
 def daemon_set(obj: Mapping[str, Any]) -> Health:
@@ -165,8 +165,8 @@ def daemon_set(obj: Mapping[str, Any]) -> Health:
     if waiting:
         return waiting
     counts = status(obj)
-    wanted = number(counts, "desiredNumberScheduled", -1)
-    if wanted < 0:
+    desired = number(counts, "desiredNumberScheduled", -1)
+    if desired < 0:
         return progressing("NoDesiredNumber", "its controller has not yet counted the nodes")
     checks = [("currentNumberScheduled", "LessCurrent", "run it")]
     if (spec(obj).get("updateStrategy") or {}).get("type") != "OnDelete":
@@ -176,9 +176,9 @@ def daemon_set(obj: Mapping[str, Any]) -> Health:
         ("numberReady", "LessReady", "have it ready"),
     ]
     for field, reason, word in checks:
-        if number(counts, field) < wanted:
-            return progressing(reason, f"{number(counts, field)} of {wanted} nodes {word}")
-    return current(f"{wanted} of {wanted} nodes have it ready")
+        if number(counts, field) < desired:
+            return progressing(reason, f"{number(counts, field)} of {desired} nodes {word}")
+    return current(f"{desired} of {desired} nodes have it ready")
 
 
 def pod(obj: Mapping[str, Any]) -> Health:
@@ -228,11 +228,11 @@ def job(obj: Mapping[str, Any]) -> Health:
     if spec(obj).get("suspend") and is_true(said.get("Suspended")):
         return current("it is suspended, as its manifest says")
     counts = status(obj)
-    wanted = number(spec(obj), "completions", number(spec(obj), "parallelism", 1))
+    completions = number(spec(obj), "completions", number(spec(obj), "parallelism", 1))
     done, broken = number(counts, "succeeded"), number(counts, "failed")
     tries = f", {broken} pods have failed" if broken else ""
-    return progressing("JobNotComplete", f"{done} of {wanted} pods have completed{tries}")
+    return progressing("JobNotComplete", f"{done} of {completions} pods have completed{tries}")
 
 
-def _less_ready(counts: Mapping[str, Any], wanted: int) -> Health:
-    return progressing("LessReady", f"{number(counts, 'readyReplicas')} of {wanted} replicas are ready")
+def _less_ready(counts: Mapping[str, Any], desired: int) -> Health:
+    return progressing("LessReady", f"{number(counts, 'readyReplicas')} of {desired} replicas are ready")

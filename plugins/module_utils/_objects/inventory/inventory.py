@@ -99,10 +99,10 @@ def with_recreated(intent: Inventory, live: Mapping[Ref, Object]) -> Inventory:
     """
 
     def look(entry: InventoryEntry) -> InventoryEntry:
-        found = live.get(entry.ref)
-        if found is None or entry.uid in ("", found["metadata"].get("uid")):
+        obj = live.get(entry.ref)
+        if obj is None or entry.uid in ("", obj["metadata"].get("uid")):
             return entry
-        return current_entry(entry, found, (entry.ceded, entry.added))
+        return current_entry(entry, obj, (entry.ceded, entry.added))
 
     return replace(intent, entries=tuple(map(look, intent.entries)))
 
@@ -125,8 +125,8 @@ def remembered_by(component: str, inventories: Mapping[str, Inventory]) -> dict[
     """
     others = [inventory for name, inventory in inventories.items() if name != component]
     own = inventories.get(component)
-    found = (entry for inventory in (*others, own) if inventory for entry in inventory.entries)
-    return {entry.ref: entry for entry in found if entry.uid or entry.finished}
+    entries = (entry for inventory in (*others, own) if inventory for entry in inventory.entries)
+    return {entry.ref: entry for entry in entries if entry.uid or entry.finished}
 
 
 def refreshed_inventory(
@@ -146,16 +146,16 @@ def refreshed_inventory(
     """
 
     def look(entry: InventoryEntry) -> InventoryEntry:
-        found = live.get(entry.ref)
-        if found is None or (now := entry_of(found)).uid != entry.uid:
+        obj = live.get(entry.ref)
+        if obj is None or (now := entry_of(obj)).uid != entry.uid:
             return entry
-        managers = found["metadata"].get("managedFields") or ()
+        managers = obj["metadata"].get("managedFields") or ()
         written = (now.own, now.others_hash) != (entry.own, entry.others_hash)
         if written and is_held_by_people(managers, interactive):
             return entry
         if now.own != entry.own and not all(is_ours(one) or one.get("subresource") for one in managers):
             return entry
-        return current_entry(entry, found, (entry.ceded, entry.added))
+        return current_entry(entry, obj, (entry.ceded, entry.added))
 
     return replace(inventory, entries=tuple(look(entry) for entry in inventory.entries))
 

@@ -137,7 +137,7 @@ def is_as_recorded(known: InventoryEntry, live: Object | None) -> bool:
 
 def may_be_taken(entry: InventoryEntry, policy: Policy) -> bool:
     """Whether the policy allows taking fields of an object from their present owners."""
-    holders = (found[1] for found in map(_HOLDER.search, entry.ceded) if found)
+    holders = (match[1] for match in map(_HOLDER.search, entry.ceded) if match)
     return policy.may_take(entry.ceded, entry.added, holders)
 
 
@@ -151,7 +151,7 @@ def current_entry(entry: InventoryEntry, obj: Object, held: ForeignFields) -> In
     now = entry_of(obj)
     is_plain = any(map(is_plain_write_of_ours, obj["metadata"].get("managedFields") or ()))
     # We did not create a namespace that has replaced the recorded one.
-    anew = bool(entry.made_by and entry.uid) and now.uid != entry.uid
+    is_recreated = bool(entry.made_by and entry.uid) and now.uid != entry.uid
     return now._replace(
         api_version=entry.api_version,
         intent="" if is_plain else entry.intent,
@@ -159,5 +159,5 @@ def current_entry(entry: InventoryEntry, obj: Object, held: ForeignFields) -> In
         ceded=ceded,
         added=added,
         finished=entry.finished,
-        made_by=CREATED_BY_OTHERS if anew else entry.made_by,
+        made_by=CREATED_BY_OTHERS if is_recreated else entry.made_by,
     )

@@ -105,9 +105,9 @@ def read_live(
         for namespace in (namespaces(group_of(api_version), kind) if in_full(api_version, kind) else [""])
     ]
     pages = dict(zip(places, map_in_threads(read, places), strict=True))
-    found = (obj for page in pages.values() for obj in page.items)
+    objects = (obj for page in pages.values() for obj in page.items)
     return Live(
-        {ref: obj for obj in found if (ref := ref_of(obj)) in named},
+        {ref: obj for obj in objects if (ref := ref_of(obj)) in named},
         {place: page for place, page in pages.items() if in_full(*place[:2])},
     )
 
@@ -118,5 +118,5 @@ def read_autoscaled(cluster: Cluster) -> frozenset[Target]:
     def read(autoscaler: tuple[str, str]) -> list[Object]:
         return cluster.list(readable_version(cluster, *autoscaler), autoscaler[1]).items
 
-    found = map_in_threads(read, AUTOSCALERS)
-    return targets_of(obj for items in found for obj in items)
+    lists = map_in_threads(read, AUTOSCALERS)
+    return targets_of(obj for items in lists for obj in items)

@@ -31,7 +31,7 @@ def with_namespace_creators(cluster: Cluster, intent: Inventory, before: Iterabl
     Raises:
         ClusterError: the namespaces can't be read.
     """
-    namespaces = tuple(entry for entry in intent.entries if _is_wanted_namespace(entry))
+    namespaces = tuple(entry for entry in intent.entries if _is_desired_namespace(entry))
     if not namespaces:
         return intent
     live = read_metadata(cluster, [replace(intent, entries=namespaces)])
@@ -43,18 +43,18 @@ def with_makers(intent: Inventory, live: Mapping[Ref, Object], before: Iterable[
     remembered = [entry for one in before for entry in one.entries if entry.ref[:2] == NAMESPACE_KIND]
 
     def look(entry: InventoryEntry) -> InventoryEntry:
-        if not _is_wanted_namespace(entry):
+        if not _is_desired_namespace(entry):
             return entry
-        found = live.get(entry.ref)
-        if found is None:
+        obj = live.get(entry.ref)
+        if obj is None:
             # We are about to create it, regardless of the creator of an earlier one.
             return entry._replace(uid="", made_by=CREATED_BY_US)
-        return entry._replace(made_by=maker_of(found, [one for one in remembered if one.ref == entry.ref]))
+        return entry._replace(made_by=maker_of(obj, [one for one in remembered if one.ref == entry.ref]))
 
     return replace(intent, entries=tuple(map(look, intent.entries)))
 
 
-def _is_wanted_namespace(entry: InventoryEntry) -> bool:
+def _is_desired_namespace(entry: InventoryEntry) -> bool:
     return entry.ref[:2] == NAMESPACE_KIND and not entry.dropped
 
 

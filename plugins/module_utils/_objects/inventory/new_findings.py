@@ -22,5 +22,5 @@ def new_findings(findings: Iterable[Finding], known: Mapping[Ref, InventoryEntry
         for finding in findings
         if (entry := known.get(finding.ref)) is None
         or finding.key not in (*entry.ceded, *entry.added)
-        or finding.outcome not in (DriftOutcome.CEDED, DriftOutcome.KEPT)
+        or finding.outcome not in (DriftOutcome.CEDED, DriftOutcome.RETAINED)
     ]

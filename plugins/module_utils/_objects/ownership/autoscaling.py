@@ -27,14 +27,14 @@ def is_autoscaler(kind: str) -> bool:
 def target_of(autoscaler: Object, namespace: str = "") -> Target:
     """The target of an autoscaler; ``namespace`` is the default if its manifest has none."""
     spec = autoscaler.get("spec")
-    wanted: Any = spec.get("scaleTargetRef") if isinstance(spec, dict) else None
+    reference: Any = spec.get("scaleTargetRef") if isinstance(spec, dict) else None
     # The server refuses a value that is not a reference.
-    wanted = wanted if isinstance(wanted, dict) else {}
+    reference = reference if isinstance(reference, dict) else {}
     # A ScaledObject may omit the kind.
     return (
-        str(wanted.get("kind") or "Deployment"),
+        str(reference.get("kind") or "Deployment"),
         str(autoscaler["metadata"].get("namespace") or namespace),
-        str(wanted.get("name") or ""),
+        str(reference.get("name") or ""),
     )
 
 
@@ -58,7 +58,7 @@ def leaving_replicas(intent: Object, live: Object | None) -> Object:
     if not isinstance(intent.get("spec"), dict):
         return intent
     spec = {key: value for key, value in intent["spec"].items() if key != "replicas"}
-    if live is not None and _only_ours(live):
+    if live is not None and _is_scaled_by_us_alone(live):
         spec["replicas"] = (live.get("spec") or {}).get("replicas")
     return {**intent, "spec": spec}
 
@@ -72,7 +72,7 @@ def keeping_replicas(intent: Object, deleted: Object) -> Object:
     return intent if replicas is None else {**intent, "spec": {**intent["spec"], "replicas": replicas}}
 
 
-def _only_ours(live: Object) -> bool:
+def _is_scaled_by_us_alone(live: Object) -> bool:
     holders = [
         manager
         for manager in live["metadata"].get("managedFields") or ()

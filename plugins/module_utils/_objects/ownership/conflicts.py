@@ -64,10 +64,10 @@ def resolve_conflict(
     taken: list[Finding] = []
     ceded: list[Finding] = []
     for cause in causes:
-        found = _MANAGER.search(cause.message)
-        if not found:
+        match = _MANAGER.search(cause.message)
+        if not match:
             return None
-        manager, subresource = found.groups()
+        manager, subresource = match.groups()
         holder = name_of({"manager": manager, "subresource": subresource})
         finding = Finding(
             ref_of(intent), cause.field.lstrip("."), holder, times.get(holder, ""), DriftOutcome.RESTORED
@@ -75,7 +75,7 @@ def resolve_conflict(
         # A person who scales by hand uses the subresource for it: that is no edit of the object.
         if force or (not subresource and is_interactive(manager, interactive)):
             taken.append(finding)
-        elif remove_field(remaining, cause.field):
+        elif has_removed_field(remaining, cause.field):
             ceded.append(replace(finding, outcome=DriftOutcome.CEDED))
         else:
             return None
@@ -95,7 +95,7 @@ def is_held_by_people(
     )
 
 
-def remove_field(obj: Object, path: str) -> bool:
+def has_removed_field(obj: Object, path: str) -> bool:
     """Remove the field at ``path`` from ``obj``; False if it does not exist.
 
     ``path`` has the server's form: ``.spec.containers[name="a"].image``, ``.data.key``.
@@ -142,14 +142,14 @@ def _longest_key(parent: Any, rest: str) -> str | None:
 def _index(parent: Any, keys: str) -> int | None:
     if not isinstance(parent, list):
         return None
-    wanted = {key.strip(): value.strip('"') for key, value in _KEY.findall(keys)}
+    key_values = {key.strip(): value.strip('"') for key, value in _KEY.findall(keys)}
     for position, item in enumerate(parent):
         if (
             isinstance(item, dict)
-            and wanted
-            and all(str(item.get(k, KEY_DEFAULTS.get(k))) == v for k, v in wanted.items())
+            and key_values
+            and all(str(item.get(k, KEY_DEFAULTS.get(k))) == v for k, v in key_values.items())
         ):
             return position
-        if "" in wanted and str(item) == wanted[""]:
+        if "" in key_values and str(item) == key_values[""]:
             return position
     return None

@@ -51,7 +51,7 @@ class DriftOutcome(StrEnum):
 
     RESTORED = "restored"
     CEDED = "ceded"
-    KEPT = "kept"
+    RETAINED = "kept"
     REMOVED = "removed"
     ADOPTED = "adopted"
 
@@ -59,7 +59,7 @@ class DriftOutcome(StrEnum):
 _SENTENCES = {
     DriftOutcome.RESTORED: "{field} was changed by {manager}; it is restored",
     DriftOutcome.CEDED: "{field} is held by {manager} and left to it",
-    DriftOutcome.KEPT: "{field} was added by {manager}; it stays",
+    DriftOutcome.RETAINED: "{field} was added by {manager}; it stays",
     DriftOutcome.REMOVED: "{field} was added by {manager}; it is removed",
     DriftOutcome.ADOPTED: "written by {manager} before; it is taken over with all that was written so",
 }
@@ -126,14 +126,14 @@ def foreign_findings(obj: Object, ceded: Sequence[Finding] = ()) -> list[Finding
     managers = obj["metadata"].get("managedFields") or ()
     ref = ref_of(obj)
     known = {finding.field for finding in ceded}
-    found = list(ceded)
+    findings = list(ceded)
     for manager, field in _foreign(managers):
         text = as_text(field).lstrip(".")
         if any(text == one or text.startswith((f"{one}.", f"{one}[")) for one in known):
             continue
-        outcome = DriftOutcome.CEDED if field == REPLICAS else DriftOutcome.KEPT
-        found.append(Finding(ref, text, name_of(manager), str(manager.get("time") or ""), outcome))
-    return found
+        outcome = DriftOutcome.CEDED if field == REPLICAS else DriftOutcome.RETAINED
+        findings.append(Finding(ref, text, name_of(manager), str(manager.get("time") or ""), outcome))
+    return findings
 
 
 def added_by(manager: Mapping[str, Any], managers: Sequence[Mapping[str, Any]]) -> Fields:
@@ -218,17 +218,17 @@ def unexplained(ref: Ref, fields: Iterable[str], explained: Iterable[Finding]) -
 def describe_findings(findings: Iterable[Finding]) -> list[str]:
     """Findings as text: one line each, except for objects that are taken over, which are many or none."""
     findings = list(findings)
-    told = [str(finding) for finding in findings if finding.outcome is not DriftOutcome.ADOPTED]
+    lines = [str(finding) for finding in findings if finding.outcome is not DriftOutcome.ADOPTED]
     made: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.outcome is DriftOutcome.ADOPTED:
             made.setdefault(finding.manager, []).append(finding)
     for manager, objects in made.items():
         if len(objects) == 1:
-            told.append(str(objects[0]))
+            lines.append(str(objects[0]))
         else:
-            told.append(f"{len(objects)} objects were written by {manager} before; they are taken over")
-    return told
+            lines.append(f"{len(objects)} objects were written by {manager} before; they are taken over")
+    return lines
 
 
 def finding_keys(findings: Iterable[Finding], ref: Ref, outcome: DriftOutcome) -> tuple[str, ...]:

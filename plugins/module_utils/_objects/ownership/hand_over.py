@@ -70,7 +70,7 @@ def hand_over(cluster: Cluster, objects: Iterable[OwnedObject]) -> HandOver:
 
     def release(known: OwnedObject) -> bool | ClusterError:
         try:
-            return _release(cluster, known)
+            return _has_released(cluster, known)
         except Unreachable:
             raise
         except ClusterError as error:
@@ -82,7 +82,7 @@ def hand_over(cluster: Cluster, objects: Iterable[OwnedObject]) -> HandOver:
     return HandOver(sum(answer is True for answer in answers.values()), errors)
 
 
-def _release(cluster: Cluster, known: OwnedObject) -> bool:
+def _has_released(cluster: Cluster, known: OwnedObject) -> bool:
     """Give one object up; whether it was ours."""
     ref = known.ref
     for attempt in range(1, TRIES + 1):

@@ -111,22 +111,22 @@ def foreign_marks(live: Mapping[str, Any], intent: Mapping[str, Any]) -> dict[st
         live: the present object.
         intent: the wanted object.
     """
-    found: dict[str, dict[str, None]] = {}
+    marks: dict[str, dict[str, None]] = {}
     for place, names in marks_of(live).items():
         foreign = sorted(names - (intent["metadata"].get(place) or {}).keys())
         if foreign:
-            found[place] = dict.fromkeys(foreign)
-    return found
+            marks[place] = dict.fromkeys(foreign)
+    return marks
 
 
 def by_manager(objects: Iterable[Object]) -> dict[OtherManager, list[Ref]]:
     """The objects that other tools manage, by tool."""
-    found: dict[OtherManager, list[Ref]] = {}
+    refs: dict[OtherManager, list[Ref]] = {}
     for obj in objects:
         manager = other_manager(obj)
         if manager is not None:
-            found.setdefault(manager, []).append(ref_of(obj))
-    return found
+            refs.setdefault(manager, []).append(ref_of(obj))
+    return refs
 
 
 def coexistence_problem(manager: OtherManager, refs: Sequence[Ref]) -> str:
@@ -180,7 +180,7 @@ def is_active(cluster: Cluster, manager: OtherManager) -> bool:
 
 
 def _is_released(cluster: Cluster, release: OtherManager) -> bool:
-    kept = [
+    records = [
         item["metadata"].get("labels") or {}
         for kind in ("Secret", "ConfigMap")
         for item in cluster.list(
@@ -191,4 +191,4 @@ def _is_released(cluster: Cluster, release: OtherManager) -> bool:
             metadata_only=True,
         ).items
     ]
-    return any(labels.get("status") not in ("uninstalled", "uninstalling") for labels in kept)
+    return any(labels.get("status") not in ("uninstalled", "uninstalling") for labels in records)

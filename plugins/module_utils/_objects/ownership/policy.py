@@ -89,20 +89,20 @@ _ALLOWED = re.compile(rf"(?P<kind>[A-Z]\w*)(?: (?P<name>{_NAME}(?P<is_namespaced
 
 def allowed_problem(entry: str) -> str:
     """Why an entry allows nothing, and its right form; empty if it is a kind or ``Kind namespace/name``."""
-    found = _ALLOWED.fullmatch(entry)
+    match = _ALLOWED.fullmatch(entry)
     words = [word for word in re.split(r"[\s/]+", entry.partition(",")[0]) if word] or [""]
     plain = words[0].partition(".")[0].lower()
     for kind in built_in_kinds().values():
         resource = kind.resource
         if plain not in (resource.kind.lower(), resource.plural):
             continue
-        fits = found and (not found["name"] or bool(found["is_namespaced"]) == resource.namespaced)
-        if found and found["kind"] == resource.kind and fits:
+        fits = match and (not match["name"] or bool(match["is_namespaced"]) == resource.namespaced)
+        if match and match["kind"] == resource.kind and fits:
             return ""
         names = ["namespace", *words[1:]][-2:] if resource.namespaced else words[-1:]
         form = f"{resource.kind} {'/'.join(names)}" if len(words) > 1 else resource.kind
         return f"{entry!r} is neither a kind nor an object of a kind: write {form!r}"
-    if found:
+    if match:
         return ""
     return (
         f"{entry!r} is neither a kind nor an object of a kind: write a kind, such as 'StatefulSet', or an"

@@ -64,17 +64,17 @@ class ContainedObjects:
             return RemovalDecision(NOT_OWNED, f"{ref}: kyma.lifecycle did not create it, so it stays")
         if self._forced(ref):
             return None
-        told = self.describe_contents(entry)
-        return RemovalDecision(RETAINED, f"{ref}: it stays, as {told}") if told else None
+        contents = self.describe_contents(entry)
+        return RemovalDecision(RETAINED, f"{ref}: it stays, as {contents}") if contents else None
 
     def describe_contents(self, entry: InventoryEntry) -> str:
         """A description of the objects that would be deleted with this one; empty if there are none."""
         if entry.ref[:2] == CRD_KIND:
-            found = [ref_of(obj) for obj in self._resources(entry)]
-            return f"these exist: {short_list(found, MOST_NAMED)}" if found else ""
+            refs = [ref_of(obj) for obj in self._resources(entry)]
+            return f"these exist: {short_list(refs, MOST_NAMED)}" if refs else ""
         if entry.ref[:2] == NAMESPACE_KIND:
-            found = self.contents(entry.ref.name)
-            return f"it still has: {short_list(found, MOST_NAMED)}" if found else ""
+            refs = self.contents(entry.ref.name)
+            return f"it still has: {short_list(refs, MOST_NAMED)}" if refs else ""
         return ""
 
     def rights(self, entry: InventoryEntry) -> set[Right]:
@@ -136,8 +136,8 @@ class ContainedObjects:
                 return self._cluster.list(served.api_version, kind[1], namespace, metadata_only=True).items
             return []
 
-        found = (obj for items in map_in_threads(read, self._namespaced_kinds()) for obj in items)
-        return sorted({ref_of(obj) for obj in found if _counts(obj)})
+        objects = (obj for items in map_in_threads(read, self._namespaced_kinds()) for obj in items)
+        return sorted({ref_of(obj) for obj in objects if _counts(obj)})
 
     def _namespaced_kinds(self) -> Sequence[tuple[str, str]]:
         return _namespaced_kinds(self._cluster.list(f"{CRD_KIND[0]}/v1", CRD_KIND[1]).items)

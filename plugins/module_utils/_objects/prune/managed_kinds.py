@@ -108,7 +108,7 @@ def read_managed_kinds(cluster: Cluster, owners: Mapping[str, ManagingObjects]) 
 
     def kinds_of(name: str) -> ManagedKinds:
         served = {kind: cluster.served(*kind)[:1] for kind in owners[name].associated}
-        others = {kind: found[0].plural if found else "" for kind, found in served.items()}
+        others = {kind: resources[0].plural if resources else "" for kind, resources in served.items()}
         return {**others, **kinds_defined_by(existing[one] for one in named[name] if one in existing)}
 
     return {name: kinds_of(name) for name in owners}
@@ -122,12 +122,12 @@ def kinds_defined_by(crds: Iterable[Object]) -> ManagedKinds:
 
 def _operated(definitions: Collection[str], roles: Iterable[Object]) -> set[str]:
     operated = {resource for role in roles for resource in operated_resources(role)}
-    found = set()
+    names = set()
     for name in definitions:
         plural, _dot, group = name.partition(".")
         if operated & {(group, plural), (group, "*")}:
-            found.add(name)
-    return found
+            names.add(name)
+    return names
 
 
 def operated_resources(role: Object) -> set[tuple[str, str]]:

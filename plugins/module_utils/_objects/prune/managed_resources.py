@@ -39,7 +39,7 @@ def living_resources(cluster: Cluster, kinds: Iterable[GroupKind]) -> LivingReso
         cluster: live or an overlay.
         kinds: the kinds to read.
     """
-    wanted = sorted(set(kinds))
+    distinct = sorted(set(kinds))
     unserved: list[GroupKind] = []
 
     def read(kind: GroupKind) -> list[Object] | ClusterError:
@@ -54,8 +54,8 @@ def living_resources(cluster: Cluster, kinds: Iterable[GroupKind]) -> LivingReso
         unserved.append(kind)
         return []
 
-    found = dict(zip(wanted, map_in_threads(read, wanted), strict=True))
-    return found | _hidden_by_definitions(cluster, unserved)
+    by_kind = dict(zip(distinct, map_in_threads(read, distinct), strict=True))
+    return by_kind | _hidden_by_definitions(cluster, unserved)
 
 
 def read_living(cluster: Cluster, kinds: Iterable[GroupKind]) -> list[Object]:
@@ -64,11 +64,11 @@ def read_living(cluster: Cluster, kinds: Iterable[GroupKind]) -> list[Object]:
     Raises:
         ClusterError: they can't be read.
     """
-    found = living_resources(cluster, kinds).values()
-    for error in found:
+    results = living_resources(cluster, kinds).values()
+    for error in results:
         if isinstance(error, ClusterError):
             raise error
-    return [obj for one in found if isinstance(one, list) for obj in one]
+    return [obj for one in results if isinstance(one, list) for obj in one]
 
 
 def with_conversion_advice(error: ClusterError, kind: Resource) -> ClusterError:
@@ -114,8 +114,8 @@ def describe_living(objects: Sequence[Object], now: datetime) -> list[str]:
     """
     ordered = sorted(objects, key=ref_of)
     counts = Counter(f"{obj['kind']}.{group_of(obj['apiVersion'])}".rstrip(".") for obj in ordered)
-    told = [f"{count} {kind}" for kind, count in sorted(counts.items())]
-    lines = [short_list(told, MOST_KINDS, "more kinds")]
+    counted = [f"{count} {kind}" for kind, count in sorted(counts.items())]
+    lines = [short_list(counted, MOST_KINDS, "more kinds")]
     lines += first_of([_described(obj, now) for obj in ordered], MOST_NAMED)
     going = [obj["metadata"] for obj in ordered if obj["metadata"].get("deletionTimestamp")]
     held = Counter(one_line(name) for meta in going for name in meta.get("finalizers") or ())

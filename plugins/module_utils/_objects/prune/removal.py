@@ -147,19 +147,19 @@ def _remove_rank(
         except ClusterError as error:
             return error
 
-    asked: list[InventoryEntry] = []
+    requested: list[InventoryEntry] = []
     for entry, answer in zip(rank, map_in_threads(attempt, rank), strict=True):
         if isinstance(answer, ClusterError):
             removal.failed.append(entry)
             removal.errors.append(str(answer))
         elif answer.action == DELETE:
-            asked.append(entry._replace(uid=answer.uid))
+            requested.append(entry._replace(uid=answer.uid))
         else:
             {GONE: removal.gone, NOT_OWNED: removal.not_owned, RETAINED: removal.retained}[
                 answer.action
             ].append(entry)
             removal.notes += [answer.reason] if answer.reason else []
-    _see_them_go(terms, asked, removal)
+    _await_deletions(terms, requested, removal)
 
 
 def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> RemovalDecision:
@@ -198,15 +198,15 @@ def propagation_of(ref: Ref) -> str:
     return "Foreground" if ref.group in _RUNS_PODS else "Background"
 
 
-def _see_them_go(terms: Terms, asked: Sequence[InventoryEntry], removal: Removal) -> None:
-    if not asked:
+def _await_deletions(terms: Terms, requested: Sequence[InventoryEntry], removal: Removal) -> None:
+    if not requested:
         return
-    live = read_metadata(terms.cluster, [Inventory("", entries=tuple(asked))])
-    there = [found for one in asked if (found := live.get(one.ref)) and found["metadata"]["uid"] == one.uid]
+    live = read_metadata(terms.cluster, [Inventory("", entries=tuple(requested))])
+    there = [obj for one in requested if (obj := live.get(one.ref)) and obj["metadata"]["uid"] == one.uid]
     result = wait_until_removed(terms, there)
     held = {one.ref: one for one in result.unhealthy}
-    removal.deleted += [entry for entry in asked if entry.ref not in held]
-    removal.failed += [entry for entry in asked if entry.ref in held]
+    removal.deleted += [entry for entry in requested if entry.ref not in held]
+    removal.failed += [entry for entry in requested if entry.ref in held]
     if result.ended == "cancelled":
         removal.cancelled = True
     lists = DirectLists(terms.cluster)
@@ -249,9 +249,9 @@ def what_holds(one: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
     finalizers = [str(name) for name in (obj.get("metadata") or {}).get("finalizers") or ()]
     if one.ref[:2] == NAMESPACE_KIND:
         conditions = (obj.get("status") or {}).get("conditions") or ()
-        told = "; ".join(tidy(c.get("message")) for c in conditions if c.get("status") == "True")
+        detail = "; ".join(tidy(c.get("message")) for c in conditions if c.get("status") == "True")
         return (
-            f"{one.ref}: it was deleted, and is not empty yet: {told or 'the cluster does not say of what'}"
+            f"{one.ref}: it was deleted, and is not empty yet: {detail or 'the cluster does not say of what'}"
         )
     others = [name for name in finalizers if name != FOREGROUND]
     if others:
@@ -260,8 +260,8 @@ def what_holds(one: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
             " look whether the controller behind them still runs, which has to let go of it"
         )
     if finalizers:
-        told = ", ".join(_about_pod(pod) for pod in pods[:MOST_REASONS]) or "what belongs to it"
-        return f"{one.ref}: it was deleted, and has to wait for {told}"
+        awaited = ", ".join(_about_pod(pod) for pod in pods[:MOST_REASONS]) or "what belongs to it"
+        return f"{one.ref}: it was deleted, and has to wait for {awaited}"
     return f"{one.ref}: it was deleted, and is still there"
 
 

@@ -102,7 +102,7 @@ def is_protected(ref: Ref, allowed: Collection[str]) -> bool:
 
 def obsolete_entries(
     inventories: Iterable[Inventory],
-    wanted: Collection[Ref],
+    desired: Collection[Ref],
     owners: Collection[str],
     others: Iterable[Inventory] = (),
 ) -> dict[str, tuple[InventoryEntry, ...]]:
@@ -110,7 +110,7 @@ def obsolete_entries(
 
     Args:
         inventories: of all owners of one kind, such as components.
-        wanted: all objects that these are to have: an object that moved from one owner to another stays.
+        desired: all objects that these are to have: an object that moved from one owner to another stays.
         owners: whose objects may be deleted: owners that stay, and those that are deleted as a whole. Objects
             of all other owners are wanted too.
         others: of owners of other kinds, whose objects all stay.
@@ -121,15 +121,15 @@ def obsolete_entries(
     inventories, others = list(inventories), list(others)
     known = [*inventories, *others]
     limits = [*others, *(one for one in inventories if one.owner not in owners)]
-    staying = {*wanted, *(ref for one in limits for ref in one.refs)}
+    staying = {*desired, *(ref for one in limits for ref in one.refs)}
     # Two groups may serve the same object under two references, as Ingresses were.
     uids = {entry.uid for one in known for entry in one.entries if entry.uid and entry.ref in staying}
-    found = {
+    obsolete = {
         one.owner: tuple(e for e in one.entries if e.ref not in staying and e.uid not in uids)
         for one in inventories
         if one.owner in owners
     }
-    return {owner: entries for owner, entries in found.items() if entries}
+    return {owner: entries for owner, entries in obsolete.items() if entries}
 
 
 def may_prune(
@@ -150,10 +150,10 @@ def may_prune(
         orphans: whether to delete components that the release lacks.
         others: of owners that are no components.
     """
-    wanted = {ref for name in components if name in inventories for ref in inventories[name].refs}
+    desired = {ref for name in components if name in inventories for ref in inventories[name].refs}
     going = set(inventories) if orphans else set(components)
     return any(
         not is_protected(entry.ref, allowed) and decide_removal(entry, live.get(entry.ref)).action == DELETE
-        for entries in obsolete_entries(inventories.values(), wanted, going, others).values()
+        for entries in obsolete_entries(inventories.values(), desired, going, others).values()
         for entry in entries
     )

@@ -39,8 +39,8 @@ FORBIDDEN = (
 
 
 def served(api_version: str, kind: str) -> Resource | None:
-    found = built_in_kinds().get((api_version, kind))
-    return found.resource if found else None
+    known = built_in_kinds().get((api_version, kind))
+    return known.resource if known else None
 
 
 def test_a_configmap_needs_no_watching() -> None:
@@ -52,7 +52,7 @@ def test_a_configmap_needs_no_watching() -> None:
     }
 
 
-def test_what_is_replaced_is_deleted_and_created() -> None:
+def test_a_replacement_needs_the_rights_to_delete_and_to_create() -> None:
     obj = {**deployment("a"), "metadata": {"name": "a", "namespace": "n"}}
     verbs = {right.verb for right in apply_rights(obj, "replace", served) if right.namespace == "n"}
     assert verbs == {"get", "patch", "create", "delete", "list", "watch"}
@@ -66,7 +66,7 @@ def test_roles_may_need_to_grant_more_than_one_has() -> None:
     assert granting_rights(config_map("a")) == set()
 
 
-def test_the_servers_refusal_tells_the_right() -> None:
+def test_a_refusal_of_the_server_names_the_missing_right() -> None:
     assert refused_right(FORBIDDEN) == Right("patch", "apps", "deployments", "kyma-system")
     everywhere = FORBIDDEN.replace('in the namespace "kyma-system"', "at the cluster scope")
     assert refused_right(everywhere) == Right("patch", "apps", "deployments")
@@ -114,11 +114,11 @@ def test_a_service_account_is_bound_as_one() -> None:
     assert Subject("system:serviceaccount:ci:deployer").as_subject() == subject
 
 
-def test_rights_are_told_in_words() -> None:
+def test_missing_rights_are_described_in_words() -> None:
     missing = {Right(verb, "apps", "deployments", place) for verb in ("get", "patch") for place in ("b", "a")}
-    told = rights_problem("jane", missing, "---\n")
-    assert "the user jane lacks" in told
-    assert "\n  get, patch deployments.apps in a, b\n" in told
+    message = rights_problem("jane", missing, "---\n")
+    assert "the user jane lacks" in message
+    assert "\n  get, patch deployments.apps in a, b\n" in message
 
 
 def test_rights_are_known_of_what_was_recorded_in_a_version_that_is_gone() -> None:

@@ -94,27 +94,27 @@ def scale(cluster: MemoryCluster, **data: str) -> None:
 
 
 def read(cluster: MemoryCluster, kind: str = "ConfigMap", name: str = "a") -> Object:
-    found = cluster.get("v1" if kind == "ConfigMap" else "batch/v1", kind, name, "default")
-    assert found is not None
-    return found
+    obj = cluster.get("v1" if kind == "ConfigMap" else "batch/v1", kind, name, "default")
+    assert obj is not None
+    return obj
 
 
 def test_an_object_is_made_with_one_request() -> None:
     cluster = MemoryCluster()
     applied = apply(cluster, config_map(a="1"))
-    assert applied.created
+    assert applied.was_created
     assert not applied.warnings
     assert [request.verb for request in cluster.requests] == ["apply"]
 
 
-def test_what_people_changed_is_taken_back() -> None:
+def test_a_field_that_a_person_changed_is_taken_back() -> None:
     cluster = MemoryCluster(config_map(a="1"))
     cluster.with_field_manager("kubectl-edit").patch("v1", "ConfigMap", "a", "default", {"data": {"a": "2"}})
     assert not apply(cluster, config_map(a="1", b="1")).warnings
     assert read(cluster)["data"] == {"a": "1", "b": "1"}
 
 
-def test_what_a_controller_holds_is_ceded_and_told() -> None:
+def test_a_field_of_a_controller_is_ceded_and_reported() -> None:
     cluster = MemoryCluster(config_map(a="1"))
     cluster.with_field_manager("scaler").patch("v1", "ConfigMap", "a", "default", {"data": {"a": "2"}})
     applied = apply(cluster, config_map(a="1", b="1"))
@@ -125,7 +125,7 @@ def test_what_a_controller_holds_is_ceded_and_told() -> None:
     assert read(cluster)["data"] == {"a": "2", "b": "1"}
 
 
-def test_what_a_controller_takes_while_other_fields_are_ceded_stays_its_own() -> None:
+def test_a_field_that_a_controller_takes_while_others_are_ceded_stays_its_own() -> None:
     cluster = MemoryCluster(config_map(a="1", b="1"))
     scale(cluster, a="2")
     with pytest.raises(Conflict):
@@ -133,7 +133,7 @@ def test_what_a_controller_takes_while_other_fields_are_ceded_stays_its_own() ->
     assert read(cluster)["data"] == {"a": "2", "b": "2"}
 
 
-def test_what_a_controller_writes_while_fields_are_taken_over_stays_its_own() -> None:
+def test_a_field_that_a_controller_writes_during_a_takeover_stays_its_own() -> None:
     cluster = MemoryCluster()
     cluster.with_field_manager("helm").create(config_map(a="1", left="1"))
     apply(meddled(cluster, "patch", 1, lambda: scale(cluster, c="2")), config_map(a="1"))
@@ -157,23 +157,27 @@ def test_a_leftover_that_cannot_be_removed_stays_with_its_maker(allowed: tuple[s
     cluster = MemoryCluster()
     cluster.with_field_manager("helm").create(made)
     [finding] = apply(cluster, job("one"), Policy(replace_immutable=allowed)).findings
-    assert (finding.manager, finding.outcome) == ("helm", DriftOutcome.KEPT)
+    assert (finding.manager, finding.outcome) == ("helm", DriftOutcome.RETAINED)
     assert finding.field.endswith('.env[name="LEFT"]')
     assert read(cluster, "Job", "j")["spec"]["template"]["spec"]["containers"][0]["env"]
 
 
-def test_what_another_tool_holds_is_taken_over_where_the_user_says_so() -> None:
+def test_fields_of_another_tool_are_taken_over_if_the_policy_allows_it() -> None:
     tool = "argocd-controller"
     cluster = MemoryCluster(config_map(a="1"))
     cluster.with_field_manager(tool).apply(config_map(a="2", b="2"), force=True)
-    [ceded, kept] = apply(cluster, config_map(a="1")).findings
-    assert (ceded.manager, ceded.outcome, kept.outcome) == (tool, DriftOutcome.CEDED, DriftOutcome.KEPT)
+    [ceded, added] = apply(cluster, config_map(a="1")).findings
+    assert (ceded.manager, ceded.outcome, added.outcome) == (
+        tool,
+        DriftOutcome.CEDED,
+        DriftOutcome.RETAINED,
+    )
     [adopted] = apply(cluster, config_map(a="1"), Policy(takeover=True)).findings
     assert (adopted.manager, adopted.outcome) == (tool, DriftOutcome.ADOPTED)
     assert read(cluster)["data"] == {"a": "1"}
 
 
-def test_a_changed_job_is_made_anew() -> None:
+def test_a_changed_job_is_recreated() -> None:
     cluster = MemoryCluster()
     old = apply(cluster, job("one")).object["metadata"]["uid"]
     applied = apply(cluster, job("two"))
@@ -205,7 +209,7 @@ def test_a_single_object_may_be_replaced(allowed: str, is_replaced: bool) -> Non
             apply(cluster, job("two"), policy)
 
 
-def test_what_others_have_written_is_not_replaced() -> None:
+def test_an_object_of_another_writer_is_not_replaced() -> None:
     cluster = MemoryCluster()
     cluster.with_field_manager("helm").create(job("one"))
     before = read(cluster, "Job", "j")["metadata"]["managedFields"]
@@ -217,7 +221,7 @@ def test_what_others_have_written_is_not_replaced() -> None:
         assert read(cluster, "Job", "j")["metadata"]["managedFields"] == before
 
 
-def test_it_is_given_back_although_others_write_it_meanwhile() -> None:
+def test_fields_are_given_back_although_others_write_the_object_meanwhile() -> None:
     cluster = MemoryCluster()
     cluster.with_field_manager("helm").create(job("one"))
     taken: list[Request] = []
@@ -234,18 +238,18 @@ def test_it_is_given_back_although_others_write_it_meanwhile() -> None:
     assert len(taken) == 5
 
 
-def test_what_another_tool_has_changed_of_our_job_is_taken_over_with_a_recreation() -> None:
+def test_a_change_of_our_job_by_another_tool_is_taken_over_with_a_recreation() -> None:
     cluster = MemoryCluster()
     apply(cluster, job("one"))
     cluster.with_field_manager("argocd-controller").patch(
         "batch/v1", "Job", "j", "default", {"spec": {"backoffLimit": 3}}
     )
-    wanted = job("two")
-    wanted["spec"]["backoffLimit"] = 1
-    assert apply(cluster, wanted, Policy(takeover=True)).replaced
+    desired = job("two")
+    desired["spec"]["backoffLimit"] = 1
+    assert apply(cluster, desired, Policy(takeover=True)).replaced
 
 
-def test_a_job_that_cannot_be_typed_or_was_edited_is_made_anew_too() -> None:
+def test_a_job_that_cannot_be_typed_or_was_edited_is_recreated_too() -> None:
     cluster = MemoryCluster()
     apply(cluster, job("one"))
     untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
@@ -262,7 +266,7 @@ def test_a_job_that_cannot_be_typed_or_was_edited_is_made_anew_too() -> None:
 
 
 @pytest.mark.parametrize("note", ["", "{", "[]", "3", '{"data": 3, "spec": []}', "[" * 100_000])
-def test_what_somebody_has_made_of_our_note_breaks_nothing(note: str) -> None:
+def test_an_edited_annotation_with_the_last_content_breaks_nothing(note: str) -> None:
     cluster = MemoryCluster()
     untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
     cluster.fail_when(lambda request: request.verb == "apply", untypeable)
@@ -295,7 +299,7 @@ def verbs(cluster: MemoryCluster) -> list[str]:
     return [request.verb for request in cluster.requests]
 
 
-def test_what_is_known_is_written_by_its_uid_with_one_request(
+def test_a_known_object_is_written_by_its_uid_with_one_request(
     known: tuple[MemoryCluster, KnownObjects],
 ) -> None:
     cluster, entries = known
@@ -303,15 +307,15 @@ def test_what_is_known_is_written_by_its_uid_with_one_request(
     assert verbs(cluster) == ["apply"]
 
 
-def test_what_was_deleted_is_looked_for_and_made(known: tuple[MemoryCluster, KnownObjects]) -> None:
+def test_a_known_object_that_was_deleted_is_created(known: tuple[MemoryCluster, KnownObjects]) -> None:
     cluster, entries = known
     cluster.delete("v1", "ConfigMap", "a", "default")
     cluster.requests.clear()
-    assert apply_known(cluster, config_map(a="2"), entries).created
+    assert apply_known(cluster, config_map(a="2"), entries).was_created
     assert verbs(cluster) == ["apply", "get", "apply"]
 
 
-def test_what_was_made_anew_is_written_as_it_was_found(known: tuple[MemoryCluster, KnownObjects]) -> None:
+def test_a_known_object_that_was_recreated_is_not_replaced(known: tuple[MemoryCluster, KnownObjects]) -> None:
     cluster, entries = known
     cluster.delete("batch/v1", "Job", "j", "default")
     other = apply(cluster, job("one")).object["metadata"]["uid"]
@@ -322,7 +326,9 @@ def test_what_was_made_anew_is_written_as_it_was_found(known: tuple[MemoryCluste
     assert verbs(cluster) == ["apply", "get", "apply"]
 
 
-def test_what_others_have_made_anew_is_adopted(known: tuple[MemoryCluster, KnownObjects]) -> None:
+def test_a_known_object_recreated_by_others_is_adopted(
+    known: tuple[MemoryCluster, KnownObjects],
+) -> None:
     cluster, entries = known
     cluster.delete("v1", "ConfigMap", "a", "default")
     cluster.with_field_manager("helm").create(config_map(a="1", left="1"))
@@ -331,7 +337,7 @@ def test_what_others_have_made_anew_is_adopted(known: tuple[MemoryCluster, Known
     assert read(cluster)["data"] == {"a": "1"}
 
 
-def test_what_was_recreated_while_its_marks_are_removed_keeps_them() -> None:
+def test_an_object_recreated_while_its_marks_are_removed_retains_them() -> None:
     cluster = MemoryCluster()
     made = cluster.create(config_map())
     cluster.delete("v1", "ConfigMap", "a", "default")
@@ -343,7 +349,7 @@ def test_what_was_recreated_while_its_marks_are_removed_keeps_them() -> None:
 
 
 @pytest.mark.parametrize("theirs", ["1", "2"], ids=["with a leftover", "with a conflict"])
-def test_what_is_deleted_between_two_writes_is_not_created(theirs: str) -> None:
+def test_an_object_deleted_between_two_writes_is_not_created(theirs: str) -> None:
     cluster = MemoryCluster()
     cluster.with_field_manager("helm").create(config_map(a="1", left="1"))
     scale(cluster, a=theirs)
@@ -353,7 +359,7 @@ def test_what_is_deleted_between_two_writes_is_not_created(theirs: str) -> None:
     assert cluster.get("v1", "ConfigMap", "a", "default") is None
 
 
-def test_what_cannot_be_typed_is_not_given_back_to_its_maker() -> None:
+def test_fields_of_an_untypeable_object_are_not_given_back_to_its_creator() -> None:
     cluster = MemoryCluster()
     cluster.with_field_manager("helm").create(config_map(a="1", b="1"))
     untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
@@ -374,7 +380,7 @@ def test_a_secret_that_cannot_be_typed_has_no_copy_in_an_annotation() -> None:
     assert "annotations" not in apply(cluster, secret).object["metadata"]
 
 
-def test_what_is_recreated_before_a_plain_write_is_not_written() -> None:
+def test_an_object_recreated_before_a_plain_write_is_not_written() -> None:
     cluster = MemoryCluster(config_map(a="1"))
     untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
     cluster.fail_when(lambda request: request.verb == "apply", untypeable)
@@ -412,7 +418,7 @@ def test_labels_of_others_on_a_namespace_stay() -> None:
     assert applied.object["metadata"]["labels"]["team"] == "a"
 
 
-def test_what_is_made_anew_all_the_time_is_an_error_that_says_so(
+def test_an_object_that_is_recreated_again_and_again_is_an_error(
     known: tuple[MemoryCluster, KnownObjects],
 ) -> None:
     cluster, entries = known
@@ -431,7 +437,7 @@ def test_what_is_made_anew_all_the_time_is_an_error_that_says_so(
     assert read(cluster)["data"] == {"a": "theirs"}
 
 
-def test_what_is_replaced_goes_as_it_was_just_seen() -> None:
+def test_a_replacement_deletes_the_latest_version_of_the_object() -> None:
     cluster = MemoryCluster()
     apply(cluster, job("one"))
     statuses = iter(range(2))
@@ -449,7 +455,7 @@ def test_what_is_replaced_goes_as_it_was_just_seen() -> None:
     assert verbs(cluster).count("delete") == 3
 
 
-def test_what_cannot_be_typed_is_written_plainly_and_taken_over_later() -> None:
+def test_an_untypeable_object_is_written_plainly_and_taken_over_later() -> None:
     cluster = MemoryCluster()
     untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
 
@@ -471,7 +477,7 @@ def test_what_cannot_be_typed_is_written_plainly_and_taken_over_later() -> None:
     assert [m["manager"] for m in done["metadata"]["managedFields"]] == [FIELD_MANAGER]
 
 
-def test_a_conflict_that_cannot_be_told_is_an_error() -> None:
+def test_a_conflict_without_causes_is_an_error() -> None:
     cluster = MemoryCluster()
     cluster.fail_when(lambda request: request.verb == "apply", Conflict("apply", status=409), times=9)
     with pytest.raises(Conflict):
@@ -497,25 +503,25 @@ def test_a_run_stops_after_the_rank_that_was_refused_and_a_plan_goes_on() -> Non
 class LostCluster(MemoryCluster):
     """A server that goes away, of which each request learns only after it has waited long."""
 
-    asked = 0
+    applies = 0
 
     def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
         del obj, force, dry_run
-        self.asked += 1
+        self.applies += 1
         raise Unreachable("no answer")
 
 
-def test_who_is_gone_is_not_asked_for_every_object() -> None:
+def test_a_lost_server_gets_few_requests_for_many_objects() -> None:
     objects = [config_map(f"a-{number}") for number in range(100)]
     cluster = LostCluster()
     stopped = apply_objects(cluster, objects, Policy(), WaitCallbacks())
-    assert cluster.asked <= REQUESTS_AT_ONCE
+    assert cluster.applies <= REQUESTS_AT_ONCE
     assert {str(one.error) for one in stopped.refused} == {"no answer"}
     assert len(stopped.refused) + len(stopped.untried) == 100
     cluster = LostCluster()
     with pytest.raises(Unreachable):
         apply_objects(cluster, objects, Policy(), WaitCallbacks(), keep_going=True)
-    assert cluster.asked < 100
+    assert cluster.applies < 100
 
 
 def test_nothing_is_begun_after_a_cancellation() -> None:

@@ -55,11 +55,11 @@ def shape(obj: Object) -> dict[str, tuple[bool, bool]]:
 # What is wide.
 
 
-def test_what_takes_nothing_away_is_applied_as_it_is() -> None:
-    wanted = definition("v1alpha1", "v1")
-    assert widen_versions(wanted, None) is wanted
-    assert widen_versions(wanted, live("v1alpha1")) is wanted
-    assert widen_versions(wanted, live("v1alpha1", "v1")) is wanted
+def test_a_definition_that_removes_nothing_is_applied_unchanged() -> None:
+    desired = definition("v1alpha1", "v1")
+    assert widen_versions(desired, None) is desired
+    assert widen_versions(desired, live("v1alpha1")) is desired
+    assert widen_versions(desired, live("v1alpha1", "v1")) is desired
 
 
 def test_a_version_that_goes_stays_served_and_the_new_one_is_stored() -> None:
@@ -67,26 +67,26 @@ def test_a_version_that_goes_stays_served_and_the_new_one_is_stored() -> None:
     assert shape(wide) == {"v1": (True, True), "v1alpha1": (True, False)}
 
 
-def test_what_was_not_served_any_more_stays_unserved() -> None:
+def test_a_version_that_was_no_longer_served_stays_unserved() -> None:
     wide = widen_versions(definition("v1"), live("v1alpha1", "v1", unserved="v1alpha1"))
     assert shape(wide) == {"v1": (True, True), "v1alpha1": (False, False)}
 
 
 def test_a_version_that_is_to_be_hidden_is_served_until_the_end() -> None:
-    wanted = definition("v1alpha1", "v1", unserved="v1alpha1")
-    wide = widen_versions(wanted, live("v1alpha1", "v1"))
+    desired = definition("v1alpha1", "v1", unserved="v1alpha1")
+    wide = widen_versions(desired, live("v1alpha1", "v1"))
     assert shape(wide) == {"v1alpha1": (True, False), "v1": (True, True)}
-    assert gone_versions(wanted, wide) == []
-    assert widen_versions(wanted, wanted) is wanted
+    assert gone_versions(desired, wide) == []
+    assert widen_versions(desired, desired) is desired
 
 
 def test_where_a_webhook_converts_the_old_version_is_stored_until_the_end() -> None:
-    wanted = definition("v1", conversion=WEBHOOK)
+    desired = definition("v1", conversion=WEBHOOK)
     there = live("v1alpha1")
-    wide = widen_versions(wanted, there)
+    wide = widen_versions(desired, there)
     assert shape(wide) == {"v1": (True, False), "v1alpha1": (True, True)}
     assert wide["spec"]["conversion"] == WEBHOOK
-    assert shape(with_final_storage(wanted, {**there, **wide})) == {
+    assert shape(with_final_storage(desired, {**there, **wide})) == {
         "v1": (True, True),
         "v1alpha1": (True, False),
     }
@@ -99,9 +99,9 @@ def test_a_webhook_converts_until_the_end() -> None:
 
 
 def test_a_wide_definition_stays_as_it_is_when_it_is_widened_again() -> None:
-    wanted, there = definition("v1"), live("v1alpha1")
-    wide = widen_versions(wanted, there)
-    assert widen_versions(wanted, {**wide, "status": {"storedVersions": ["v1alpha1", "v1"]}}) == wide
+    desired, there = definition("v1"), live("v1alpha1")
+    wide = widen_versions(desired, there)
+    assert widen_versions(desired, {**wide, "status": {"storedVersions": ["v1alpha1", "v1"]}}) == wide
 
 
 # Who wrote objects.
@@ -116,27 +116,27 @@ def entry(manager: str, api_version: str, *fields: str, operation: str = "Update
     }
 
 
-def kept(*managers: dict[str, Any], same_fields: bool = True) -> Any:
+def cleaned(*managers: dict[str, Any], same_fields: bool = True) -> Any:
     return managers_without_versions(managers, {OLD}, NEW, same_fields=same_fields)
 
 
 def test_without_entries_of_the_old_version_nothing_is_to_be_cleaned() -> None:
-    assert kept(entry("a", NEW, "x")) is None
+    assert cleaned(entry("a", NEW, "x")) is None
 
 
-def test_who_wrote_in_the_old_version_wrote_in_the_new_one() -> None:
-    assert kept(entry("a", OLD, "x"), entry("b", NEW, "y")) == [entry("a", NEW, "x"), entry("b", NEW, "y")]
+def test_a_manager_of_the_old_version_becomes_one_of_the_new_version() -> None:
+    assert cleaned(entry("a", OLD, "x"), entry("b", NEW, "y")) == [entry("a", NEW, "x"), entry("b", NEW, "y")]
 
 
-def test_who_wrote_in_both_wrote_all_of_it() -> None:
-    assert kept(entry("a", OLD, "x", "y"), entry("a", NEW, "y", "z")) == [entry("a", NEW, "x", "y", "z")]
-    assert len(kept(entry("a", OLD, "x"), entry("a", NEW, "x", operation="Apply"))) == 2
+def test_a_manager_of_both_versions_owns_the_fields_of_both() -> None:
+    assert cleaned(entry("a", OLD, "x", "y"), entry("a", NEW, "y", "z")) == [entry("a", NEW, "x", "y", "z")]
+    assert len(cleaned(entry("a", OLD, "x"), entry("a", NEW, "x", operation="Apply"))) == 2
 
 
 def test_where_fields_differ_the_old_owners_are_forgotten() -> None:
-    assert kept(entry("a", OLD, "x"), entry("b", NEW, "y"), same_fields=False) == [entry("b", NEW, "y")]
+    assert cleaned(entry("a", OLD, "x"), entry("b", NEW, "y"), same_fields=False) == [entry("b", NEW, "y")]
     # An empty list would mean: leave them.
-    assert kept(entry("a", OLD, "x"), same_fields=False) == [{}]
+    assert cleaned(entry("a", OLD, "x"), same_fields=False) == [{}]
 
 
 # Whole runs.
@@ -163,9 +163,9 @@ def upgraded(*versions: str, **more: Any) -> Deployer:
 
 
 def offers(someone: Deployer) -> Object:
-    found = someone.cluster.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "offers.example.com")
-    assert found is not None
-    return found
+    crd = someone.cluster.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "offers.example.com")
+    assert crd is not None
+    return crd
 
 
 def versions_in(obj: Object | None) -> set[str]:
@@ -192,15 +192,15 @@ def test_an_upgrade_ends_with_the_new_version_alone() -> None:
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_a_person_has_added_to_a_definition_stays_when_it_is_narrowed() -> None:
+def test_an_addition_of_a_person_stays_when_a_definition_is_narrowed() -> None:
     someone = upgraded("v1")
     by_hand = someone.cluster.with_field_manager("kubectl-client-side-apply")
     label = {"metadata": {"labels": {"team": "apples"}}}
     name = "offers.example.com"
     by_hand.patch("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, None, label)
     planned = someone.plan()
-    told = [one for c in planned["plan"]["components"] for one in c["drift"] if one["name"] == name]
-    assert [(one["field"], one["outcome"]) for one in told] == [("metadata.labels.team", "kept")]
+    drift = [one for c in planned["plan"]["components"] for one in c["drift"] if one["name"] == name]
+    assert [(one["field"], one["outcome"]) for one in drift] == [("metadata.labels.team", "kept")]
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert shape(offers(someone)) == {"v1": (True, True)}
     assert offers(someone)["metadata"]["labels"] == {"team": "apples"}
@@ -261,7 +261,7 @@ def test_nothing_is_narrowed_before_all_components_are_healthy() -> None:
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_was_begun_is_ended_by_the_next_run() -> None:
+def test_the_next_run_completes_a_narrowing_that_failed() -> None:
     someone = upgraded("v1")
     gone = api_error("patch Offer", 403, {"reason": "Forbidden", "message": "not on Fridays"})
     memory(someone).fail_when(
@@ -278,7 +278,7 @@ def test_what_was_begun_is_ended_by_the_next_run() -> None:
     assert someone.installation().version == "2.10"
 
 
-def test_who_cancels_meanwhile_ends_it_with_the_next_run() -> None:
+def test_the_next_run_completes_a_narrowing_that_was_cancelled() -> None:
     someone = upgraded("v1")
     someone.options["grace"] = 0
     someone.cancelled = lambda: ("foundation", "narrowing") in {one[:2] for one in someone.reports}
@@ -302,7 +302,7 @@ def test_objects_that_only_the_old_webhook_converts_stand_in_the_way() -> None:
     assert "v1alpha1 is still stored. The new definition lacks it and the webhook" in blocker
 
 
-def test_what_is_remembered_in_a_version_that_is_gone_hides_nothing_of_its_kind() -> None:
+def test_a_record_in_a_removed_version_hides_no_object_of_its_kind() -> None:
     def offer(name: str, api_version: str) -> Object:
         return {**custom("Offer", name, price=1), "apiVersion": api_version}
 
@@ -326,7 +326,7 @@ def test_a_component_by_itself_leaves_definitions_wide() -> None:
 
 
 @pytest.mark.parametrize("versions", [("v1alpha1", "v1"), ("v1alpha1",)])
-def test_what_loses_no_version_is_not_narrowed(versions: tuple[str, ...]) -> None:
+def test_a_definition_that_loses_no_version_is_not_narrowed(versions: tuple[str, ...]) -> None:
     someone = upgraded(*versions)
     assert someone.deploy()["state"] == "succeeded"
     assert "narrowing" not in {state for _subject, state, _detail in someone.reports}

@@ -48,7 +48,7 @@ def memory(someone: Deployer) -> MemoryCluster:
     return someone.cluster
 
 
-def asked(someone: Deployer, kind: str = "Gateway", namespace: str = "kyma-system") -> list[str]:
+def rehearsed_applies(someone: Deployer, kind: str = "Gateway", namespace: str = "kyma-system") -> list[str]:
     """The names of what was asked about by an apply."""
     requests = [one for one in memory(someone).requests if one.verb == "apply" and one.dry_run]
     return [one.ref.name for one in requests if (one.ref.kind, one.ref.namespace) == (kind, namespace)]
@@ -83,7 +83,7 @@ def refuse(someone: Deployer, message: str) -> None:
     memory(someone).fail_when(lambda one: one.verb == "apply" and one.ref.kind == "Gateway", answer)
 
 
-def test_what_the_server_refuses_is_found_before_anything_is_written() -> None:
+def test_a_refusal_of_the_server_is_reported_before_the_first_write() -> None:
     someone = deployer(kyma())
     refuse(someone, 'Gateway "kyma" is invalid: spec.host: should match ^[a-z]+$')
     ended = someone.deploy()
@@ -100,20 +100,20 @@ def test_a_webhook_is_asked_by_the_real_write() -> None:
     assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
 
 
-def test_what_was_checked_already_costs_nothing() -> None:
+def test_an_object_that_the_plan_checked_is_not_checked_again() -> None:
     someone = deployer(kyma(crd_=PLAIN))
     someone.deploy()
-    assert asked(someone) == []
+    assert rehearsed_applies(someone) == []
     someone = deployer(kyma())
     someone.deploy()
-    assert asked(someone) == ["kyma"]
+    assert rehearsed_applies(someone) == ["kyma"]
     memory(someone).requests.clear()
     # The definitions are those that the plan saw: it has asked the server itself.
     someone.materials.given = kyma("2.10")
     planned = someone.plan()
     memory(someone).requests.clear()
     someone.carry_out(planned)
-    assert asked(someone) == []
+    assert rehearsed_applies(someone) == []
 
 
 # What roles may grant in a namespace that comes with the run.
@@ -163,12 +163,12 @@ def test_any_other_refusal_of_a_role_is_left_to_the_real_write() -> None:
 def test_roles_are_asked_about_once_more_only_where_their_namespace_may_be_new() -> None:
     someone = deployer(granting())
     someone.deploy()
-    assert asked(someone, "Role") == ["r"]
+    assert rehearsed_applies(someone, "Role") == ["r"]
     someone.materials.given = granting("2.10", level="debug")
     planned = someone.plan()
     memory(someone).requests.clear()
     assert not someone.carry_out(planned).get("failed")
-    assert asked(someone, "Role") == []
+    assert rehearsed_applies(someone, "Role") == []
 
 
 def test_roles_in_a_namespace_that_is_not_the_releases_are_not_asked_about() -> None:
@@ -178,17 +178,17 @@ def test_roles_in_a_namespace_that_is_not_the_releases_are_not_asked_about() -> 
     planned = someone.plan()
     memory(someone).requests.clear()
     assert not someone.carry_out(planned).get("failed")
-    assert asked(someone, "Role", "team") == []
+    assert rehearsed_applies(someone, "Role", "team") == []
 
 
 def test_roles_in_a_namespace_that_the_component_itself_brings_can_not_be_asked_about() -> None:
     namespace: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
     someone = deployer(release("2.9", {"api": [namespace, role("r", "team")]}))
     assert not someone.deploy().get("failed")
-    assert asked(someone, "Role", "team") == []
+    assert rehearsed_applies(someone, "Role", "team") == []
 
 
-def test_what_binds_a_role_of_the_component_can_not_be_asked_about() -> None:
+def test_a_binding_to_a_role_of_the_component_is_not_checked() -> None:
     cluster_role: Object = {**role("c"), "kind": "ClusterRole"}
     other: Object = {**role("r"), "metadata": {"name": "r", "namespace": "elsewhere"}}
     objects = [config_map("settings"), role("own"), cluster_role, other]

@@ -76,7 +76,7 @@ def changed(place: Object, *path: str | int, to: Any) -> Object:
     return copy  # type: ignore[no-any-return]
 
 
-def test_what_was_applied_just_so_is_kept_whatever_others_have_added() -> None:
+def test_an_applied_secret_is_unchanged_despite_additions_of_others() -> None:
     assert is_applied(SECRET, applied())
 
 
@@ -147,19 +147,19 @@ def of_us(inventory: Inventory, **change: Any) -> Inventory:
         lambda _inventory: Inventory("web", digest="d"),
     ],
 )
-def test_what_the_inventory_has_not_is_looked_at(forget: Callable[[Inventory], Inventory]) -> None:
+def test_a_secret_without_a_complete_entry_is_applied(forget: Callable[[Inventory], Inventory]) -> None:
     cluster, inventory = cluster_with(SECRET)
     assert objects_to_apply(cluster, forget(inventory), [SECRET], frozenset()) == [SECRET]
 
 
-def test_what_has_moved_is_looked_at_and_not_read() -> None:
+def test_a_secret_that_others_wrote_is_applied_without_a_read() -> None:
     cluster, inventory = cluster_with(SECRET)
     cluster.requests.clear()
     assert objects_to_apply(cluster, inventory, [SECRET], frozenset([ref_of(SECRET)])) == [SECRET]
     assert list(cluster.requests) == []
 
 
-def test_what_may_not_be_read_or_is_gone_is_looked_at() -> None:
+def test_a_secret_that_is_missing_or_unreadable_is_applied() -> None:
     cluster, inventory = cluster_with(SECRET)
     cluster.delete("v1", "Secret", "login", "default")
     assert objects_to_apply(cluster, inventory, [SECRET], frozenset()) == [SECRET]

@@ -99,7 +99,7 @@ def event(about: Object, reason: str, message: str, at: str = "10", **more: Any)
     } | more
 
 
-def told(obj: Object, *others: Object, health: Health = HANGS, most: int = 4) -> str:
+def diagnosis_of(obj: Object, *others: Object, health: Health = HANGS, most: int = 4) -> str:
     """What is told about an object in a cluster with these others, for at most so many requests."""
     cluster = MemoryCluster()
     cluster.seed(obj, *others)
@@ -113,7 +113,7 @@ def told(obj: Object, *others: Object, health: Health = HANGS, most: int = 4) ->
 
 def test_an_image_that_can_not_be_pulled() -> None:
     broken = pod("loki-7d9f-x", running("fine", ready=True), waiting("ImagePullBackOff", "no such host"))
-    assert told(workload(), broken) == (
+    assert diagnosis_of(workload(), broken) == (
         "Deployment ns/loki: 0 of 1 replicas are available; "
         "pod loki-7d9f-x, container c: ImagePullBackOff: no such host"
     )
@@ -123,7 +123,7 @@ def test_a_container_that_crashes() -> None:
     last = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "message": "heap\nis full"}}
     crashing = pod("p", waiting("CrashLoopBackOff", "back-off", restartCount=5, lastState=last))
     backing_off = event(crashing, "BackOff", "Back-off restarting failed container")
-    text = told(workload(), crashing, backing_off)
+    text = diagnosis_of(workload(), crashing, backing_off)
     assert (
         "pod p, container c: CrashLoopBackOff after 5 restarts, ended with exit code 137 (OOMKilled)" in text
     )
@@ -131,23 +131,25 @@ def test_a_container_that_crashes() -> None:
 
 
 @pytest.mark.parametrize("where", ["containers", "initContainers"])
-def test_the_tail_of_a_log_is_not_told(where: str) -> None:
+def test_the_tail_of_a_log_is_not_shown(where: str) -> None:
     policy = {"name": "c", "image": "i", "terminationMessagePolicy": "FallbackToLogsOnError"}
     last = {"terminated": {"exitCode": 1, "reason": "Error", "message": "password=hunter2"}}
     for broken in (waiting("CrashLoopBackOff", lastState=last), ended(1, "password=hunter2")):
-        text = told(workload(), pod("p", broken, spec={where: [policy]}))
+        text = diagnosis_of(workload(), pod("p", broken, spec={where: [policy]}))
         assert "exit code 1" in text
         assert "hunter2" not in text
 
 
 def test_an_init_container_that_fails() -> None:
     status = {"initContainerStatuses": [ended(2, "no database", name="migrate")]}
-    text = told(workload(), pod("p", waiting("PodInitializing"), status=status))
+    text = diagnosis_of(workload(), pod("p", waiting("PodInitializing"), status=status))
     assert "pod p, container migrate: ended with exit code 2 (Error): no database" in text
 
 
 def test_a_pod_that_no_node_takes() -> None:
-    text = told(workload(), pod("p", status=unscheduled("0/3 nodes are available: Insufficient cpu.")))
+    text = diagnosis_of(
+        workload(), pod("p", status=unscheduled("0/3 nodes are available: Insufficient cpu."))
+    )
     assert text.endswith("pod p: Unschedulable: 0/3 nodes are available: Insufficient cpu")
 
 
@@ -175,51 +177,53 @@ def test_a_claim_that_is_not_bound() -> None:
         status=unscheduled("pod has unbound immediate PersistentVolumeClaims"),
     )
     why = event(claim, "ProvisioningFailed", 'storageclass "fast" not found')
-    text = told(workload(), hangs, claim, bound, why)
+    text = diagnosis_of(workload(), hangs, claim, bound, why)
     assert "claim data is not bound (StorageClass fast)" in text
     assert text.endswith('; ProvisioningFailed: storageclass "fast" not found')
-    alone = told(claim, why, health=Health("progressing", "Unbound", "it has no volume yet"), most=1)
+    alone = diagnosis_of(claim, why, health=Health("progressing", "Unbound", "it has no volume yet"), most=1)
     assert 'ProvisioningFailed: storageclass "fast" not found' in alone
     del claim["spec"]["storageClassName"]
-    assert "the cluster has no default" in told(claim)
+    assert "the cluster has no default" in diagnosis_of(claim)
 
 
 def test_a_volume_that_can_not_be_mounted() -> None:
     creating = pod("p", waiting("ContainerCreating"))
     why = event(creating, "FailedMount", 'secret "s" not found')
-    text = told(workload(), creating, why)
+    text = diagnosis_of(workload(), creating, why)
     assert text.endswith('pod p, container c: ContainerCreating; FailedMount: secret "s" not found')
 
 
 def test_a_probe_that_fails() -> None:
     unready = pod("p", running(), status={"phase": "Running"})
     why = event(unready, "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503")
-    text = told(workload(), unready, why)
+    text = diagnosis_of(workload(), unready, why)
     assert "pod p, container c: it runs but is not ready; Unhealthy: Readiness probe failed" in text
 
 
 def test_a_configuration_that_is_missing() -> None:
     broken = pod("p", waiting("CreateContainerConfigError", 'configmap "x" not found'))
     why = event(broken, "Failed", 'Error: configmap "x" not found')
-    text = told(workload(), broken, why)
+    text = diagnosis_of(workload(), broken, why)
     assert 'CreateContainerConfigError: configmap "x" not found' in text
 
 
-def test_what_was_told_is_not_told_again() -> None:
+def test_a_message_is_not_repeated() -> None:
     broken = pod("p", waiting("ImagePullBackOff", "no such host"))
-    assert told(workload(), broken, event(broken, "Failed", "no such host")).count("no such host") == 1
+    assert (
+        diagnosis_of(workload(), broken, event(broken, "Failed", "no such host")).count("no such host") == 1
+    )
 
 
 def test_an_evicted_pod() -> None:
     job = workload("Job")
     evicted = pod("p", owner=job, status={"phase": "Failed", "reason": "Evicted", "message": "low on memory"})
-    text = told(job, evicted, health=Health("failed", "BackoffLimitExceeded", "too many tries"))
+    text = diagnosis_of(job, evicted, health=Health("failed", "BackoffLimitExceeded", "too many tries"))
     assert text == "Job ns/loki: too many tries; pod p: Evicted: low on memory"
 
 
 def test_pods_that_are_refused() -> None:
     refused = Health("failed", "FailedCreate", "its pods are refused: exceeded quota: q")
-    assert told(workload(), health=refused, most=1) == (
+    assert diagnosis_of(workload(), health=refused, most=1) == (
         "Deployment ns/loki: its pods are refused: exceeded quota: q"
     )
 
@@ -227,7 +231,7 @@ def test_pods_that_are_refused() -> None:
 def test_a_replica_set_that_can_not_create_pods() -> None:
     creator: Object = {"kind": "ReplicaSet", "metadata": {"name": "loki-7d9f", "namespace": "ns", "uid": "r"}}
     other: Object = {"kind": "ReplicaSet", "metadata": {"name": "tempo-7d9f", "namespace": "ns", "uid": "s"}}
-    text = told(
+    text = diagnosis_of(
         workload(),
         event(creator, "FailedCreate", "denied by policy"),
         event(other, "FailedCreate", "no business of loki's", at="20"),
@@ -238,15 +242,15 @@ def test_a_replica_set_that_can_not_create_pods() -> None:
 
 def test_a_stateful_set_that_can_not_create_pods() -> None:
     obj = workload("StatefulSet")
-    text = told(obj, event(obj, "FailedCreate", "exceeded quota: q"))
+    text = diagnosis_of(obj, event(obj, "FailedCreate", "exceeded quota: q"))
     assert text.endswith("; FailedCreate: exceeded quota: q")
 
 
-def test_what_happened_to_a_predecessor_of_the_same_name_is_not_told() -> None:
+def test_events_of_a_predecessor_of_the_same_name_are_not_shown() -> None:
     obj = workload("StatefulSet")
     old = workload("StatefulSet")
     old["metadata"]["uid"] = "another"
-    assert "FailedCreate" not in told(obj, event(old, "FailedCreate", "long ago"))
+    assert "FailedCreate" not in diagnosis_of(obj, event(old, "FailedCreate", "long ago"))
 
 
 def test_the_newest_warning_counts_and_trying_again_does_not() -> None:
@@ -266,7 +270,7 @@ def test_the_newest_warning_counts_and_trying_again_does_not() -> None:
     assert telling([created, in_series]) == in_series
 
 
-def test_a_service_tells_its_warning() -> None:
+def test_the_warning_event_of_a_service_is_shown() -> None:
     service: Object = {
         "apiVersion": "v1",
         "kind": "Service",
@@ -274,7 +278,7 @@ def test_a_service_tells_its_warning() -> None:
         "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]},
     }
     why = event(service, "SyncLoadBalancerFailed", "no public addresses left")
-    text = told(
+    text = diagnosis_of(
         service, why, health=Health("progressing", "NoIngress", "its load balancer has no address yet")
     )
     assert text == (
@@ -285,7 +289,7 @@ def test_a_service_tells_its_warning() -> None:
 
 def test_a_bare_pod_needs_no_search() -> None:
     bare = pod("p", waiting("ErrImagePull", "not found"))
-    assert "container c: ErrImagePull: not found" in told(bare, most=1)
+    assert "container c: ErrImagePull: not found" in diagnosis_of(bare, most=1)
 
 
 def test_an_object_that_is_gone_needs_no_reading() -> None:
@@ -297,7 +301,7 @@ def test_an_object_that_is_gone_needs_no_reading() -> None:
     assert not cluster.requests
 
 
-def test_what_may_not_be_read_is_said() -> None:
+def test_a_diagnosis_names_events_that_may_not_be_read() -> None:
     obj, broken = workload(), pod("p", waiting("ImagePullBackOff", "no such host"))
     cluster = MemoryCluster()
     cluster.seed(obj, broken)
@@ -317,10 +321,10 @@ def test_labels_do_not_make_a_pod_ones_own() -> None:
     assert not belongs(pod("p", owner=job), workload("Job", name="other"))
 
 
-def test_which_pod_tells_most() -> None:
+def test_the_most_broken_pod_is_diagnosed() -> None:
     def named(*pods: Object) -> str | None:
-        found = hanging(pods)
-        return found["metadata"]["name"] if found else None
+        pod = hanging(pods)
+        return pod["metadata"]["name"] if pod else None
 
     ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
     fine = pod("fine", running(ready=True), status=ready)

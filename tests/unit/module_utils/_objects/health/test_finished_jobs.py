@@ -60,12 +60,12 @@ def config_map(namespace: str, **data: str) -> Object:
 
 def event(cluster: MemoryCluster, reason: str) -> None:
     """What the Job's controller says of it."""
-    found = cluster.get("batch/v1", "Job", "a", "ns")
-    assert found
-    involved = {"kind": "Job", "name": "a", "namespace": "ns", "uid": found["metadata"]["uid"]}
+    live = cluster.get("batch/v1", "Job", "a", "ns")
+    assert live
+    involved = {"kind": "Job", "name": "a", "namespace": "ns", "uid": live["metadata"]["uid"]}
     meta = {"name": reason.lower(), "namespace": "ns"}
-    told = {"involvedObject": involved, "reason": reason, "message": "it says so", "type": "Normal"}
-    cluster.create({"apiVersion": "v1", "kind": "Event", "metadata": meta, **told})
+    content = {"involvedObject": involved, "reason": reason, "message": "it says so", "type": "Normal"}
+    cluster.create({"apiVersion": "v1", "kind": "Event", "metadata": meta, **content})
 
 
 def waited_for(monkeypatch: pytest.MonkeyPatch, how: str, ttl: int | None = 0) -> WaitResult:
@@ -110,7 +110,7 @@ def test_one_that_has_failed_says_so_though_it_is_gone(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(("how", "ttl"), [("", 0), ("Completed", None)])
-def test_one_that_somebody_has_deleted_is_missing(
+def test_a_job_that_a_user_deleted_is_missing(
     monkeypatch: pytest.MonkeyPatch, how: str, ttl: int | None
 ) -> None:
     result = waited_for(monkeypatch, how, ttl)
@@ -130,7 +130,7 @@ def _is_there(cluster: MemoryCluster) -> bool:
     return cluster.get("batch/v1", "Job", "a", "kyma-system") is not None
 
 
-def test_one_that_is_gone_is_not_made_anew() -> None:
+def test_a_finished_job_that_is_gone_is_not_recreated() -> None:
     cluster = healthy_cluster()
     someone = deployer(_release("1", x="1"), cluster=cluster)
     assert someone.deploy()["state"] == "succeeded"
@@ -169,14 +169,14 @@ def _goes_on_without_it(cluster: MemoryCluster) -> bool:
     return not _is_there(cluster)
 
 
-def test_one_that_has_finished_before_its_component_failed_is_not_made_anew() -> None:
+def test_a_job_that_finished_before_its_component_failed_is_not_recreated() -> None:
     given = release("1", {"a": [job("kyma-system"), deployment("d")]})
     cluster = _run_all_but("Deployment")
     assert deployer(given, cluster=cluster, timeout=1).deploy()["failed"]
     assert _goes_on_without_it(cluster)
 
 
-def test_one_that_has_finished_before_a_migration_failed_is_not_made_anew() -> None:
+def test_a_job_that_finished_before_a_migration_failed_is_not_recreated() -> None:
     class Fails(Migration):
         """Fails when all is healthy."""
 
@@ -214,7 +214,7 @@ def test_one_that_is_another_one_runs() -> None:
     assert _is_there(cluster)
 
 
-def test_one_that_stays_and_was_deleted_by_somebody_is_made_anew() -> None:
+def test_a_job_without_a_ttl_that_a_user_deleted_is_recreated() -> None:
     cluster = healthy_cluster()
     someone = deployer(_release("1", ttl=None), cluster=cluster)
     assert someone.deploy()["state"] == "succeeded"

@@ -172,9 +172,9 @@ DEPLOYMENTS = {
 )
 def test_a_rollout_that_is_paused_is_named_as_such(more: dict[str, int], message: str) -> None:
     paused = condition("Progressing", "Unknown", "DeploymentPaused")
-    found = assess_health(deployment(AVAILABLE, paused, spec={"paused": True}, **TWO | more))
-    assert (found.state, found.reason) == (PROGRESSING, "DeploymentPaused")
-    assert found.message == (
+    health = assess_health(deployment(AVAILABLE, paused, spec={"paused": True}, **TWO | more))
+    assert (health.state, health.reason) == (PROGRESSING, "DeploymentPaused")
+    assert health.message == (
         f"its rollout is paused (spec.paused), and continues once it is resumed: {message}"
     )
 
@@ -197,8 +197,8 @@ def test_a_failure_of_an_older_generation_does_not_count() -> None:
 
 @pytest.mark.parametrize(("obj", "state", "reason"), DEPLOYMENTS.values(), ids=DEPLOYMENTS.keys())
 def test_deployment(obj: Any, state: str, reason: str) -> None:
-    found = assess_health(obj)
-    assert (found.state, found.reason) == (state, reason)
+    health = assess_health(obj)
+    assert (health.state, health.reason) == (state, reason)
 
 
 def test_messages_count_and_quote() -> None:
@@ -230,8 +230,8 @@ REPLICA_SETS = {
 
 @pytest.mark.parametrize(("counts", "state", "reason"), REPLICA_SETS.values(), ids=REPLICA_SETS.keys())
 def test_replica_set(counts: Any, state: str, reason: str) -> None:
-    found = assess_health(an("ReplicaSet", counted(**counts), {"replicas": 2}))
-    assert (found.state, found.reason) == (state, reason)
+    health = assess_health(an("ReplicaSet", counted(**counts), {"replicas": 2}))
+    assert (health.state, health.reason) == (state, reason)
 
 
 SET = {"replicas": 2, "readyReplicas": 2, "currentReplicas": 2, "updatedReplicas": 2}
@@ -270,8 +270,8 @@ STATEFUL_SETS = {
     ("spec", "counts", "state", "reason"), STATEFUL_SETS.values(), ids=STATEFUL_SETS.keys()
 )
 def test_stateful_set(spec: Any, counts: Any, state: str, reason: str) -> None:
-    found = assess_health(an("StatefulSet", counted(**counts), {"replicas": 2, **spec}))
-    assert (found.state, found.reason) == (state, reason)
+    health = assess_health(an("StatefulSet", counted(**counts), {"replicas": 2, **spec}))
+    assert (health.state, health.reason) == (state, reason)
 
 
 NODES = {
@@ -295,8 +295,8 @@ DAEMON_SETS = {
 
 @pytest.mark.parametrize(("spec", "counts", "state", "reason"), DAEMON_SETS.values(), ids=DAEMON_SETS.keys())
 def test_daemon_set(spec: Any, counts: Any, state: str, reason: str) -> None:
-    found = assess_health(an("DaemonSet", counted(**counts), spec))
-    assert (found.state, found.reason) == (state, reason)
+    health = assess_health(an("DaemonSet", counted(**counts), spec))
+    assert (health.state, health.reason) == (state, reason)
 
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "DaemonSet"])
@@ -328,8 +328,8 @@ PODS = {
 
 @pytest.mark.parametrize(("status", "state", "reason"), PODS.values(), ids=PODS.keys())
 def test_pod(status: Any, state: str, reason: str) -> None:
-    found = assess_health(an("Pod", status))
-    assert (found.state, found.reason) == (state, reason)
+    health = assess_health(an("Pod", status))
+    assert (health.state, health.reason) == (state, reason)
 
 
 def test_a_pod_without_a_node_fails_after_a_while() -> None:
@@ -365,13 +365,13 @@ JOBS = {
 
 @pytest.mark.parametrize(("spec", "status", "state", "reason"), JOBS.values(), ids=JOBS.keys())
 def test_job(spec: Any, status: Any, state: str, reason: str) -> None:
-    found = assess_health(an("Job", status, spec))
-    assert (found.state, found.reason) == (state, reason)
+    health = assess_health(an("Job", status, spec))
+    assert (health.state, health.reason) == (state, reason)
 
 
-def test_a_job_tells_how_far_it_is() -> None:
-    found = assess_health(an("Job", {"succeeded": 1, "failed": 2}, {"completions": 3}))
-    assert found.message == "1 of 3 pods have completed, 2 pods have failed"
+def test_a_running_job_shows_its_progress() -> None:
+    health = assess_health(an("Job", {"succeeded": 1, "failed": 2}, {"completions": 3}))
+    assert health.message == "1 of 3 pods have completed, 2 pods have failed"
 
 
 CONSUMED = {"annotations": {SELECTED_NODE: "node-1"}}
@@ -423,16 +423,16 @@ CRDS = {
 
 @pytest.mark.parametrize(("said", "state", "reason"), CRDS.values(), ids=CRDS.keys())
 def test_custom_resource_definition(said: Any, state: str, reason: str) -> None:
-    found = assess_health(an("CustomResourceDefinition", {"conditions": said}))
-    assert (found.state, found.reason) == (state, reason)
+    health = assess_health(an("CustomResourceDefinition", {"conditions": said}))
+    assert (health.state, health.reason) == (state, reason)
 
 
 def test_api_service() -> None:
     assert assess_health(an("APIService", {"conditions": [condition("Available")]})).state == CURRENT
     assert assess_health(an("APIService")).state == PROGRESSING
     broken = condition("Available", "False", "MissingEndpoints", "no endpoints")
-    found = assess_health(an("APIService", {"conditions": [broken]}))
-    assert (found.state, found.reason, found.message) == (PROGRESSING, "MissingEndpoints", "no endpoints")
+    health = assess_health(an("APIService", {"conditions": [broken]}))
+    assert (health.state, health.reason, health.message) == (PROGRESSING, "MissingEndpoints", "no endpoints")
 
 
 def test_namespace() -> None:
@@ -461,11 +461,11 @@ def test_not_always_current(kind: str) -> None:
     assert not is_always_current(API_VERSIONS.get(kind, "v1"), kind)
 
 
-def test_what_is_being_deleted_is_not_current() -> None:
+def test_an_object_that_is_being_deleted_is_not_current() -> None:
     obj = an("ConfigMap", deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["example.com/keep"])
-    found = assess_health(obj)
-    assert (found.state, found.reason) == (PROGRESSING, "Terminating")
-    assert "example.com/keep" in found.message
+    health = assess_health(obj)
+    assert (health.state, health.reason) == (PROGRESSING, "Terminating")
+    assert "example.com/keep" in health.message
 
 
 STALLED = condition("Stalled", "True", "BadSpec", "can't do that")
@@ -554,8 +554,8 @@ CUSTOM = {
 @pytest.mark.parametrize(("status", "state", "reason", "fails_after"), CUSTOM.values(), ids=CUSTOM.keys())
 @pytest.mark.parametrize("kind", ["Widget", "Gateway"])
 def test_custom_resource(kind: str, status: Any, state: str, reason: str, fails_after: Any) -> None:
-    found = assess_health(an(kind, status))
-    assert (found.state, found.reason, found.fails_after) == (state, reason, fails_after)
+    health = assess_health(an(kind, status))
+    assert (health.state, health.reason, health.fails_after) == (state, reason, fails_after)
 
 
 UNREADY = condition("Ready", "False", "Failed", "no registry")
@@ -607,8 +607,8 @@ STATES = {
 
 @pytest.mark.parametrize(("status", "state", "reason", "warning"), STATES.values(), ids=STATES.keys())
 def test_states_of_kyma_s_operators(status: Any, state: str, reason: str, warning: str) -> None:
-    found = assess_health(an("Serverless", status))
-    assert (found.state, found.reason, found.warning, found.fails_after) == (state, reason, warning, None)
+    health = assess_health(an("Serverless", status))
+    assert (health.state, health.reason, health.warning, health.fails_after) == (state, reason, warning, None)
 
 
 def test_the_reason_of_an_error_is_quoted() -> None:
@@ -623,8 +623,8 @@ def test_the_reason_of_an_error_is_quoted() -> None:
 def test_the_state_of_other_operators_says_nothing(kind: str) -> None:
     degraded = [condition("Ready"), condition("Degraded")]
     for status in ({"state": "Error"}, {"state": "Warning"}, {"conditions": degraded}):
-        found = assess_health(an(kind, status))
-        assert (found.state, found.warning) == (CURRENT, "")
+        health = assess_health(an(kind, status))
+        assert (health.state, health.warning) == (CURRENT, "")
     unready = {"state": "Warning", "conditions": [UNREADY]}
     assert assess_health(an(kind, unready)).state == PROGRESSING
     # Nor that of a module's configuration.

@@ -160,7 +160,7 @@ class Stage:
     def wait(self, answers: list[Object], seconds: float = LONG, **more: Any) -> WaitResult:
         options: dict[str, Any] = {
             "cancelled": lambda: False,
-            "on_change": lambda ref, found: self.changes.append((ref, found)),
+            "on_change": lambda ref, health: self.changes.append((ref, health)),
             "objects": answers,
             "watcher": self.watcher,
         } | more
@@ -192,7 +192,7 @@ def taking(at_least: float) -> Iterator[None]:
     assert time.monotonic() - started >= at_least
 
 
-def test_what_is_current_by_being_there_costs_nothing(stage: Stage) -> None:
+def test_a_kind_that_is_current_by_its_existence_needs_no_request(stage: Stage) -> None:
     answers = stage.applied(config_map("a"), config_map("b"))
     assert stage.wait(answers).is_healthy
     assert stage.wait(answers, objects=None).is_healthy
@@ -200,7 +200,7 @@ def test_what_is_current_by_being_there_costs_nothing(stage: Stage) -> None:
     assert stage.changes == []
 
 
-def test_what_its_answer_shows_to_be_current_costs_nothing(stage: Stage) -> None:
+def test_an_object_whose_answer_is_current_needs_no_request(stage: Stage) -> None:
     (fresh,) = stage.applied(deployment("a"))
     stage.set_status(fresh, complete(fresh))
     answers = stage.applied(deployment("a"))
@@ -212,7 +212,7 @@ def pages_of(cluster: MemoryCluster, namespace: str = "ns") -> dict[tuple[str, s
     return {("apps/v1", "Deployment", namespace): cluster.list("apps/v1", "Deployment", namespace)}
 
 
-def test_what_was_listed_before_and_is_current_costs_nothing(stage: Stage) -> None:
+def test_an_object_listed_before_as_current_needs_no_request(stage: Stage) -> None:
     (alone,) = stage.applied(deployment("alone"))
     stage.set_status(alone, complete(alone))
     pages = pages_of(stage.cluster)
@@ -221,7 +221,7 @@ def test_what_was_listed_before_and_is_current_costs_nothing(stage: Stage) -> No
     assert (result.is_healthy, result.watched, stage.cost, stage.changes) == (True, True, {}, [])
 
 
-def test_what_was_listed_before_is_watched_from_there_on(stage: Stage) -> None:
+def test_an_object_listed_before_is_watched_from_that_list_on(stage: Stage) -> None:
     (alone,) = stage.applied(deployment("alone"))
     pages = pages_of(stage.cluster)
     # Between the list and the wait: a watch that began only now would not show it.
@@ -231,7 +231,7 @@ def test_what_was_listed_before_is_watched_from_there_on(stage: Stage) -> None:
     assert stage.cost == {"watch": 1}
 
 
-def test_what_was_left_alone_may_not_break_meanwhile(stage: Stage) -> None:
+def test_an_unchanged_object_may_not_break_during_the_wait(stage: Stage) -> None:
     stage.cluster.seed({**config_map("x"), "metadata": {"name": "x", "namespace": "other"}})
     (alone,) = stage.applied(deployment("alone", "other"))
     stage.set_status(alone, complete(alone))
@@ -250,11 +250,11 @@ def test_what_was_left_alone_may_not_break_meanwhile(stage: Stage) -> None:
 
     with after(0.1, play):
         assert stage.wait([alone, changed], objects=[changed], pages=pages).is_healthy
-    told = [found.state for ref, found in stage.changes if ref.name == "alone"]
-    assert told == ["progressing", "current"]
+    states = [health.state for ref, health in stage.changes if ref.name == "alone"]
+    assert states == ["progressing", "current"]
 
 
-def test_what_was_written_counts_as_watched_where_all_of_it_was(stage: Stage) -> None:
+def test_written_objects_count_as_watched_only_if_all_were_watched(stage: Stage) -> None:
     answers = stage.applied(deployment("a"), config_map("c"))
     with after(0.1, lambda: stage.set_status(answers[0], complete(answers[0]))):
         assert stage.wait(answers[:1]).watched
@@ -263,7 +263,7 @@ def test_what_was_written_counts_as_watched_where_all_of_it_was(stage: Stage) ->
         assert not stage.wait([*again, answers[1]]).watched
 
 
-def test_what_was_written_and_was_current_at_once_was_not_watched(stage: Stage) -> None:
+def test_a_written_object_that_was_current_at_once_was_not_watched(stage: Stage) -> None:
     assert not stage.wait(stage.applied(config_map("a"))).watched
 
 
@@ -276,7 +276,7 @@ def test_an_event_ends_the_wait_at_once(stage: Stage) -> None:
     with taking(0.3), after(0.3, lambda: stage.set_status(answers[0], complete(answers[0]))):
         assert stage.wait(answers) == WaitResult("healthy")
     assert stage.cost == {"list": 1, "watch": 1}
-    assert [(str(ref), found.state) for ref, found in stage.changes] == [
+    assert [(str(ref), health.state) for ref, health in stage.changes] == [
         ("Deployment ns/a", "progressing"),
         ("Deployment ns/a", "current"),
     ]
@@ -315,7 +315,7 @@ def test_many_components_at_once_share_a_watch(stage: Stage) -> None:
     assert stage.cost == {"list": 1, "watch": 1}
 
 
-def test_who_comes_later_learns_what_was_shown_before(stage: Stage) -> None:
+def test_a_later_follower_gets_the_earlier_states(stage: Stage) -> None:
     early, late, never = stage.applied(deployment("early"), deployment("late"), deployment("never"))
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(stage.wait, [early])
@@ -330,7 +330,7 @@ def test_who_comes_later_learns_what_was_shown_before(stage: Stage) -> None:
     assert stage.cost["list"] == stage.cost["watch"] == 1
 
 
-def test_who_comes_later_is_not_misled_by_what_was_listed_before(stage: Stage) -> None:
+def test_a_later_follower_ignores_a_list_that_is_older_than_its_object(stage: Stage) -> None:
     (early,) = stage.applied(deployment("early"))
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(stage.wait, [early])
@@ -339,12 +339,12 @@ def test_who_comes_later_is_not_misled_by_what_was_listed_before(stage: Stage) -
         (created,) = stage.applied(deployment("created"))
         with after(0.2, lambda: stage.set_status(created, complete(created))):
             assert stage.wait([created]).is_healthy
-        assert not any(found.reason == "Missing" for _ref, found in stage.changes)
+        assert not any(health.reason == "Missing" for _ref, health in stage.changes)
         stage.set_status(early, complete(early))
         assert first.result().is_healthy
 
 
-def test_a_watch_that_nobody_follows_is_taken_up_again(stage: Stage) -> None:
+def test_a_watch_without_followers_is_resumed(stage: Stage) -> None:
     (answer,) = stage.applied(deployment("a"))
     with after(0.1, lambda: stage.set_status(answer, complete(answer))):
         assert stage.wait([answer]).is_healthy
@@ -386,7 +386,7 @@ def test_all_must_be_current_at_the_same_time(stage: Stage) -> None:
             time.sleep(0.1)
 
     def is_over() -> bool:
-        return any(ref.name == "other" and found.state == "current" for ref, found in stage.changes)
+        return any(ref.name == "other" and health.state == "current" for ref, health in stage.changes)
 
     with after(0.1, play):
         result = stage.wait([one, other], cancelled=is_over)
@@ -394,7 +394,7 @@ def test_all_must_be_current_at_the_same_time(stage: Stage) -> None:
     assert [u.ref.name for u in result.unhealthy] == ["one"]
 
 
-def test_what_hangs_is_looked_into_now_and_then(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_object_is_diagnosed_now_and_then(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wait, "REASON_SECONDS", 0.2)
     monkeypatch.setattr(wait, "LOOK_SECONDS", 0.4)
     answers = stage.applied(config_map("fine"), deployment("a"), deployment("b"))
@@ -413,7 +413,7 @@ def test_what_hangs_is_looked_into_now_and_then(stage: Stage, monkeypatch: pytes
     assert (second - first >= 0.4, third - second >= 0.4) == (True, True)
 
 
-def test_what_becomes_healthy_soon_is_not_looked_into(stage: Stage) -> None:
+def test_an_object_that_is_healthy_soon_is_not_diagnosed(stage: Stage) -> None:
     answers = stage.applied(deployment("a"))
     with after(0.3, lambda: stage.set_status(answers[0], complete(answers[0]))):
         assert stage.wait(answers, look_into=lambda _some: pytest.fail("it was")).is_healthy
@@ -483,7 +483,7 @@ def test_without_answers_objects_are_read(stage: Stage) -> None:
     assert stage.cost["list"] == 1
 
 
-def test_a_watch_from_too_long_ago_begins_anew(stage: Stage) -> None:
+def test_an_expired_watch_starts_again(stage: Stage) -> None:
     (answer,) = stage.applied(deployment("a"))
     gone = Gone("watch Deployment", status=410, reason="Expired")
     stage.cluster.fail_when(lambda request: request.verb == "watch", gone, times=1)
@@ -540,7 +540,7 @@ def test_a_watch_that_is_forbidden_is_an_error(stage: Stage) -> None:
         stage.wait([answer])
 
 
-def test_who_comes_when_a_watch_has_just_failed_is_told_so_too(stage: Stage) -> None:
+def test_a_follower_that_joins_a_failed_watch_gets_its_error(stage: Stage) -> None:
     (answer,) = stage.applied(deployment("a"))
     first: Inbox = SimpleQueue()
     second: Inbox = SimpleQueue()
@@ -548,8 +548,8 @@ def test_who_comes_when_a_watch_has_just_failed_is_told_so_too(stage: Stage) -> 
     class Watched(Watcher):
         late = False
 
-        def _tell(self, feed: Any, trouble: WatchFailure) -> None:
-            super()._tell(feed, trouble)
+        def _notify(self, feed: Any, trouble: WatchFailure) -> None:
+            super()._notify(feed, trouble)
             if not self.late:
                 self.late = True
                 self.follow(WatchScope("apps/v1", "Deployment", "ns"), [ref_of(answer)], second)
@@ -587,25 +587,25 @@ def gone(stage: Stage, *objects: Object, seconds: float = LONG) -> WaitResult:
     )
 
 
-def test_what_is_gone_costs_one_read(stage: Stage) -> None:
+def test_an_object_that_is_gone_costs_one_read(stage: Stage) -> None:
     assert gone(stage, deployment("never")).is_healthy
     assert stage.cost == {"get": 1}
 
 
-def test_what_lives_on_is_watched_to_its_end(stage: Stage) -> None:
-    kept = deployment("kept")
-    kept["metadata"]["finalizers"] = ["example.com/keep"]
-    (kept,) = stage.applied(kept)
+def test_an_object_that_is_held_is_watched_to_its_end(stage: Stage) -> None:
+    held = deployment("kept")
+    held["metadata"]["finalizers"] = ["example.com/keep"]
+    (held,) = stage.applied(held)
     stage.cluster.delete("apps/v1", "Deployment", "kept", "ns")
 
     def let_go() -> None:
         stage.cluster.patch("apps/v1", "Deployment", "kept", "ns", {"metadata": {"finalizers": None}})
 
-    result = gone(stage, kept, seconds=0.2)
+    result = gone(stage, held, seconds=0.2)
     assert result.ended == "deadline"
     assert "example.com/keep" in result.unhealthy[0].health.message
     with taking(0.2), after(0.2, let_go):
-        assert gone(stage, kept).is_healthy
+        assert gone(stage, held).is_healthy
 
 
 def test_another_of_the_same_name_is_another_one(stage: Stage) -> None:
@@ -619,7 +619,7 @@ def test_another_of_the_same_name_is_another_one(stage: Stage) -> None:
         assert gone(stage, old).is_healthy
 
 
-def test_what_somebody_has_made_anew_before_the_first_look_is_gone_too(stage: Stage) -> None:
+def test_an_object_recreated_before_the_first_read_is_gone_too(stage: Stage) -> None:
     (old,) = stage.applied(deployment("a"))
     stage.cluster.delete("apps/v1", "Deployment", "a", "ns")
     stage.applied(deployment("a"))
@@ -627,7 +627,7 @@ def test_what_somebody_has_made_anew_before_the_first_look_is_gone_too(stage: St
     assert stage.cost == {"get": 1}
 
 
-def test_what_nobody_deletes_is_said_so(stage: Stage) -> None:
+def test_an_object_without_a_deletion_is_reported_as_not_deleted(stage: Stage) -> None:
     (answer,) = stage.applied(deployment("a"))
     assert gone(stage, answer, seconds=0.1).unhealthy[0].health.reason == "NotDeleted"
 
@@ -649,8 +649,10 @@ def test_every_version_must_be_served(stage: Stage) -> None:
     stage.applied(crd("Widget", "v1"))
     both = crd("Widget", "v1", "v2")
     with taking(0.3), after(0.3, lambda: stage.cluster.apply(both)):
-        assert established(stage.cluster, both, on_change=lambda *told: stage.changes.append(told)).is_healthy
-    assert [found.state for _ref, found in stage.changes] == ["progressing", "current"]
+        assert established(
+            stage.cluster, both, on_change=lambda *change: stage.changes.append(change)
+        ).is_healthy
+    assert [health.state for _ref, health in stage.changes] == ["progressing", "current"]
 
 
 def test_a_version_that_is_not_to_be_served_is_not_waited_for(stage: Stage) -> None:

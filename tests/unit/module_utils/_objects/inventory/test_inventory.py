@@ -61,12 +61,12 @@ def managers(**changed: object) -> list[dict]:
     ]
 
 
-def test_what_was_scaled_by_hand_needs_no_look_at_every_run() -> None:
+def test_an_object_that_was_scaled_by_hand_is_not_checked_in_every_run() -> None:
     ceded = ("spec.replicas (kubectl (scale))", "spec.replicas (kube-controller-manager (scale))")
-    kept = Inventory("a", entries=(entry_of(config_map())._replace(ceded=ceded),))
-    live = {kept.entries[0].ref: config_map()}
-    assert not refs_to_check(kept, live, Policy())
-    assert refs_to_check(kept, live, Policy(force_conflicts=True)) == set(live)
+    recorded = Inventory("a", entries=(entry_of(config_map())._replace(ceded=ceded),))
+    live = {recorded.entries[0].ref: config_map()}
+    assert not refs_to_check(recorded, live, Policy())
+    assert refs_to_check(recorded, live, Policy(force_conflicts=True)) == set(live)
 
 
 def test_the_same_version_is_unchanged() -> None:
@@ -79,7 +79,7 @@ def test_a_status_write_is_no_change() -> None:
     assert is_as_recorded(entry_of(config_map()), live)
 
 
-def test_an_autoscaler_that_was_told_is_no_change_and_a_second_edit_of_the_same_field_is() -> None:
+def test_a_recorded_autoscaler_is_no_change_and_a_second_edit_is_one() -> None:
     edit = {"manager": "kubectl", "fieldsV1": {"f:spec": {}}, "time": "t2"}
     scale = {"manager": "hpa", "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
     before = entry_of(config_map(generation=1, managedFields=[*managers(), edit]))
@@ -103,7 +103,7 @@ def test_an_autoscaler_that_was_told_is_no_change_and_a_second_edit_of_the_same_
         {"managedFields": []},
     ],
 )
-def test_what_matters_is_looked_at_closely(metadata: dict) -> None:
+def test_an_object_with_a_relevant_change_is_not_as_recorded(metadata: dict) -> None:
     assert not is_as_recorded(entry_of(config_map()), config_map(resourceVersion="2", **metadata))
 
 
@@ -114,7 +114,7 @@ def test_a_second_edit_of_the_same_field_is_looked_at_closely_also_where_nothing
     assert not is_as_recorded(set_back, config_map(resourceVersion="2", managedFields=again))
 
 
-def test_what_is_gone_or_was_never_finished_is_looked_at_closely() -> None:
+def test_an_object_that_is_gone_or_incomplete_is_not_as_recorded() -> None:
     assert not is_as_recorded(entry_of(config_map()), None)
     assert not is_as_recorded(entry_of(config_map())._replace(uid=""), config_map())
 
@@ -176,7 +176,7 @@ def test_the_intent_to_apply_a_part_drops_nothing() -> None:
     assert intent.entries[0] == entries[0]
 
 
-def test_what_was_dropped_stays_as_it_was_noted_until_it_is_pruned() -> None:
+def test_a_dropped_entry_is_unchanged_until_its_object_is_pruned() -> None:
     before = Inventory("c", "ns", "d", (entry_of(config_map("old")),))
     intent = intended_inventory(before, "ns", DeployedAs(), [config_map("new")])
     others = config_map("old", uid="somebody-elses")
@@ -198,13 +198,13 @@ def test_a_large_inventory_is_split_and_comes_back_whole() -> None:
     assert inventories_from(reversed(objects)) == [inventory]
 
 
-def test_what_others_hold_takes_room() -> None:
+def test_fields_of_others_fit_into_an_inventory() -> None:
     added = tuple(f"metadata.annotations.example.com/{n} (somebody)" for n in range(40))
     entries = tuple(entry_of(config_map(f"c{n}"))._replace(added=added) for n in range(ENTRIES_PER_OBJECT))
     objects = inventory_objects(Inventory("c", "ns", "d", entries))
     assert max(len(json.dumps(obj)) for obj in objects) < 2**20
-    [found] = inventories_from(objects)
-    assert found.entries == entries
+    [inventory] = inventories_from(objects)
+    assert inventory.entries == entries
 
 
 def test_the_longest_names_take_room_too() -> None:
@@ -224,8 +224,8 @@ def test_the_longest_names_take_room_too() -> None:
     )
     objects = inventory_objects(Inventory("c", "ns", "d", entries))
     assert max(len(json.dumps(obj)) for obj in objects) < 2**19 + 2**15
-    [found] = inventories_from(objects)
-    assert found.entries == entries
+    [inventory] = inventories_from(objects)
+    assert inventory.entries == entries
 
 
 def test_parts_of_two_deployments_are_no_complete_one() -> None:
@@ -233,24 +233,24 @@ def test_parts_of_two_deployments_are_no_complete_one() -> None:
     first = inventory_objects(Inventory("c", "ns", "d", entries))
     second = inventory_objects(Inventory("c", "ns", "e", entries))
     for parts in ([first[0], second[1]], [first[0]]):
-        [found] = inventories_from(parts)
-        assert found.digest == ""
+        [inventory] = inventories_from(parts)
+        assert inventory.digest == ""
 
 
 def test_a_refreshed_inventory_follows_controllers_and_not_people() -> None:
     ours = {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": {"f:a": {}, "f:x": {}}}
     without = {**ours, "fieldsV1": {"f:a": {}}}
-    noted = entry_of(config_map(managedFields=[ours]))
-    inventory = Inventory("c", entries=(noted,))
+    recorded = entry_of(config_map(managedFields=[ours]))
+    inventory = Inventory("c", entries=(recorded,))
 
     def after(manager: str, own: Mapping[str, object], **changed: object) -> InventoryEntry:
         other = {"manager": manager, "operation": "Update", "fieldsV1": {"f:x": {}}, "time": "t2"}
         live = config_map(resourceVersion="2", managedFields=[own, other], **changed)
-        return refreshed_inventory(inventory, {noted.ref: live}).entries[0]
+        return refreshed_inventory(inventory, {recorded.ref: live}).entries[0]
 
     assert after("some-controller", ours).resource_version == "2"
-    assert after("kubectl-edit", ours) == noted
-    assert after("some-controller", ours, uid="another") == noted
-    assert after("some-controller", without) == noted
+    assert after("kubectl-edit", ours) == recorded
+    assert after("some-controller", ours, uid="another") == recorded
+    assert after("some-controller", without) == recorded
     assert after(f"{FIELD_MANAGER}/a/migration", without).resource_version == "2"
     assert refreshed_inventory(inventory, {}) == inventory

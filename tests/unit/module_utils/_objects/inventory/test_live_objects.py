@@ -41,7 +41,7 @@ def recorded(*api_versions: str) -> list[Inventory]:
 
 
 @pytest.mark.parametrize("versions", [["v1"], ["v0", "v1"], ["v1", "v2"], ["v2"]])
-def test_what_was_recorded_in_a_version_that_is_gone_is_read_in_a_served_one(versions: list[str]) -> None:
+def test_an_object_recorded_in_a_removed_version_is_read_in_a_served_one(versions: list[str]) -> None:
     cluster = cluster_with_gateway()
     cluster.requests.clear()
     inventories = recorded(*(f"example.com/{version}" for version in versions))
@@ -61,7 +61,7 @@ def test_of_an_aggregated_api_that_is_down_nothing_counts_as_gone() -> None:
         read_metadata(cluster, recorded("example.com/v1"))
 
 
-def test_autoscalers_count_in_whatever_version_they_are_served() -> None:
+def test_autoscalers_count_in_any_served_version() -> None:
     cluster = MemoryCluster(with_versions(crd("ScaledObject", "keda.sh"), v2=True))
     assert read_autoscaled(cluster) == frozenset()
     scaler = custom("ScaledObject", "web", "keda.sh", scaleTargetRef={"name": "web"})

@@ -71,7 +71,7 @@ def kyma(version: str = "2.9", **labels: str) -> Release:
     return release(version, components, crds=[crd("Gateway")])
 
 
-def somebody() -> Deployer:
+def new_deployer() -> Deployer:
     return deployer(kyma(), timeout=3)
 
 
@@ -104,9 +104,9 @@ def left(someone: Deployer) -> set[str]:
     return names & {"shop", "mesh"}
 
 
-def noted(someone: Deployer) -> dict[str, str]:
-    found = [entry for one in read_inventories(someone.cluster).values() for entry in one.entries]
-    return {entry.ref.name: entry.made_by for entry in found if entry.ref.kind == "Namespace"}
+def recorded_creators(someone: Deployer) -> dict[str, str]:
+    entries = [entry for one in read_inventories(someone.cluster).values() for entry in one.entries]
+    return {entry.ref.name: entry.made_by for entry in entries if entry.ref.kind == "Namespace"}
 
 
 def assert_spared(someone: Deployer) -> None:
@@ -119,7 +119,7 @@ def assert_spared(someone: Deployer) -> None:
 
 @pytest.mark.parametrize("when", ["before", "between", "after"])
 def test_a_namespace_stays_although_its_maker_has_written_it_again(clock: Clock, when: str) -> None:
-    someone = somebody()
+    someone = new_deployer()
     make_with_content(someone, team="a")
     clock.goes_on()
     if when == "before":
@@ -132,23 +132,23 @@ def test_a_namespace_stays_although_its_maker_has_written_it_again(clock: Clock,
     clock.goes_on()
     if when == "after":
         write_again(someone)
-    assert noted(someone) == {"shop": CREATED_BY_OTHERS, "mesh": CREATED_BY_US}
+    assert recorded_creators(someone) == {"shop": CREATED_BY_OTHERS, "mesh": CREATED_BY_US}
     assert_spared(someone)
 
 
 def test_a_namespace_stays_of_whose_maker_there_is_no_trace() -> None:
-    someone = somebody()
+    someone = new_deployer()
     make_with_content(someone)
-    found = someone.cluster.get("v1", "Namespace", "shop")
-    assert found
-    assert "managedFields" not in found["metadata"]
+    live = someone.cluster.get("v1", "Namespace", "shop")
+    assert live
+    assert "managedFields" not in live["metadata"]
     upgrade(someone, kyma="true")
     assert_spared(someone)
 
 
 @pytest.mark.parametrize("again", [False, True])
 def test_a_namespace_stays_also_after_a_run_that_failed(clock: Clock, again: bool) -> None:
-    someone = somebody()
+    someone = new_deployer()
     someone.materials.given = kyma(kyma="true")
     make_with_content(someone, team="a")
     clock.goes_on()
@@ -175,7 +175,7 @@ def test_a_namespace_stays_also_after_a_run_that_failed(clock: Clock, again: boo
 def test_after_an_interruption_each_namespace_has_still_the_same_maker(
     clock: Clock, kind: str, before: bool, labels: dict[str, str]
 ) -> None:
-    someone = somebody()
+    someone = new_deployer()
     someone.materials.given = kyma(**labels)
     make_with_content(someone, team="a")
     clock.goes_on()
@@ -190,12 +190,12 @@ def test_after_an_interruption_each_namespace_has_still_the_same_maker(
     assert someone.deploy()["failed"]
     clock.goes_on()
     assert not someone.deploy().get("failed")
-    assert noted(someone) == {"shop": CREATED_BY_OTHERS, "mesh": CREATED_BY_US}
+    assert recorded_creators(someone) == {"shop": CREATED_BY_OTHERS, "mesh": CREATED_BY_US}
     assert_spared(someone)
 
 
-def test_what_a_controller_wrote_at_once_and_we_wrote_later_is_ours_all_the_same(clock: Clock) -> None:
-    someone = somebody()
+def test_our_namespace_is_ours_although_a_controller_writes_it_at_once(clock: Clock) -> None:
+    someone = new_deployer()
     someone.materials.given = kyma(kyma="true")
 
     def controller(cluster: Cluster, event: Event) -> None:
@@ -213,24 +213,24 @@ def test_what_a_controller_wrote_at_once_and_we_wrote_later_is_ours_all_the_same
     assert left(someone) == set()
 
 
-def test_what_we_make_anew_after_its_owner_has_deleted_it_is_ours(clock: Clock) -> None:
-    someone = somebody()
+def test_a_namespace_that_we_recreate_after_its_owner_deleted_it_is_ours(clock: Clock) -> None:
+    someone = new_deployer()
     terraform(someone).create(namespace(team="a"))
     assert someone.deploy()["state"] == "succeeded"
     someone.cluster.delete("v1", "Namespace", "shop")
     clock.goes_on()
     upgrade(someone, kyma="true")
-    assert noted(someone)["shop"] == CREATED_BY_US
+    assert recorded_creators(someone)["shop"] == CREATED_BY_US
     assert someone.delete()["warnings"] == []
     assert left(someone) == set()
 
 
 @pytest.mark.parametrize("labels", [{"team": "a"}, {}])
 @pytest.mark.parametrize("changed", [True, False], ids=["upgrade", "nothing to do"])
-def test_what_others_make_anew_after_us_is_theirs(
+def test_a_namespace_that_others_recreate_after_us_is_theirs(
     clock: Clock, labels: dict[str, str], changed: bool
 ) -> None:
-    someone = somebody()
+    someone = new_deployer()
     assert someone.deploy()["state"] == "succeeded"
     someone.cluster.delete("v1", "Namespace", "shop")
     clock.goes_on()
@@ -249,7 +249,7 @@ def test_what_others_make_anew_after_us_is_theirs(
 
 @pytest.mark.parametrize("theirs", [True, False])
 def test_a_namespace_keeps_its_maker_when_it_moves_into_a_component(clock: Clock, theirs: bool) -> None:
-    someone = somebody()
+    someone = new_deployer()
     if theirs:
         terraform(someone).create(namespace(team="a"))
         clock.goes_on()
@@ -259,16 +259,19 @@ def test_a_namespace_keeps_its_maker_when_it_moves_into_a_component(clock: Clock
     moved = [config_map("routes"), namespace(kyma="true")]
     someone.materials.given = release("2.10", {"mesh": (ComponentEntry("mesh", "mesh"), moved)})
     assert someone.deploy()["state"] == "succeeded"
-    assert noted(someone) == {"shop": CREATED_BY_OTHERS if theirs else CREATED_BY_US, "mesh": CREATED_BY_US}
+    assert recorded_creators(someone) == {
+        "shop": CREATED_BY_OTHERS if theirs else CREATED_BY_US,
+        "mesh": CREATED_BY_US,
+    }
     someone.delete()
     assert left(someone) == ({"shop"} if theirs else set())
 
 
 @pytest.mark.parametrize("theirs", [True, False])
-def test_where_an_older_version_has_noted_no_maker_the_managed_fields_tell(
+def test_managed_fields_show_the_creator_that_an_older_version_did_not_record(
     clock: Clock, theirs: bool
 ) -> None:
-    someone = somebody()
+    someone = new_deployer()
     someone.materials.given = kyma(kyma="true")
     if theirs:
         terraform(someone).create(namespace(team="a"))
@@ -281,13 +284,13 @@ def test_where_an_older_version_has_noted_no_maker_the_managed_fields_tell(
     someone.cluster.patch(API_VERSION, "Inventory", FOUNDATION, None, spec)
     clock.goes_on()
     upgrade(someone, kyma="changed")
-    assert noted(someone)["shop"] == ""
+    assert recorded_creators(someone)["shop"] == ""
     someone.delete()
     assert left(someone) == ({"shop"} if theirs else set())
 
 
-def test_it_takes_one_request_and_nothing_where_no_namespace_is_applied() -> None:
-    someone = somebody()
+def test_creators_of_namespaces_take_one_request_of_a_run() -> None:
+    someone = new_deployer()
 
     def reads() -> int:
         seen = [one for one in memory_of(someone).requests if one.ref.kind == "Namespace"]
@@ -303,8 +306,8 @@ def test_it_takes_one_request_and_nothing_where_no_namespace_is_applied() -> Non
     assert reads() == 1
 
 
-def test_what_is_no_namespace_has_no_maker_in_its_record() -> None:
-    someone = somebody()
+def test_only_namespaces_have_a_creator_in_their_entry() -> None:
+    someone = new_deployer()
     someone.deploy()
     for inventory in read_inventories(someone.cluster).values():
         for record in inventory_objects(inventory):

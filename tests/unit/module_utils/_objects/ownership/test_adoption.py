@@ -20,8 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 
 
 def entry(manager: str, operation: str = "Update", **more: Any) -> dict[str, Any]:
-    found = {"manager": manager, "operation": operation, "apiVersion": "v1", "time": "t"}
-    return {**found, "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:a": {}}}, **more}
+    fields = {"manager": manager, "operation": operation, "apiVersion": "v1", "time": "t"}
+    return {**fields, "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:a": {}}}, **more}
 
 
 LAST_APPLIED = {"f:metadata": {"f:annotations": {"f:kubectl.kubernetes.io/last-applied-configuration": {}}}}
@@ -46,7 +46,7 @@ OF_HELM = {"f:metadata": {"f:annotations": {"f:meta.helm.sh/release-name": {}}}}
         (entry(FIELD_MANAGER, "Apply"), False),
     ],
 )
-def test_makers_are_told_from_those_who_came_later(manager: dict, made: bool) -> None:
+def test_a_creator_differs_from_a_later_writer(manager: dict, made: bool) -> None:
     assert is_maker(manager) is made
 
 
@@ -56,7 +56,7 @@ def test_other_tools_are_no_controllers() -> None:
     assert not is_other_tool(entry("istiod"))
 
 
-def test_what_is_taken_is_joined_with_ours_and_the_rest_stays() -> None:
+def test_fields_taken_over_join_ours_and_the_rest_stays() -> None:
     ours = entry(FIELD_MANAGER, "Apply", fieldsV1={"f:data": {"f:b": {}}}, time="ours")
     helm = entry("helm", fieldsV1={"f:data": {"f:a": {}}, "f:status": {"f:x": {}}})
     other = entry("some-controller", fieldsV1={"f:data": {"f:c": {}}})
@@ -81,7 +81,7 @@ def test_a_plain_write_of_ours_becomes_an_apply() -> None:
     assert moved == [entry(FIELD_MANAGER, "Apply")]
 
 
-def test_what_was_written_in_another_version_is_given_up_and_not_taken() -> None:
+def test_fields_written_in_another_version_are_given_up_and_not_taken() -> None:
     old = entry("helm", apiVersion="v1beta1")
     ours = entry(FIELD_MANAGER, "Apply", fieldsV1={"f:data": {"f:b": {}}})
     assert take_over_fields([old, ours], "v1", lambda one, _all: owned_fields(one)) == [ours]

@@ -110,7 +110,7 @@ def actions_of(planned: Any) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("replicas", [8, 0])
-def test_what_is_made_anew_has_as_many_replicas_as_it_was_scaled_to(replicas: int) -> None:
+def test_a_recreated_deployment_has_as_many_replicas_as_it_was_scaled_to(replicas: int) -> None:
     someone = driver.deployer(scaled("2.9", "old"), replace_immutable=["Deployment"])
     someone.deploy()
     scale(someone, replicas)

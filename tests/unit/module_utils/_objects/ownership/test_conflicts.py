@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Cause
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.conflicts import (
-    remove_field,
+    has_removed_field,
     resolve_conflict,
 )
 
@@ -36,9 +36,9 @@ def deployment() -> dict:
 )
 def test_a_field_is_taken_out_by_the_path_that_the_server_writes(path: str) -> None:
     obj = deployment()
-    assert remove_field(obj, path)
+    assert has_removed_field(obj, path)
     assert obj != deployment()
-    assert not remove_field(obj, path)
+    assert not has_removed_field(obj, path)
 
 
 def test_people_lose_and_controllers_keep() -> None:
@@ -60,7 +60,7 @@ def test_people_lose_and_controllers_keep() -> None:
     ]
 
 
-def test_what_cannot_be_told_is_not_guessed() -> None:
+def test_a_conflict_without_a_known_field_or_manager_is_not_resolved() -> None:
     assert resolve_conflict(deployment(), [Cause("", "who knows", ".spec")]) is None
     assert resolve_conflict(deployment(), []) is None
     unknown = [Cause("", 'conflict with "autoscaler"', ".spec.absent")]
@@ -81,7 +81,7 @@ def test_what_cannot_be_told_is_not_guessed() -> None:
         ('"kube-controller-manager" with subresource "scale" using apps/v1', False),
     ],
 )
-def test_who_is_a_person_is_told_by_the_managers_name(manager: str, is_taken: bool) -> None:
+def test_the_name_of_a_manager_shows_whether_it_is_a_person(manager: str, is_taken: bool) -> None:
     cause = Cause("FieldManagerConflict", f"conflict with {manager}", ".spec.replicas")
     resolution = resolve_conflict(deployment(), [cause])
     assert resolution is not None
@@ -94,7 +94,7 @@ def test_who_is_a_person_is_told_by_the_managers_name(manager: str, is_taken: bo
     assert not forced.ceded
 
 
-def test_a_user_says_who_is_a_person() -> None:
+def test_a_user_can_name_the_managers_that_are_persons() -> None:
     cause = Cause("FieldManagerConflict", 'conflict with "our-portal" using apps/v1', ".spec.replicas")
     resolution = resolve_conflict(deployment(), [cause], interactive=["our-*"])
     assert resolution is not None
@@ -103,5 +103,5 @@ def test_a_user_says_who_is_a_person() -> None:
 
 def test_a_port_is_found_by_the_protocol_that_the_server_fills_in() -> None:
     obj = {"spec": {"ports": [{"port": 80, "name": "http"}, {"port": 80, "protocol": "UDP"}]}}
-    assert remove_field(obj, '.spec.ports[port=80,protocol="TCP"].name')
+    assert has_removed_field(obj, '.spec.ports[port=80,protocol="TCP"].name')
     assert obj["spec"]["ports"][0] == {"port": 80}

@@ -37,8 +37,8 @@ OURS = {
 
 
 def entry(manager: str, fields: dict[str, Any], subresource: str = "") -> dict[str, Any]:
-    found = {"manager": manager, "operation": "Update", "apiVersion": "apps/v1", "time": "t"}
-    return {**found, "fieldsV1": fields, **({"subresource": subresource} if subresource else {})}
+    common = {"manager": manager, "operation": "Update", "apiVersion": "apps/v1", "time": "t"}
+    return {**common, "fieldsV1": fields, **({"subresource": subresource} if subresource else {})}
 
 
 def deployment(*others: dict[str, Any]) -> Object:
@@ -61,22 +61,22 @@ SIDECAR = {
 
 
 @pytest.mark.parametrize(
-    ("other", "told"),
+    ("other", "outcomes"),
     [
         (
             entry("injector", SIDECAR),
             {
-                'spec.template.spec.containers[name="proxy"]': DriftOutcome.KEPT,
-                'spec.template.spec.volumes[name="v"]': DriftOutcome.KEPT,
+                'spec.template.spec.containers[name="proxy"]': DriftOutcome.RETAINED,
+                'spec.template.spec.volumes[name="v"]': DriftOutcome.RETAINED,
             },
         ),
         (
             entry("kubectl-label", {"f:metadata": {"f:labels": {"f:app": {}, "f:team": {}}}}),
-            {"metadata.labels.team": DriftOutcome.KEPT},
+            {"metadata.labels.team": DriftOutcome.RETAINED},
         ),
         (
             entry("kubectl-annotate", {"f:metadata": {"f:annotations": {".": {}, "f:example.com/a": {}}}}),
-            {"metadata.annotations.example.com/a": DriftOutcome.KEPT},
+            {"metadata.annotations.example.com/a": DriftOutcome.RETAINED},
         ),
         (entry("kubectl", {"f:spec": {"f:replicas": {}}}, "scale"), {"spec.replicas": DriftOutcome.CEDED}),
         (
@@ -107,28 +107,30 @@ SIDECAR = {
         ),
     ],
 )
-def test_what_others_hold_is_told_by_its_topmost_field(other: dict, told: dict[str, DriftOutcome]) -> None:
-    found = foreign_findings(deployment(other))
-    assert {one.field: one.outcome for one in found} == told
-    assert {one.time for one in found} <= {"t"}
+def test_fields_of_others_are_reported_by_their_topmost_field(
+    other: dict, outcomes: dict[str, DriftOutcome]
+) -> None:
+    findings = foreign_findings(deployment(other))
+    assert {one.field: one.outcome for one in findings} == outcomes
+    assert {one.time for one in findings} <= {"t"}
 
 
-def test_an_object_that_is_ours_alone_tells_nothing() -> None:
+def test_an_object_that_is_ours_alone_has_no_finding() -> None:
     assert foreign_findings(deployment()) == []
     assert foreign_findings({**deployment(), "metadata": {"name": "a", "namespace": "ns"}}) == []
 
 
-def test_what_was_ceded_is_not_told_again_as_added() -> None:
+def test_a_ceded_field_is_not_reported_again_as_added() -> None:
     other = entry("operator", {"f:spec": {"f:paused": {}, "f:strategy": {"f:type": {}}}})
     ceded = [Finding(REF, "spec.strategy", "operator", "t", DriftOutcome.CEDED)]
-    found = foreign_findings(deployment(other), ceded)
-    assert [(one.field, one.outcome) for one in found] == [
+    findings = foreign_findings(deployment(other), ceded)
+    assert [(one.field, one.outcome) for one in findings] == [
         ("spec.strategy", DriftOutcome.CEDED),
-        ("spec.paused", DriftOutcome.KEPT),
+        ("spec.paused", DriftOutcome.RETAINED),
     ]
 
 
-def test_what_is_added_comes_with_all_that_lies_below_and_without_replicas() -> None:
+def test_an_added_field_includes_all_fields_below_it_but_no_replicas() -> None:
     fields = {**SIDECAR, "f:metadata": {"f:labels": {"f:app": {}}}}
     fields["f:spec"] = {**SIDECAR["f:spec"], "f:replicas": {}}
     managers = deployment(entry("injector", fields))["metadata"]["managedFields"]
@@ -140,45 +142,45 @@ def test_what_is_added_comes_with_all_that_lies_below_and_without_replicas() -> 
     assert added_by(managers[0], managers) == frozenset()
 
 
-def test_what_is_added_comes_with_the_map_that_was_made_for_it() -> None:
+def test_an_added_field_includes_the_map_that_was_created_for_it() -> None:
     labels = {"f:metadata": {"f:labels": {".": {}, "f:team": {}}, "f:annotations": {".": {}}}}
     managers = deployment(entry("kubectl-label", labels))["metadata"]["managedFields"]
     added = added_by(managers[1], managers)
     assert {("f:metadata", "f:labels"), ("f:metadata", "f:labels", "f:team")} <= added
 
 
-def test_a_change_that_nobody_holds_is_told_without_a_name() -> None:
+def test_a_change_without_an_owner_is_reported_without_a_name() -> None:
     taken = Finding(REF, 'spec.containers[name="main"].image', "kubectl-edit", "t", DriftOutcome.RESTORED)
     fields = ["spec.containers[main].image", "metadata.labels.app"]
-    found = unexplained(REF, fields, [taken])
-    assert [(one.field, one.manager) for one in found] == [("metadata.labels.app", "")]
-    assert str(found[0]) == (
+    findings = unexplained(REF, fields, [taken])
+    assert [(one.field, one.manager) for one in findings] == [("metadata.labels.app", "")]
+    assert str(findings[0]) == (
         "Deployment ns/a: metadata.labels.app was changed or removed, by whom is not recorded; it is restored"
     )
-    assert str(replace(found[0], field="")) == (
+    assert str(replace(findings[0], field="")) == (
         "Deployment ns/a: deleted, by whom is not recorded; it is restored"
     )
 
 
-def test_only_what_is_new_is_told_and_what_is_restored_always() -> None:
-    kept = Finding(REF, "metadata.labels.team", "kubectl-label", "t", DriftOutcome.KEPT)
+def test_only_new_findings_and_restored_fields_are_reported() -> None:
+    retained = Finding(REF, "metadata.labels.team", "kubectl-label", "t", DriftOutcome.RETAINED)
     ceded = Finding(REF, "spec.replicas", "hpa (scale)", "t", DriftOutcome.CEDED)
     restored = Finding(REF, "metadata.labels.app", "kubectl-label", "t", DriftOutcome.RESTORED)
-    all_of_them = [kept, ceded, restored]
+    all_of_them = [retained, ceded, restored]
     known = InventoryEntry(
         "apps/v1",
         REF,
         ceded=finding_keys(all_of_them, REF, DriftOutcome.CEDED),
-        added=finding_keys(all_of_them, REF, DriftOutcome.KEPT),
+        added=finding_keys(all_of_them, REF, DriftOutcome.RETAINED),
     )
     assert new_findings(all_of_them, {}) == all_of_them
     assert new_findings(all_of_them, {REF: known}) == [restored]
-    assert new_findings([replace(kept, manager="another")], {REF: known}) == [
-        replace(kept, manager="another")
+    assert new_findings([replace(retained, manager="another")], {REF: known}) == [
+        replace(retained, manager="another")
     ]
 
 
-def test_many_objects_that_are_taken_over_are_told_in_one_sentence() -> None:
+def test_objects_that_are_taken_over_are_reported_in_one_sentence() -> None:
     one = Finding(REF, "", "helm", "t", DriftOutcome.ADOPTED)
     other = replace(one, ref=REF._replace(name="b"))
     assert describe_findings([one, other]) == ["2 objects were written by helm before; they are taken over"]

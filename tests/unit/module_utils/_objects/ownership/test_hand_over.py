@@ -46,16 +46,16 @@ ANY = Ref("", "ConfigMap", "default", "a")
 
 
 def entry(manager: str, operation: str, *names: str, **more: Any) -> dict[str, Any]:
-    found = {"manager": manager, "operation": operation, "apiVersion": "v1", "time": "t"}
+    common = {"manager": manager, "operation": operation, "apiVersion": "v1", "time": "t"}
     fields = {"f:data": {f"f:{name}": {} for name in names}}
-    return {**found, "fieldsType": "FieldsV1", "fieldsV1": fields, **more}
+    return {**common, "fieldsType": "FieldsV1", "fieldsV1": fields, **more}
 
 
 def released(*managers: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = released_metadata({"metadata": {"managedFields": [*managers]}})[
+    entries: list[dict[str, Any]] = released_metadata({"metadata": {"managedFields": [*managers]}})[
         "managedFields"
     ]
-    return found
+    return entries
 
 
 def keys_of(manager: dict[str, Any]) -> set[str]:
@@ -81,7 +81,7 @@ def is_patch(request: Request) -> bool:
     return request.verb == "patch"
 
 
-def test_what_we_applied_kubectl_has_applied() -> None:
+def test_fields_that_we_applied_become_applied_by_kubectl() -> None:
     other = entry("some-controller", "Update", "b")
     kubectl, left = released(entry(FIELD_MANAGER, "Apply", "a"), other)
 
@@ -89,13 +89,13 @@ def test_what_we_applied_kubectl_has_applied() -> None:
     assert left == other
 
 
-def test_what_kubectl_has_applied_already_is_joined() -> None:
+def test_released_fields_join_those_that_kubectl_applied() -> None:
     [kubectl] = released(entry("kubectl", "Apply", "a", time="k"), entry(FIELD_MANAGER, "Apply", "b"))
 
     assert (keys_of(kubectl), kubectl["time"]) == ({"a", "b"}, "k")
 
 
-def test_what_was_applied_in_another_version_than_kubectls_is_nobodys() -> None:
+def test_fields_applied_in_another_version_than_by_kubectl_lose_their_owner() -> None:
     [kubectl] = released(
         entry("kubectl", "Apply", "a", apiVersion="v2"), entry(FIELD_MANAGER, "Apply", "b", apiVersion="v1")
     )
@@ -103,7 +103,7 @@ def test_what_was_applied_in_another_version_than_kubectls_is_nobodys() -> None:
     assert (keys_of(kubectl), kubectl["apiVersion"]) == ({"a"}, "v2")
 
 
-def test_what_kubectl_has_edited_or_scaled_stays_as_it_is() -> None:
+def test_fields_that_kubectl_edited_or_scaled_are_unchanged() -> None:
     scaled = entry("kubectl", "Apply", "a", subresource="scale")
     edited = entry("kubectl", "Update", "b")
     _kubectl, *left = released(scaled, edited, entry(FIELD_MANAGER, "Apply", "c"))
@@ -117,7 +117,7 @@ def test_a_plain_write_of_ours_is_kubectls_too() -> None:
     assert (keys_of(kubectl), kubectl["operation"], kubectl["time"]) == ({"a", "b"}, "Apply", "u")
 
 
-def test_what_migrations_and_our_writes_of_subresources_own_is_nobodys() -> None:
+def test_fields_of_migrations_and_of_our_subresource_writes_lose_their_owner() -> None:
     [kubectl] = released(
         entry(FIELD_MANAGER, "Apply", "a"),
         entry(manager_of("shop-1"), "Update", "b"),
@@ -127,7 +127,7 @@ def test_what_migrations_and_our_writes_of_subresources_own_is_nobodys() -> None
     assert keys_of(kubectl) == {"a"}
 
 
-def test_what_we_only_created_under_another_name_is_kubectls() -> None:
+def test_an_object_that_we_created_under_another_name_becomes_kubectls() -> None:
     [kubectl] = released(entry(manager_of("default-configuration"), "Update", "a"))
 
     assert kubectl == entry("kubectl", "Apply", "a")
@@ -199,7 +199,7 @@ def test_one_that_is_deleted_meanwhile_is_left_alone() -> None:
     assert (hand_over(cluster, [known]).changed, hand_over(cluster, [known]).errors) == (0, {})
 
 
-def test_what_others_write_meanwhile_stays() -> None:
+def test_a_write_of_others_during_the_release_stays() -> None:
     cluster = MemoryCluster()
     known = applied(cluster, config_map(a="1"))
 
@@ -218,10 +218,10 @@ def test_one_that_is_written_all_the_time_is_an_error_of_its_own() -> None:
     known = applied(cluster, config_map(a="1"))
     cluster.fail_when(is_patch, problem("patch", ANY, 409, "Conflict", "moved on"), times=TRIES)
 
-    found = hand_over(cluster, [known])
+    result = hand_over(cluster, [known])
 
-    assert found.changed == 0
-    assert isinstance(found.errors[ANY], Conflict)
+    assert result.changed == 0
+    assert isinstance(result.errors[ANY], Conflict)
     assert hand_over(cluster, [known]).changed == 1
 
 
@@ -235,10 +235,10 @@ def test_a_refusal_of_one_object_stops_no_other() -> None:
         problem("patch", ANY, 403, "Forbidden", "no"),
     )
 
-    found = hand_over(cluster, [known, other])
+    result = hand_over(cluster, [known, other])
 
-    assert found.changed == 1
-    assert isinstance(found.errors[ANY], Forbidden)
+    assert result.changed == 1
+    assert isinstance(result.errors[ANY], Forbidden)
 
 
 def test_a_write_whose_answer_was_lost_counts() -> None:

@@ -90,25 +90,25 @@ def test_marks_of_other_tools(obj: Object, expected: OtherManager) -> None:
     ],
     ids=["none", "chart label", "label alone", "note alone", "copy", "other kind", "left alone"],
 )
-def test_what_is_nobodys(obj: Object) -> None:
+def test_an_object_without_marks_of_a_tool_has_no_manager(obj: Object) -> None:
     assert other_manager(obj) is None
 
 
-def test_objects_of_one_tool_are_told_together() -> None:
+def test_objects_of_one_tool_are_reported_together() -> None:
     release = {"meta.helm.sh/release-name": "r", "meta.helm.sh/release-namespace": "n"}
     objects = [loki({"app.kubernetes.io/managed-by": "Helm"}, release, name=f"l{i}") for i in range(5)]
-    found = by_manager([*objects, loki()])
-    assert len(found) == 1
-    manager, refs = found.popitem()
+    by_tool = by_manager([*objects, loki()])
+    assert len(by_tool) == 1
+    manager, refs = by_tool.popitem()
     assert refs[0] == Ref("apps", "Deployment", "kyma-system", "l0")
-    told = coexistence_problem(manager, refs)
-    assert "the Helm release n/r manages Deployment kyma-system/l0, " in told
-    assert "and 2 more" in told
-    assert "kubectl -n n delete secret -l owner=helm,name=r" in told
-    assert "takeover=true (kyma_takeover)" in told
+    problem = coexistence_problem(manager, refs)
+    assert "the Helm release n/r manages Deployment kyma-system/l0, " in problem
+    assert "and 2 more" in problem
+    assert "kubectl -n n delete secret -l owner=helm,name=r" in problem
+    assert "takeover=true (kyma_takeover)" in problem
 
 
-def test_whether_a_tool_is_active_is_read_in_whatever_version_is_served() -> None:
+def test_the_activity_of_a_tool_is_read_in_any_served_version() -> None:
     group = "kustomize.toolkit.fluxcd.io"
     cluster = MemoryCluster(with_versions(crd("Kustomization", group), v2=True))
     named = custom("Kustomization", "apps", group)

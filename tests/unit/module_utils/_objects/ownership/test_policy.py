@@ -47,6 +47,6 @@ def test_kinds_and_objects(entry: str) -> None:
     ],
 )
 def test_other_entries_and_their_right_form(entry: str, form: str) -> None:
-    told = allowed_problem(entry)
-    assert told.startswith(f"{entry!r} is neither a kind nor an object of a kind: write ")
-    assert repr(form) in told
+    problem = allowed_problem(entry)
+    assert problem.startswith(f"{entry!r} is neither a kind nor an object of a kind: write ")
+    assert repr(form) in problem

@@ -46,20 +46,20 @@ def thing(name: str, namespace: str = "shop", kind: str = "Thing", **meta: Any) 
     return {**obj, "metadata": {"name": name, "namespace": namespace, **meta}}
 
 
-def names(found: list[Object] | ClusterError) -> list[str]:
-    assert isinstance(found, list), found
-    return [str(ref_of(obj)) for obj in found]
+def names(objects: list[Object] | ClusterError) -> list[str]:
+    assert isinstance(objects, list), objects
+    return [str(ref_of(obj)) for obj in objects]
 
 
-def test_what_lives_is_found_in_all_namespaces_and_in_whatever_version_is_served() -> None:
+def test_living_resources_are_read_in_all_namespaces_and_any_served_version() -> None:
     cluster = MemoryCluster(crd("Thing"), crd("Other"), thing("a"), thing("b", "blog"))
     cluster.apply(with_versions(crd("Thing"), v1=False, v2=True))
     cluster.requests.clear()
-    found = living_resources(cluster, [THING, ("example.com", "Other"), THING])
-    assert names(found[THING]) == ["Thing blog/b", "Thing shop/a"]
-    assert found["example.com", "Other"] == []
+    living = living_resources(cluster, [THING, ("example.com", "Other"), THING])
+    assert names(living[THING]) == ["Thing blog/b", "Thing shop/a"]
+    assert living["example.com", "Other"] == []
     assert [(one.verb, one.ref.kind) for one in cluster.requests] == [("list", "Other"), ("list", "Thing")]
-    assert all("spec" not in obj for obj in found[THING])
+    assert all("spec" not in obj for obj in living[THING])
 
 
 @pytest.mark.parametrize("status", [403, 500])
@@ -67,37 +67,37 @@ def test_a_kind_that_can_t_be_read_is_no_kind_without_objects(status: int) -> No
     cluster = MemoryCluster(crd("Thing"), crd("Other"), thing("a", kind="Other"))
     error = (Forbidden if status == 403 else ApiError)("list Thing", status=status)
     cluster.fail_when(lambda request: request.ref.kind == "Thing", error)
-    found = living_resources(cluster, [THING, ("example.com", "Other")])
-    assert found[THING] is error
-    assert names(found["example.com", "Other"]) == ["Other shop/a"]
+    living = living_resources(cluster, [THING, ("example.com", "Other")])
+    assert living[THING] is error
+    assert names(living["example.com", "Other"]) == ["Other shop/a"]
 
 
 def test_nor_is_one_of_an_aggregated_api_that_is_down() -> None:
-    found = living_resources(MemoryCluster(silent_api("example.com")), [THING])
-    assert isinstance(found[THING], ApiUnavailable)
+    living = living_resources(MemoryCluster(silent_api("example.com")), [THING])
+    assert isinstance(living[THING], ApiUnavailable)
 
 
 def test_a_definition_that_serves_no_version_hides_what_lives() -> None:
     cluster = MemoryCluster(crd("Thing"), thing("a"))
     cluster.apply(with_versions(crd("Thing"), v1=False))
     cluster.requests.clear()
-    found = living_resources(cluster, [THING, ("example.com", "Nothing")])
+    living = living_resources(cluster, [THING, ("example.com", "Nothing")])
     assert "CustomResourceDefinition things.example.com: the cluster serves Thing in no version" in str(
-        found[THING]
+        living[THING]
     )
     # Without a definition there is nothing.
-    assert found["example.com", "Nothing"] == []
+    assert living["example.com", "Nothing"] == []
     assert [(one.verb, one.ref.kind) for one in cluster.requests] == [("list", "CustomResourceDefinition")]
 
 
-def test_if_the_definitions_can_t_be_read_nobody_knows() -> None:
+def test_living_resources_are_unknown_if_the_definitions_can_t_be_read() -> None:
     cluster = MemoryCluster()
     error = ApiError("list", status=500)
     cluster.fail_when(lambda _request: True, error)
     assert living_resources(cluster, [THING]) == {THING: error}
 
 
-def test_what_lives_is_described_with_age_owner_and_finalizers() -> None:
+def test_living_resources_are_described_with_age_owner_and_finalizers() -> None:
     owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "1"}
     by_kubectl = {"manager": "kubectl", "operation": "Apply", "fieldsV1": {}}
     objects = [
@@ -121,7 +121,7 @@ def test_what_lives_is_described_with_age_owner_and_finalizers() -> None:
     ]
 
 
-def test_a_description_stays_short_whatever_lives() -> None:
+def test_a_description_of_many_resources_is_short() -> None:
     objects = [
         thing(
             f"{kind}-{number}\n\x1b[31m",
@@ -141,7 +141,7 @@ def test_a_description_stays_short_whatever_lives() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "found"),
+    ("rule", "operated"),
     [
         (("example.com", "things/status", "update"), {("example.com", "things")}),
         (("example.com", "things/finalizers", "patch"), {("example.com", "things")}),
@@ -155,10 +155,10 @@ def test_a_description_stays_short_whatever_lives() -> None:
         (("*", "*/status", "update"), set()),
     ],
 )
-def test_a_role_says_what_its_operator_manages(rule: tuple[str, str, str], found: set[Any]) -> None:
+def test_a_role_says_what_its_operator_manages(rule: tuple[str, str, str], operated: set[Any]) -> None:
     group, resource, verb = rule
     role = {"rules": [{"apiGroups": [group], "resources": ["pods", resource], "verbs": ["list", verb]}]}
-    assert operated_resources(role) == found
+    assert operated_resources(role) == operated
     assert operated_resources({**role, "aggregationRule": {"clusterRoleSelectors": []}}) == set()
 
 
@@ -172,7 +172,7 @@ def test_an_owner_manages_what_it_defines_and_what_its_roles_operate() -> None:
     local = {**operator_role("local", "others"), "kind": "Role"}
     local["metadata"] = {"name": "local", "namespace": "shop"}
     cluster = MemoryCluster(crd("Thing"), crd("Widget"), crd("Other"), crd("Own"), role, local)
-    entries = [entry_of(found) for found in (role, local)]
+    entries = [entry_of(obj) for obj in (role, local)]
     own = entry_of(crd("Own"))
     gone = InventoryEntry(role["apiVersion"], ref_of(operator_role("gone", "things")))
     known = ["things.example.com", "others.example.com", "owns.example.com", "vanished.example.com"]

@@ -49,15 +49,15 @@ def deletions(cluster: MemoryCluster) -> int:
     return len([one for one in cluster.requests if one.verb == "delete"])
 
 
-def test_what_is_made_anew_between_the_look_and_the_deletion_lives() -> None:
+def test_an_object_recreated_between_check_and_deletion_lives() -> None:
     cluster = MemoryCluster()
     entry = entry_of(cluster.apply(placed(config_map("a"))))
 
-    def make_anew() -> None:
+    def recreate() -> None:
         cluster.delete("v1", "ConfigMap", "a", "default")
         cluster.with_field_manager("somebody").create(placed(config_map("a", theirs="1")))
 
-    removal = remove_while(cluster, entry, make_anew)
+    removal = remove_while(cluster, entry, recreate)
     assert [one.ref.name for one in removal.not_owned] == ["a"]
     assert cluster.get("v1", "ConfigMap", "a", "default")
 
@@ -75,7 +75,7 @@ def test_an_object_that_others_recreate_after_its_deletion_counts_as_deleted() -
     assert cluster.get("v1", "ConfigMap", "a", "default")
 
 
-def test_what_changes_between_the_look_and_the_deletion_is_looked_at_again() -> None:
+def test_an_object_changed_between_check_and_deletion_is_checked_again() -> None:
     cluster = MemoryCluster()
     entry = entry_of(cluster.apply(placed(config_map("a", ours="1"))))
 
@@ -94,7 +94,7 @@ def test_what_changes_between_the_look_and_the_deletion_is_looked_at_again() -> 
     assert "somebody" in removal.notes[0]
 
 
-def test_what_lives_on_in_another_version_than_it_was_applied_in_goes() -> None:
+def test_an_object_served_in_another_version_than_it_was_applied_in_is_deleted() -> None:
     cluster = MemoryCluster()
     definition = crd("Gateway")
     cluster.apply(definition)
@@ -119,14 +119,14 @@ def test_a_workload_is_gone_only_when_its_pods_are(kind: str) -> None:
     assert "has to wait for" in removal.errors[0]
 
 
-def test_what_others_delete_before_us_counts_as_gone() -> None:
+def test_an_object_that_others_delete_before_us_counts_as_gone() -> None:
     cluster = MemoryCluster()
     entry = entry_of(cluster.apply(placed(config_map("a"))))
     removal = remove_while(cluster, entry, lambda: cluster.delete("v1", "ConfigMap", "a", "default"))
     assert (removal.deleted, names(removal.gone)) == ([], ["a"])
 
 
-def test_what_others_create_after_its_deletion_is_not_waited_for() -> None:
+def test_an_object_that_others_create_after_its_deletion_is_not_waited_for() -> None:
     cluster = MemoryCluster()
     entry = entry_of(cluster.apply(placed(config_map("a"))))
 
@@ -140,7 +140,7 @@ def test_what_others_create_after_its_deletion_is_not_waited_for() -> None:
     assert cluster.get("v1", "ConfigMap", "a", "default")
 
 
-def test_what_others_have_written_is_deleted_only_if_it_is_approved() -> None:
+def test_an_object_of_others_is_deleted_only_if_it_is_approved() -> None:
     cluster = MemoryCluster()
     entry = entry_of(cluster.with_field_manager("somebody").apply(placed(config_map("a"))))
     assert names(remove_objects(Terms(cluster), [entry]).not_owned) == ["a"]

@@ -51,25 +51,25 @@ def inventory(
     return with_deployed_as(Inventory(component, entries=entries, digest="d"), deployed)
 
 
-def names(found: dict[str, tuple[InventoryEntry, ...]]) -> dict[str, list[str]]:
-    return {component: [one.ref.name for one in entries] for component, entries in found.items()}
+def names(obsolete: dict[str, tuple[InventoryEntry, ...]]) -> dict[str, list[str]]:
+    return {component: [one.ref.name for one in entries] for component, entries in obsolete.items()}
 
 
 # What may be deleted.
 
 
-def test_what_is_as_it_was_noted_goes_with_its_uid_and_version_as_preconditions() -> None:
+def test_an_object_as_recorded_is_deleted_with_its_uid_and_version_as_preconditions() -> None:
     fate = decide_removal(entry("a"), live())
     assert (fate.action, fate.uid, fate.resource_version) == ("delete", "uid-a", "7")
 
 
-def test_what_has_moved_on_and_is_ours_goes_as_it_is_now() -> None:
+def test_an_object_of_ours_that_changed_is_deleted_in_its_present_version() -> None:
     fate = decide_removal(entry("a"), live(resourceVersion="9"))
     assert (fate.action, fate.resource_version) == ("delete", "9")
 
 
 @pytest.mark.parametrize(
-    ("found", "what", "why"),
+    ("present", "what", "why"),
     [
         (None, "gone", ""),
         (live(uid="another"), "left", "recreated it"),
@@ -81,32 +81,32 @@ def test_what_has_moved_on_and_is_ours_goes_as_it_is_now() -> None:
         (live(annotations={"helm.sh/resource-policy": "keep"}), "kept", "helm.sh/resource-policy"),
     ],
 )
-def test_what_is_not_ours_any_more_or_shall_stay_is_left_alone(
-    found: Object | None, what: str, why: str
+def test_an_object_that_is_no_longer_ours_or_protected_is_not_deleted(
+    present: Object | None, what: str, why: str
 ) -> None:
-    fate = decide_removal(entry("a"), found)
+    fate = decide_removal(entry("a"), present)
     assert fate.action == what
     assert why in fate.reason
 
 
 def test_an_object_of_others_goes_only_if_its_very_uid_is_approved() -> None:
-    found = live("somebody")
-    assert decide_removal(entry("a"), found, approved={"uid-a"}).action == "delete"
-    assert decide_removal(entry("a"), found, approved={"uid-b"}, force=True).action == "left"
-    assert decide_removal(entry("a", uid="uid-c"), found, approved={"uid-a"}).action == "left"
+    theirs = live("somebody")
+    assert decide_removal(entry("a"), theirs, approved={"uid-a"}).action == "delete"
+    assert decide_removal(entry("a"), theirs, approved={"uid-b"}, force=True).action == "left"
+    assert decide_removal(entry("a", uid="uid-c"), theirs, approved={"uid-a"}).action == "left"
 
 
-def test_what_says_of_itself_that_it_stays_goes_by_force() -> None:
+def test_a_protected_object_is_deleted_by_force() -> None:
     assert (
         decide_removal(entry("a"), live(annotations={"helm.sh/resource-policy": "keep"}), force=True).action
         == "delete"
     )
 
 
-def test_what_we_only_meant_to_apply_goes_only_if_we_did() -> None:
-    meant = entry("a")._replace(uid="", resource_version="")
-    assert decide_removal(meant, live()).action == "delete"
-    assert decide_removal(meant, live("somebody")).action == "left"
+def test_an_object_that_was_only_intended_is_deleted_only_if_we_applied_it() -> None:
+    intended = entry("a")._replace(uid="", resource_version="")
+    assert decide_removal(intended, live()).action == "delete"
+    assert decide_removal(intended, live("somebody")).action == "left"
 
 
 @pytest.mark.parametrize(
@@ -129,16 +129,16 @@ def test_some_kinds_are_protected_unless_allowed(ref: Ref, allowed: tuple[str, .
 # What the release no longer has.
 
 
-def test_what_moved_to_another_component_lives() -> None:
+def test_an_object_that_moved_to_another_component_lives() -> None:
     inventories = [
         inventory("a", entry("kept"), entry("moved", dropped=True), entry("old", dropped=True)),
         inventory("b", entry("moved")),
     ]
-    wanted = {Ref("", "ConfigMap", "ns", name) for name in ("kept", "moved")}
-    assert names(obsolete_entries(inventories, wanted, {"a", "b"})) == {"a": ["old"]}
+    desired = {Ref("", "ConfigMap", "ns", name) for name in ("kept", "moved")}
+    assert names(obsolete_entries(inventories, desired, {"a", "b"})) == {"a": ["old"]}
 
 
-def test_what_another_group_serves_under_another_reference_lives() -> None:
+def test_an_object_that_another_group_serves_too_lives() -> None:
     old = InventoryEntry("extensions/v1beta1", Ref("extensions", "Ingress", "ns", "web"), "uid-web")
     new = InventoryEntry("networking.k8s.io/v1", Ref("networking.k8s.io", "Ingress", "ns", "web"), "uid-web")
     inventories = [inventory("a", old._replace(dropped=True), new)]
@@ -152,7 +152,7 @@ def test_orphans_keep_what_they_have_unless_they_go() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "allowed", "orphans", "expected"),
+    ("old", "allowed", "orphans", "expected"),
     [
         (live(name="old", namespace="ns", uid="uid-old"), (), False, True),
         (live(name="old", namespace="ns", uid="another"), (), False, False),
@@ -161,15 +161,15 @@ def test_orphans_keep_what_they_have_unless_they_go() -> None:
     ],
 )
 def test_a_deployed_release_can_leave_something_to_prune(
-    found: Object | None, allowed: tuple[str, ...], orphans: bool, expected: bool
+    old: Object | None, allowed: tuple[str, ...], orphans: bool, expected: bool
 ) -> None:
     inventories = {
         "a": inventory("a", entry("old", dropped=True)),
         "orphan": inventory("orphan", entry("a")),
     }
     there = {Ref("", "ConfigMap", "ns", "a"): live()}
-    if found:
-        there[Ref("", "ConfigMap", "ns", "old")] = found
+    if old:
+        there[Ref("", "ConfigMap", "ns", "old")] = old
     assert may_prune(inventories, ["a"], there, allowed, orphans) is expected
 
 
@@ -207,5 +207,5 @@ def test_an_object_goes_with_the_last_component_that_has_it() -> None:
         "stays": inventory("stays", entry("s")),
     }
     inventories["a"] = replace(inventories["a"], entries=(*inventories["a"].entries, entry("s")))
-    found = objects_by_component([("a",), ("b",), ("c",)], inventories)
-    assert names(found) == {"a": ["z"], "b": ["x", "y"], "c": []}
+    by_component = objects_by_component([("a",), ("b",), ("c",)], inventories)
+    assert names(by_component) == {"a": ["z"], "b": ["x", "y"], "c": []}
