@@ -54,7 +54,9 @@ def holder(name: str = "holder") -> Object:
 
 def name_of_ended_pod(cluster: LiveCluster, namespace: str, job_name: str) -> str:
     """Wait until the main container of a Job has ended; return the name of its pod."""
-    ended = wait_for_pod(cluster, namespace, job_name, lambda found: exit_code_of(found, "main") is not None)
+    ended = wait_for_pod(
+        cluster, namespace, job_name, lambda current: exit_code_of(current, "main") is not None
+    )
     return str(ended["metadata"]["name"])
 
 
@@ -67,8 +69,8 @@ def restrict(cluster: LiveCluster, namespace: str) -> None:
     cluster.create(quota)
 
     def has_usage() -> bool:
-        found = cluster.get("v1", "ResourceQuota", "quota", namespace) or {}
-        return bool(found.get("status", {}).get("used"))
+        live = cluster.get("v1", "ResourceQuota", "quota", namespace) or {}
+        return bool(live.get("status", {}).get("used"))
 
     # The API server refuses all pods until the usage is known.
     eventually(has_usage)

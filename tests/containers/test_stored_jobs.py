@@ -62,8 +62,8 @@ def wait_for(user: User, **states: str) -> None:
 
 def pods(user: User) -> dict[str, Object]:
     """The pods of the namespace that are not being deleted, by uid."""
-    found = user.admin.list("v1", "Pod", user.namespace).items
-    return {one["metadata"]["uid"]: one for one in found if "deletionTimestamp" not in one["metadata"]}
+    objects = user.admin.list("v1", "Pod", user.namespace).items
+    return {one["metadata"]["uid"]: one for one in objects if "deletionTimestamp" not in one["metadata"]}
 
 
 def only_pod(user: User) -> Object:
@@ -76,7 +76,7 @@ def log(user: User, pod: Object) -> str:
     return kubectl(user.kubeconfig, "logs", pod["metadata"]["name"], namespace=user.namespace)
 
 
-def test_a_one_off_job_runs_once_and_again_when_told(user: User) -> None:
+def test_a_one_off_job_runs_once_and_again_on_request(user: User) -> None:
     job = stored("once", "one-off", "echo hello $NAME", env={"NAME": "shop"})
     user.jobs(jobs=[job]).succeeded()
     wait_for(user, once="finished")
@@ -121,12 +121,12 @@ def test_a_one_off_job_that_fails_is_tried_again_or_runs_out_of_time(user: User)
 def served(user: User) -> str:
     """What the pod behind the Service of the job ``web`` answers; empty if there is not one pod."""
     kind, selector = ("discovery.k8s.io/v1", "EndpointSlice"), "kubernetes.io/service-name=web"
-    [found] = user.admin.list(*kind, user.namespace, label_selector=selector).items
-    endpoints = found.get("endpoints") or []
+    [endpoint_slice] = user.admin.list(*kind, user.namespace, label_selector=selector).items
+    endpoints = endpoint_slice.get("endpoints") or []
     if len(endpoints) != 1:
         return ""
     [endpoint] = endpoints
-    assert [port["port"] for port in found["ports"]] == [8080]
+    assert [port["port"] for port in endpoint_slice["ports"]] == [8080]
     name, [address] = endpoint["targetRef"]["name"], endpoint["addresses"]
     command = ["sh", "-c", f"nc -w 2 {address} 8080 </dev/null"]
     return kubectl(user.kubeconfig, "exec", name, "--", *command, namespace=user.namespace)
@@ -156,7 +156,7 @@ def test_a_continuous_job_serves_its_port_until_it_is_suspended(user: User) -> N
     assert (user.definitions(), user.runtime("web")) == ([], [])
 
 
-def test_a_scheduled_job_runs_now_when_told(user: User) -> None:
+def test_a_scheduled_job_runs_on_request(user: User) -> None:
     job = stored("backup", "scheduled", "echo saved")
     user.jobs(jobs=[job]).succeeded()
     assert pods(user) == {}

@@ -124,7 +124,7 @@ def test_an_errand_waits_for_what_it_refers_to(site: ErrandSite) -> Story:
 
 
 @story
-def test_what_changed_while_nobody_watched_makes_one_run(site: ErrandSite) -> Story:
+def test_changes_while_no_reconciler_runs_cause_one_run(site: ErrandSite) -> Story:
     """Case 7: changed while no reconciler ran → one rerun when one starts."""
     create_config(site, "unwatched")
     site.create(errand("unwatched", using("unwatched"), reruns=True))

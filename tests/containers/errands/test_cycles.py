@@ -49,7 +49,7 @@ def test_a_new_version_runs_its_readers_once(site: ErrandSite) -> Story:
 
 
 @story
-def test_a_circle_is_told_and_not_run_for_ever(site: ErrandSite) -> Story:
+def test_a_circle_is_reported_and_not_run_for_ever(site: ErrandSite) -> Story:
     """Case 16: A and B that refer to each other → told, not run for ever."""
     for name, other in (("ring-a", "ring-b"), ("ring-b", "ring-a"), ("ring-self", "ring-self")):
         main = reading(f"{other}-out-v1", is_optional=True, script=WRITE_TIME)
@@ -64,9 +64,9 @@ def test_a_circle_is_told_and_not_run_for_ever(site: ErrandSite) -> Story:
         ("ring-a -> ring-b -> ring-a", "ring-b -> ring-a -> ring-b", "ring-self -> ring-self"),
         strict=True,
     ):
-        [told] = [one for one in site.errand(name).status.conditions if one["type"] == "Cyclic"]
-        assert told["status"] == "True"
-        assert circle in told["message"]
+        [condition] = [one for one in site.errand(name).status.conditions if one["type"] == "Cyclic"]
+        assert condition["status"] == "True"
+        assert circle in condition["message"]
         assert site.secret_object(f"{name}-out-v1") is not None
         assert site.secret_object(f"{name}-out-v2") is None
 

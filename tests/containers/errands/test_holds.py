@@ -33,7 +33,7 @@ def end_of(site: ErrandSite, name: str) -> tuple[ErrandPhase, str]:
 
 
 @story
-def test_output_is_read_by_who_is_back_in_time(site: ErrandSite) -> Story:
+def test_output_is_read_by_a_reconciler_that_is_back_in_time(site: ErrandSite) -> Story:
     """Case 13: nobody there when the containers end, back within the hold → read."""
     names = ("back", "back-deleted")
     for name in names:

@@ -28,9 +28,9 @@ WRITE = 'echo \'{"key": "value"}\' >/mnt/quarks/output.json'
 
 def outcome(site: ErrandSite, name: str) -> JobOutcome:
     """How the last run of an errand ended."""
-    found = _run(site, name).outcome
-    assert found is not None
-    return found
+    last = _run(site, name).outcome
+    assert last is not None
+    return last
 
 
 def _run(site: ErrandSite, name: str) -> Run:
@@ -75,8 +75,8 @@ def test_a_failed_job_stays_until_the_next_run(site: ErrandSite) -> Story:
     yield lambda: [one["metadata"]["name"] for one in site.jobs("failing")] == ["failing-2"]
     selector = f"involvedObject.kind={KIND},involvedObject.name=failing"
     events = site.cluster.list("v1", "Event", site.namespace, field_selector=selector).items
-    told = sorted((one["reason"], one["message"].partition(":")[0]) for one in events)
-    assert told == [
+    reports = sorted((one["reason"], one["message"].partition(":")[0]) for one in events)
+    assert reports == [
         ("Failed", "run 1"),
         ("Failed", "run 2"),
         ("Started", "run 1 (Now)"),
@@ -184,7 +184,7 @@ def test_a_holder_whose_image_can_not_be_pulled_fails_the_run(site: ErrandSite) 
 
 
 @story
-def test_a_pod_that_can_not_start_is_told(site: ErrandSite) -> Story:
+def test_the_status_says_why_a_pod_can_not_start(site: ErrandSite) -> Story:
     """Status: why a run does not get on is told while it waits."""
     site.create(errand("imageless", {**container("main", "exit 0"), "image": MISSING_IMAGE}, strategy="now"))
     yield lambda: "can't start" in site.errand("imageless").status.message
@@ -193,7 +193,7 @@ def test_a_pod_that_can_not_start_is_told(site: ErrandSite) -> Story:
 
 
 @story
-def test_what_is_not_valid_is_refused_or_fails(site: ErrandSite) -> Story:
+def test_an_invalid_errand_is_refused_and_an_invalid_job_fails(site: ErrandSite) -> Story:
     """Status: an errand that can't run is refused with all its problems; a Job that is refused fails it."""
     folder = [mount("mine", "/mnt/quarks")]
     held = container("main", "exit 0", volumeMounts=folder)

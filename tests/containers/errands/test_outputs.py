@@ -59,16 +59,16 @@ def test_output_becomes_secrets_with_keys_and_labels(site: ErrandSite) -> Story:
     assert run.output.secrets == ("three-main", "three-second", "three-third-v1")
     for secret, file in zip(run.output.secrets, files, strict=True):
         assert site.secret(secret) == {"file": file}
-    found = {secret: site.secret_object(secret) or {} for secret in run.output.secrets}
-    labels = {secret: one["metadata"]["labels"] for secret, one in found.items()}
+    objects = {secret: site.secret_object(secret) or {} for secret in run.output.secrets}
+    labels = {secret: one["metadata"]["labels"] for secret, one in objects.items()}
     assert labels["three-main"] == {"all": "three", "own": "label", CONTAINER_LABEL: "main"}
     assert labels["three-second"] == {"all": "three", CONTAINER_LABEL: "main"}
     assert labels["three-third-v1"]["all"] == "three"
     assert labels["three-third-v1"]["quarks.cloudfoundry.org/secret-kind"] == "versionedSecret"
     assert labels["three-third-v1"]["quarks.cloudfoundry.org/secret-version"] == "1"
-    assert found["three-second"]["metadata"]["annotations"]["own"] == "annotation"
-    assert found["three-third-v1"]["immutable"] is True
-    for one in found.values():
+    assert objects["three-second"]["metadata"]["annotations"]["own"] == "annotation"
+    assert objects["three-third-v1"]["immutable"] is True
+    for one in objects.values():
         assert [owner["kind"] for owner in one["metadata"]["ownerReferences"]] == ["Errand"]
 
 
@@ -98,7 +98,7 @@ NO_OUTPUT = {
 
 
 @story
-def test_what_is_no_output_fails_with_a_reason_and_is_shown_nowhere(site: ErrandSite) -> Story:
+def test_invalid_output_fails_with_a_reason_and_is_shown_nowhere(site: ErrandSite) -> Story:
     """Case 8: no output, invalid JSON, 2 MiB of it, a non-string value, a symlink, a FIFO → failed."""
     names = {f"no-{place}": case for place, case in NO_OUTPUT.items()}
     for name, (script, _reason) in names.items():
@@ -112,13 +112,13 @@ def test_what_is_no_output_fails_with_a_reason_and_is_shown_nowhere(site: Errand
         assert "output.json" in message
         assert site.secret_object(name) is None
         yield lambda name=name: not site.is_running(name, container="hold-main")()  # type: ignore[misc]
-    told = site.public_texts()
-    assert "OutputInvalid" in told
-    assert SECRET_WORD not in told
+    texts = site.public_texts()
+    assert "OutputInvalid" in texts
+    assert SECRET_WORD not in texts
 
 
 @story
-def test_the_output_of_a_failure_is_persisted_where_that_is_wanted(site: ErrandSite) -> Story:
+def test_the_output_of_a_failure_is_persisted_if_that_is_requested(site: ErrandSite) -> Story:
     """Case 9: exit 137 with `writeOnFailure` → persisted, marked failed; without → nothing persisted."""
     script = f"{write({'key': 'value'})}; exit 137"
     for name, more in (("killed-written", {"writeOnFailure": True}), ("killed", {})):
@@ -252,10 +252,10 @@ def test_other_containers_hinder_nothing(site: ErrandSite) -> Story:
 
 def _is_injected(site: ErrandSite) -> bool:
     """Whether the API server has the policy by now: it takes a moment."""
-    wanted = pod("probe", site.namespace, pod_spec(container("main", "exit 0")))
-    wanted["metadata"]["labels"] = {"inject": "proxy"}
+    probe = pod("probe", site.namespace, pod_spec(container("main", "exit 0")))
+    probe["metadata"]["labels"] = {"inject": "proxy"}
     try:
-        made = site.cluster.create(wanted, dry_run=True)
+        made = site.cluster.create(probe, dry_run=True)
     except ApiError:
         return False
     return [one["name"] for one in made["spec"]["containers"]] == ["main", "proxy"]

@@ -71,8 +71,8 @@ def test_manual_runs_each_time_it_is_set_to_now(site: ErrandSite) -> Story:
         assert site.errand("manual").spec.strategy is Strategy.NOW
         site.open_gate("manual", run=run)
         yield site.is_settled("manual", runs=run)
-        found = site.errand("manual")
-        assert (found.spec.strategy, found.status.phase) == (Strategy.MANUAL, ErrandPhase.SUCCEEDED)
+        settled = site.errand("manual")
+        assert (settled.spec.strategy, settled.status.phase) == (Strategy.MANUAL, ErrandPhase.SUCCEEDED)
     assert site.created_jobs("manual") == {"manual-1", "manual-2"}
     assert [one["run"] for one in site.errand("manual").status.history] == [2, 1]
 
@@ -101,8 +101,8 @@ def test_a_now_that_is_applied_runs_once_for_each_template(site: ErrandSite) -> 
     yield site.is_settled("declared", "server-side", runs=1)
     for name in ("declared", "server-side"):
         assert site.errand(name).spec.strategy is Strategy.NOW
-        [told] = [one for one in site.errand(name).status.conditions if one["type"] == "NowNotRepeated"]
-        assert RUN_REQUEST in told["message"]
+        [condition] = [one for one in site.errand(name).status.conditions if one["type"] == "NowNotRepeated"]
+        assert RUN_REQUEST in condition["message"]
 
     site.apply(declared("exit 0 # another one"))
     server_side("exit 0 # another one")
@@ -123,8 +123,8 @@ def test_a_template_that_changes_during_a_run_runs_next(site: ErrandSite) -> Sto
     site.open_gate("changing", "changing-once")
     yield site.is_settled("changing", "changing-once", runs=2)
     for name, strategy in (("changing", Strategy.MANUAL), ("changing-once", Strategy.DONE)):
-        found = site.errand(name)
-        assert (found.spec.strategy, found.status.phase) == (strategy, ErrandPhase.SUCCEEDED)
+        settled = site.errand(name)
+        assert (settled.spec.strategy, settled.status.phase) == (strategy, ErrandPhase.SUCCEEDED)
         assert site.created_jobs(name) == {f"{name}-1", f"{name}-2"}
 
 

@@ -73,8 +73,8 @@ def is_in(site: ErrandSite, phase: ErrandPhase, run: int, *names: str) -> Callab
     """Whether the errands are in a phase of a run, as the server has them."""
 
     def is_so() -> bool:
-        found = [site.errand(name).status for name in names]
-        return all(one.phase is phase and one.run is not None and one.run.number == run for one in found)
+        statuses = [site.errand(name).status for name in names]
+        return all(one.phase is phase and one.run is not None and one.run.number == run for one in statuses)
 
     return is_so
 
@@ -106,8 +106,8 @@ def test_the_watch_runs_what_has_changed(errand_site: ErrandSite, watched: str) 
         eventually(is_in(site, ErrandPhase.SUCCEEDED, 2, quick, *all_many), START_SECONDS)
         assert site.secret(quick) == {"key": "2"}
         assert site.errand(slow).status.phase is ErrandPhase.RUNNING
-        told = [(one["state"], one["run"]) for one in outcomes if one["name"] == "quick"]
-        assert told == [("started", 1), ("succeeded", 1), ("started", 2), ("succeeded", 2)]
+        reports = [(one["state"], one["run"]) for one in outcomes if one["name"] == "quick"]
+        assert reports == [("started", 1), ("succeeded", 1), ("started", 2), ("succeeded", 2)]
         assert [one["state"] for one in outcomes if one["name"] == "slow"] == ["started"]
 
 

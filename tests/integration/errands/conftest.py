@@ -113,9 +113,9 @@ class Author:
 
     def read(self, name: str) -> Object:
         """The object of an errand; it must be there."""
-        found = self.api.get(*ERRAND, name, self.namespace)
-        assert found is not None
-        return found
+        live = self.api.get(*ERRAND, name, self.namespace)
+        assert live is not None
+        return live
 
     def _call(
         self,

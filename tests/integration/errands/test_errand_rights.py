@@ -64,15 +64,17 @@ def pure_author(account: Account) -> Author:
 
 def test_an_author_declares_and_asks_and_an_engine_runs(author: Author, pure_author: Author) -> None:
     options = {"name": "backup", "template": job_template(), "trigger": "now", "reconcile": False}
-    asked = pure_author.errand(**options, wait=False).succeeded()
-    assert asked.writes == ["apply Errand backup", "patch Errand backup"]
-    assert "has not validated its Job, as you may not create Jobs" in asked.warnings
+    requested = pure_author.errand(**options, wait=False).succeeded()
+    assert requested.writes == ["apply Errand backup", "patch Errand backup"]
+    assert "has not validated its Job, as you may not create Jobs" in requested.warnings
     eventually(lambda: not author.reconcile().succeeded().result["changed"])
     assert pure_author.info()["backup"]["phase"] == "Succeeded"
     pure_author.errand(name="backup", state="absent").succeeded()
 
 
-def test_an_author_who_would_run_it_is_refused_before_anything_is_written(pure_author: Author) -> None:
+def test_an_author_without_rights_to_run_an_errand_is_refused_before_the_first_write(
+    pure_author: Author,
+) -> None:
     template = job_template()
     output = {"outputMap": {"main": {"output.json": {"name": "out"}}}}
     refused = pure_author.errand(name="backup", template=template, output=output, trigger="now")
@@ -90,10 +92,10 @@ def test_an_author_who_would_run_it_is_refused_before_anything_is_written(pure_a
 
 
 def test_both_roles_suffice_to_run_an_errand(account: Account) -> None:
-    somebody = account(AUTHOR_ROLE["metadata"]["name"], ENGINE_ROLE["metadata"]["name"])
-    ran = somebody.errand(name="backup", template=job_template(), trigger="now").succeeded()
+    user = account(AUTHOR_ROLE["metadata"]["name"], ENGINE_ROLE["metadata"]["name"])
+    ran = user.errand(name="backup", template=job_template(), trigger="now").succeeded()
     assert (ran.result["run"], ran.result["outcome"]) == (1, "Completed")
-    somebody.reconcile().unchanged()
+    user.reconcile().unchanged()
 
 
 def test_the_role_of_engines_suffices_to_reconcile_and_declares_nothing(
@@ -113,7 +115,7 @@ def test_the_role_of_engines_suffices_to_reconcile_and_declares_nothing(
     assert f"ClusterRole {AUTHOR_ROLE['metadata']['name']} granted to you" in refused.message
 
 
-def test_nobody_may_read_what_is_not_theirs(account: Account) -> None:
-    nobody = account()
-    assert "forbidden" in nobody.errand(name="backup", template=job_template()).message
-    assert "forbidden" in nobody.reconcile().message
+def test_a_user_without_a_role_is_refused(account: Account) -> None:
+    powerless = account()
+    assert "forbidden" in powerless.errand(name="backup", template=job_template()).message
+    assert "forbidden" in powerless.reconcile().message

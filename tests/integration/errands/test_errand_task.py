@@ -18,7 +18,7 @@ pytestmark = pytest.mark.cluster
 DEADLINE = {"activeDeadlineSeconds": 1}
 
 
-def test_it_is_created_once_and_runs_when_it_is_asked_to(author: Author) -> None:
+def test_an_errand_is_created_once_and_runs_on_request(author: Author) -> None:
     created = author.errand(name="backup", template=job_template()).succeeded()
     assert created.writes == ["apply Errand backup"]
     assert (created.result["changed"], created.result["run"]) == (True, 0)
@@ -154,7 +154,7 @@ def test_a_run_that_fails_fails_the_task_with_its_reason_and_the_way_to_its_log(
     assert [row["state"] for row in failed.result["durations"]] == ["failed"]
 
 
-def test_once_that_has_failed_fails_each_later_task_until_somebody_acts(author: Author) -> None:
+def test_once_that_has_failed_fails_each_later_task_until_a_person_acts(author: Author) -> None:
     template = job_template(job=DEADLINE, **NEVER_SCHEDULED)
     author.errand(name="late", template=template, trigger="once").message  # noqa: B018
     again = author.errand(name="late", template=template, trigger="once")
@@ -197,7 +197,7 @@ def test_a_missing_reference_is_waited_for_and_named(author: Author) -> None:
     assert (done.result["run"], done.result["outcome"]) == (1, "Completed")
 
 
-def test_somebody_who_cancels_gets_the_state(author: Author) -> None:
+def test_a_cancelled_task_returns_the_state(author: Author) -> None:
     template = job_template(**NEVER_SCHEDULED)
     cancelled = author.errand(name="stuck", template=template, trigger="now", is_cancelled=True)
     assert "waiting was cancelled. The run continues in the cluster" in cancelled.message
@@ -205,13 +205,13 @@ def test_somebody_who_cancels_gets_the_state(author: Author) -> None:
 
 def test_without_reconciling_it_only_asks_and_an_engine_runs_it(author: Author) -> None:
     options = {"name": "backup", "template": job_template(), "trigger": "now", "reconcile": False}
-    asked = author.errand(**options, wait=False).succeeded()
-    assert (asked.result["run"], asked.result["outcome"]) == (1, "")
-    assert asked.writes == ["apply Errand backup", "patch Errand backup"]
+    requested = author.errand(**options, wait=False).succeeded()
+    assert (requested.result["run"], requested.result["outcome"]) == (1, "")
+    assert requested.writes == ["apply Errand backup", "patch Errand backup"]
     assert author.read("backup")["metadata"]["annotations"][RUN_REQUEST]
 
-    nobody = author.errand(**options, timeout=1)
-    assert "no engine has started it. Check that an engine runs, or set reconcile: true" in nobody.message
+    unanswered = author.errand(**options, timeout=1)
+    assert "no engine has started it. Check that an engine runs, or set reconcile: true" in unanswered.message
     eventually(lambda: not author.reconcile().succeeded().result["changed"])
     assert author.info()["backup"]["run"]["state"] == "succeeded"
 

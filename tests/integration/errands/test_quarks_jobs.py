@@ -33,9 +33,9 @@ def quarks_jobs() -> Path:
 
 def documents(folder: Path, name: str) -> tuple[Object, list[Object]]:
     """The QuarksJob of an example, and the other objects of it."""
-    found: list[Any] = [one for one in yaml.safe_load_all((folder / f"{name}.yaml").read_text()) if one]
-    (quarks_job,) = [one for one in found if is_quarks_job(one)]
-    return quarks_job, [one for one in found if one is not quarks_job]
+    objects: list[Any] = [one for one in yaml.safe_load_all((folder / f"{name}.yaml").read_text()) if one]
+    (quarks_job,) = [one for one in objects if is_quarks_job(one)]
+    return quarks_job, [one for one in objects if one is not quarks_job]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def documents(folder: Path, name: str) -> tuple[Object, list[Object]]:
         ("qjob_errand_updated", 1, "manual"),
     ],
 )
-def test_it_runs_and_a_second_time_nothing_happens(
+def test_an_example_runs_and_is_unchanged_the_second_time(
     author: Author, quarks_jobs: Path, name: str, runs: int, strategy: str
 ) -> None:
     definition, _others = documents(quarks_jobs, name)
@@ -86,7 +86,9 @@ def test_a_change_of_its_configuration_runs_it_again(author: Author, quarks_jobs
         assert (run["run"], run["trigger"]) == (runs, "Once" if runs == 1 else "ConfigurationChanged")
 
 
-def test_the_example_with_output_is_taken_and_told_what_differs(author: Author, quarks_jobs: Path) -> None:
+def test_the_example_with_output_is_accepted_with_its_differences_as_warnings(
+    author: Author, quarks_jobs: Path
+) -> None:
     definition, _others = documents(quarks_jobs, "qjob_output")
     rehearsed = author.errand(check=True, definition=definition).succeeded()
     assert "hold-jsonout" in rehearsed.warnings

@@ -122,9 +122,9 @@ def test_info_shows_the_runs_and_reads_only(author: Author) -> None:
     author.api.create(errand_named(author, "other", "manual"))
     until_nothing_is_left(author)
     assert author.info(names=["other"]).keys() == {"other"}
-    found = author.info(label_selectors=["app=shop"])
-    assert found.keys() == {"one"}
-    one = found["one"]
+    selected = author.info(label_selectors=["app=shop"])
+    assert selected.keys() == {"one"}
+    one = selected["one"]
     assert (one["phase"], one["trigger"], one["secrets"]) == ("Succeeded", "done", [])
     assert one["history"] == [one["run"]]
     assert (one["run"]["state"], one["run"]["trigger"], one["run"]["exit_code"]) == ("succeeded", "Once", 0)

@@ -110,10 +110,10 @@ def test_without_exec_the_errand_is_refused(author: Author, limited: LimitedUser
     author.api.create(errand_with_everything(author))
     limited.grant_all_but(right)
     author.reconcile(impersonate_user=limited.name).succeeded()
-    told = author.info()["backup"]
-    assert told["phase"] == "Refused"
-    assert f"{right.verb} " in told["message"]
-    assert right.resource in told["message"]
+    shown = author.info()["backup"]
+    assert shown["phase"] == "Refused"
+    assert f"{right.verb} " in shown["message"]
+    assert right.resource in shown["message"]
     assert jobs_of(author) == []
 
 

@@ -200,8 +200,8 @@ def is_in(cluster: OwnCluster, phase: ErrandPhase, name: str, run: int = 1) -> C
     """Whether a run of an errand is in a phase."""
 
     def is_so() -> bool:
-        found = cluster.api.get(API_VERSION, KIND, name, SPACE)
-        status = errand_from(found).status if found else None
+        live = cluster.api.get(API_VERSION, KIND, name, SPACE)
+        status = errand_from(live).status if live else None
         return bool(status and status.phase is phase and status.run and status.run.number == run)
 
     return is_so
@@ -213,8 +213,8 @@ def holder(cluster: OwnCluster) -> str:
 
 def time_of(requests: list[Request], verb: str, target: str) -> float:
     """When the one request was made."""
-    (found,) = [one.time for one in requests if one.verb == verb and one.target == target]
-    return found
+    (moment,) = [one.time for one in requests if one.verb == verb and one.target == target]
+    return moment
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -242,14 +242,14 @@ def test_a_new_errand_runs_promptly_and_a_signal_ends_the_engine_well(
     lines = [line for line in engine.text.splitlines() if f"Errand {SPACE}/setup: " in line]
     assert lines[0] == f"[localhost] Errand {SPACE}/setup: started (run 1, Once)"
     assert len(lines) == 2
-    found = parse_metrics(metrics.read_text())
-    assert found["kyma_errands_leader"] == 0
-    assert found["kyma_errands_runs_started_total"] == 2
-    assert found['kyma_errands_runs_ended_total{outcome="succeeded",reason="Completed"}'] == 2
-    assert found["kyma_errands_reconciliation_errors_total"] == 0
+    samples = parse_metrics(metrics.read_text())
+    assert samples["kyma_errands_leader"] == 0
+    assert samples["kyma_errands_runs_started_total"] == 2
+    assert samples['kyma_errands_runs_ended_total{outcome="succeeded",reason="Completed"}'] == 2
+    assert samples["kyma_errands_reconciliation_errors_total"] == 0
 
 
-def test_it_ends_well_though_the_main_process_of_ansible_was_killed(
+def test_an_engine_ends_well_though_the_main_process_of_ansible_was_killed(
     own_cluster: OwnCluster, watch: Callable[..., Watching]
 ) -> None:
     engine = watch()
@@ -305,9 +305,9 @@ def test_an_engine_with_nothing_to_do_asks_for_nothing_but_its_lease(
     time.sleep(3)
     with own_cluster.audit.recorded() as requests:
         time.sleep(IDLE_SECONDS)
-    asked = [one for one in requests if one.user == ENGINE_USER]
-    assert {(one.verb, one.target) for one in asked} == {("patch", "leases kyma-lifecycle/errands")}
-    assert len(asked) <= 4
+    own = [one for one in requests if one.user == ENGINE_USER]
+    assert {(one.verb, one.target) for one in own} == {("patch", "leases kyma-lifecycle/errands")}
+    assert len(own) <= 4
     os.kill(engine.process.pid, signal.SIGTERM)
     engine.ended()
     eventually(lambda: holder(own_cluster) == "", 15)
@@ -326,7 +326,7 @@ def test_check_mode_shows_the_next_steps_and_does_not_watch(
 
 
 @pytest.mark.parametrize("poll", [0, 1])
-def test_it_works_in_the_background_of_ansible(
+def test_an_engine_works_in_the_background_of_ansible(
     own_cluster: OwnCluster, engine_kubeconfig: str, tmp_path: Path, poll: int
 ) -> None:
     own_cluster.api.create(errand("setup"))
@@ -349,8 +349,8 @@ def test_it_works_in_the_background_of_ansible(
                 "delay": 1,
             }
         )
-    wanted = ["done is changed", "done.runs == {'started': 1, 'succeeded': 1, 'failed': 0}"]
-    tasks.append({"ansible.builtin.assert": {"that": wanted}})
+    expected = ["done is changed", "done.runs == {'started': 1, 'succeeded': 1, 'failed': 0}"]
+    tasks.append({"ansible.builtin.assert": {"that": expected}})
     path = tmp_path / "play.yml"
     path.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
     done = subprocess.run(
@@ -389,18 +389,18 @@ def test_a_module_that_was_left_alone_ends_well_by_sigterm(
     assert '"failed": true' not in file.read_text()
 
 
-def test_it_goes_on_when_watches_have_expired(
+def test_an_engine_goes_on_when_watches_have_expired(
     own_cluster: OwnCluster, engine_kubeconfig: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Case 15: a watch expired → still. One ends each second here, and some while something changes."""
     monkeypatch.setattr(informer, "SHORTEST_WATCH", 1.0)
     monkeypatch.setattr(informer, "LONGEST_WATCH", 2.0)
     ended = threading.Event()
-    told: list[tuple[str, str]] = []
+    reports: list[tuple[str, str]] = []
     engine = ErrandEngine(
         connect({"kubeconfig": engine_kubeconfig}),
         EngineOptions(namespaces=(SPACE,)),
-        report=lambda *text: told.append(text),
+        report=lambda *text: reports.append(text),
     )
     thread = threading.Thread(target=lambda: engine.run(ended.is_set))
     own_cluster.api.apply(config_map("config", "0"), force=True)
@@ -416,32 +416,32 @@ def test_it_goes_on_when_watches_have_expired(
         ended.set()
         thread.join(60)
     assert not thread.is_alive()
-    assert [text for state, text in told if state in ("failed", "retrying")] == []
+    assert [text for state, text in reports if state in ("failed", "retrying")] == []
 
 
 @pytest.mark.parametrize("resource", cases(["count/jobs.batch"], ["pods"]))
-def test_what_a_quota_holds_up_runs_within_two_seconds_after_it_is_raised(
+def test_a_run_that_a_quota_refused_starts_within_two_seconds_after_it_is_raised(
     own_cluster: OwnCluster, engine_kubeconfig: str, resource: str
 ) -> None:
     """Whether the quota refuses the Job or, to the Job controller, its pod."""
     ended = threading.Event()
-    told: list[tuple[str, str]] = []
+    reports: list[tuple[str, str]] = []
     engine = ErrandEngine(
         connect({"kubeconfig": engine_kubeconfig}),
         EngineOptions(namespaces=(SPACE,)),
-        report=lambda *text: told.append(text),
+        report=lambda *text: reports.append(text),
     )
     metadata = {"name": "small", "namespace": SPACE}
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}
     own_cluster.api.create({**quota, "spec": {"hard": {resource: "0"}}})
 
     def counts() -> bool:
-        found = own_cluster.api.get("v1", "ResourceQuota", "small", SPACE)
-        return bool(found and resource in (found.get("status") or {}).get("hard", {}))
+        live = own_cluster.api.get("v1", "ResourceQuota", "small", SPACE)
+        return bool(live and resource in (live.get("status") or {}).get("hard", {}))
 
     def message() -> str:
-        found = own_cluster.api.get(API_VERSION, KIND, "held", SPACE)
-        return errand_from(found).status.message if found else ""
+        live = own_cluster.api.get(API_VERSION, KIND, "held", SPACE)
+        return errand_from(live).status.message if live else ""
 
     def has_pod() -> bool:
         selector = "job-name=held-1"
@@ -467,4 +467,4 @@ def test_what_a_quota_holds_up_runs_within_two_seconds_after_it_is_raised(
     assert took < PROMPT_SECONDS, took
     own = [one for one in requests if one.user == ENGINE_USER]
     assert len(own) < 40, [f"{one.verb} {one.target}" for one in own]
-    assert [text for state, text in told if state == "retrying"] == []
+    assert [text for state, text in reports if state == "retrying"] == []

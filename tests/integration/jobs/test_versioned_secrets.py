@@ -53,9 +53,9 @@ def names(cluster: LiveCluster, namespace: str) -> set[str]:
 
 
 def value(cluster: LiveCluster, namespace: str, name: str) -> str:
-    found = cluster.get("v1", "Secret", name, namespace)
-    assert found is not None
-    return base64.b64decode(found["data"]["password"]).decode()
+    secret = cluster.get("v1", "Secret", name, namespace)
+    assert secret is not None
+    return base64.b64decode(secret["data"]["password"]).decode()
 
 
 def plain(namespace: str, name: str, **fields: Any) -> Object:
@@ -87,7 +87,7 @@ def test_a_name_that_is_taken_is_not_overwritten(live_cluster: LiveCluster, cont
     assert value(live_cluster, content.namespace, "x-v1") == "mine"
 
 
-def test_what_others_add_later_makes_no_new_version(
+def test_labels_that_others_add_later_make_no_new_version(
     live_cluster: LiveCluster, content: VersionContent
 ) -> None:
     write_version(live_cluster, content)
@@ -138,7 +138,9 @@ def labelling(live_cluster: LiveCluster, namespace: str) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("labelling")
-def test_what_admission_adds_makes_no_new_version(live_cluster: LiveCluster, content: VersionContent) -> None:
+def test_labels_that_admission_adds_make_no_new_version(
+    live_cluster: LiveCluster, content: VersionContent
+) -> None:
     assert brief(write_version(live_cluster, content)) == ("x-v1", True)
     assert brief(write_version(live_cluster, content)) == ("x-v1", False)
     assert brief(write_version(live_cluster, replace(content, annotations={}))) == ("x-v2", True)
@@ -161,8 +163,8 @@ def test_writers_at_once_lose_no_version_and_use_no_number_twice(
     contents = [replace(content, data={"password": str(number)}) for number in range(count)]
     written = at_once(kubeconfig, contents)
     assert {one.version for one in written} == set(range(1, count + 1))
-    for one, wanted in zip(written, contents, strict=True):
-        assert value(live_cluster, content.namespace, one.name) == wanted.data["password"]
+    for one, expected in zip(written, contents, strict=True):
+        assert value(live_cluster, content.namespace, one.name) == expected.data["password"]
 
 
 def test_writers_of_the_same_at_once_make_one_version(

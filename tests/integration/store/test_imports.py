@@ -55,8 +55,8 @@ def rich_jobs(user: User) -> list[Object]:
 
 
 def versions(user: User) -> dict[str, str]:
-    found = [obj for name in ("once", "often", "always") for obj in user.runtime(name)]
-    return {obj["metadata"]["name"]: obj["metadata"]["resourceVersion"] for obj in found}
+    objects = [obj for name in ("once", "often", "always") for obj in user.runtime(name)]
+    return {obj["metadata"]["name"]: obj["metadata"]["resourceVersion"] for obj in objects}
 
 
 def test_an_import_touches_nothing_that_runs_and_loses_nothing(deployer: User) -> None:
@@ -109,8 +109,8 @@ def test_a_namespace_that_is_being_deleted_stops_no_import(deployer: User) -> No
         by_hand(deployer)
         done = deployer.imported(namespaces=[other, deployer.namespace], rewrite=True).succeeded()
         assert done.result["imported"] == [f"{deployer.namespace}/by-hand"]
-        wanted = {"name": "other", "type": "one-off", "image": "busybox:1.37"}
-        listed = [{**wanted, "namespace": one} for one in (other, deployer.namespace)]
+        declared = {"name": "other", "type": "one-off", "image": "busybox:1.37"}
+        listed = [{**declared, "namespace": one} for one in (other, deployer.namespace)]
         loaded = deployer.jobs(jobs=listed)
         assert f"{other}/other: refused" in loaded.message
         assert [one["action"] for one in loaded.result["jobs"]] == ["refused", "created"]
@@ -125,12 +125,12 @@ def test_a_job_only_in_kubernetes_is_adopted_and_counted_once(deployer: User, tm
     assert info["adoptable"] == [f"{deployer.namespace}/by-hand"]
     assert deployer.definitions() == []
     metrics = tmp_path / "jobs.prom"
-    wanted = {"name": "other", "type": "one-off", "image": "busybox:1.37"}
-    done = deployer.jobs(jobs=[wanted], metrics_file=str(metrics)).succeeded()
+    declared = {"name": "other", "type": "one-off", "image": "busybox:1.37"}
+    done = deployer.jobs(jobs=[declared], metrics_file=str(metrics)).succeeded()
     assert done.counts == (1, 0)
     assert f'jobs_only_in_kubernetes_total{{namespace="{deployer.namespace}"}} 1\n' in metrics.read_text()
     # Found again, it counts no more; nor does it once it has a definition.
-    assert deployer.jobs(jobs=[wanted]).succeeded().counts == (1, 0)
+    assert deployer.jobs(jobs=[declared]).succeeded().counts == (1, 0)
     assert deployer.imported().succeeded().counts == (1, 0)
     assert deployer.imported().unchanged().counts == (1, 0)
 
@@ -279,8 +279,8 @@ def test_definitions_by_hand_of_all_versions_are_listed_alike_and_rewritten(depl
     deployer.imported(rewrite=True).unchanged()
     selector = "lifecycle.kyma-project.io/storage-version=3"
     kind = ("lifecycle.kyma-project.io/v1alpha1", "ContinuousJob")
-    found = deployer.admin.list(*kind, deployer.namespace, label_selector=selector).items
-    assert {one["metadata"]["name"] for one in found} == {"v1", "v2", "v3", "corrupt"}
+    selected = deployer.admin.list(*kind, deployer.namespace, label_selector=selector).items
+    assert {one["metadata"]["name"] for one in selected} == {"v1", "v2", "v3", "corrupt"}
 
 
 @pytest.fixture

@@ -143,16 +143,16 @@ def test_the_objects_that_their_controllers_have_seen(live_cluster: LiveCluster,
 
             def live(sent: Object = sent) -> Object:
                 name = sent["metadata"]["name"]
-                found = live_cluster.get(sent["apiVersion"], sent["kind"], name, namespace)
-                assert found is not None
-                return found
+                obj = live_cluster.get(sent["apiVersion"], sent["kind"], name, namespace)
+                assert obj is not None
+                return obj
 
             if sent["kind"] in ("Deployment", "Job"):
                 eventually(lambda: live().get("status"))
             assert_equal(normal_form(live()), normal_form(sent))
 
 
-def test_what_was_assigned_to_a_service_is_no_part_of_it(api: LiveCluster) -> None:
+def test_assigned_fields_of_a_service_are_no_part_of_its_form(api: LiveCluster) -> None:
     assigned = answer(api, rich_service("default"))
     assert assigned["spec"]["clusterIP"]
     assert assigned["spec"]["ports"][0]["nodePort"]
@@ -161,7 +161,7 @@ def test_what_was_assigned_to_a_service_is_no_part_of_it(api: LiveCluster) -> No
     assert all("nodePort" not in port for port in form["spec"]["ports"])
 
 
-def test_what_was_chosen_for_a_service_is_part_of_it(live_cluster: LiveCluster, namespace: str) -> None:
+def test_chosen_fields_of_a_service_are_part_of_its_form(live_cluster: LiveCluster, namespace: str) -> None:
     sent = rich_service(namespace)
     del sent["metadata"]["finalizers"]
     free = live_cluster.create(deep_copy(sent))["spec"]

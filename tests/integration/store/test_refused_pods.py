@@ -94,7 +94,7 @@ def job_for(cause: Cause, job: dict[str, Any]) -> dict[str, Any]:
         [(name, job, way) for name in CAUSES for job in (WEB, ONCE) for way in ("rollback", "keep")],
     ),
 )
-def test_refused_pods_of_a_new_job_are_rolled_back_or_kept(
+def test_a_new_job_with_refused_pods_is_rolled_back_or_stays(
     deployer: User, name: str, job: dict[str, Any], on_failure: str
 ) -> None:
     cause, words = CAUSES[name]
@@ -165,8 +165,8 @@ def test_a_refusal_after_the_task_shows_in_the_list(deployer: User) -> None:
         deployer.admin.delete("v1", "Pod", pod["metadata"]["name"], deployer.namespace)
     eventually(lambda: deployer.listed()["web"]["reason"] == "PodsRefused")
     assert "violates PodSecurity" in deployer.listed()["web"]["message"]
-    told = deployer.jobs(jobs=[WEB]).succeeded()
-    assert (told.result["jobs"][0]["reason"], told.result["changed"]) == ("PodsRefused", False)
+    again = deployer.jobs(jobs=[WEB]).succeeded()
+    assert (again.result["jobs"][0]["reason"], again.result["changed"]) == ("PodsRefused", False)
     # The run of a schedule.
     refused = deployer.jobs(name="backup", state="restarted")
     assert "violates PodSecurity" in refused.message

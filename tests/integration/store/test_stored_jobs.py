@@ -97,9 +97,12 @@ def test_generation_counts_the_changes_of_users_alone(deployer: User) -> None:
     deployer.jobs(jobs=[WEB]).succeeded()
     eventually(lambda: state(deployer, "web") == "running")
     deployer.jobs(jobs=[WEB]).succeeded()
-    found = deployer.definition("web", "continuous")
-    assert found
-    assert (found["metadata"]["generation"], found["status"]["conditions"][0]["status"]) == (1, "True")
+    definition = deployer.definition("web", "continuous")
+    assert definition
+    assert (definition["metadata"]["generation"], definition["status"]["conditions"][0]["status"]) == (
+        1,
+        "True",
+    )
 
 
 def test_jobs_are_suspended_restarted_and_deleted(deployer: User) -> None:
@@ -148,7 +151,7 @@ def test_a_rehearsal_says_what_a_change_does(deployer: User) -> None:
     compare(jobs=[{"name": one["name"]} for one in JOBS], state="absent")
 
 
-def test_what_others_change_is_drift_unless_an_autoscaler_does(deployer: User) -> None:
+def test_a_change_of_others_is_drift_unless_it_is_an_autoscalers(deployer: User) -> None:
     """Case 5."""
     deployer.jobs(jobs=[WEB]).succeeded()
     eventually(lambda: state(deployer, "web") == "running")
@@ -182,7 +185,7 @@ def test_a_change_of_type_leaves_no_orphan(deployer: User) -> None:
 
 def test_a_change_of_type_that_is_killed_after_any_write_ends_the_same(deployer: User) -> None:
     """Case 8."""
-    wanted = {**WEB, "name": "backup"}
+    desired = {**WEB, "name": "backup"}
 
     def kill_after(last: int) -> bool:
         """Change the type until a write, and then run it again; whether there was such a write."""
@@ -197,14 +200,14 @@ def test_a_change_of_type_that_is_killed_after_any_write_ends_the_same(deployer:
                 raise KilledError
 
         try:
-            deployer.hooked(after=hook).jobs(jobs=[wanted])
+            deployer.hooked(after=hook).jobs(jobs=[desired])
         except KilledError:
             assert deployer.definitions()
-            deployer.jobs(jobs=[wanted]).succeeded()
+            deployer.jobs(jobs=[desired]).succeeded()
         assert [one["kind"] for one in deployer.runtime("backup")] == ["Deployment", "Service"]
         (definition,) = deployer.definitions()
         assert (definition["kind"], definition["spec"]) == ("ContinuousJob", STORED["web"])
-        deployer.jobs(jobs=[wanted]).unchanged()
+        deployer.jobs(jobs=[desired]).unchanged()
         return writes >= last
 
     last = 1
@@ -224,16 +227,16 @@ def test_fields_by_hand_survive_a_write(deployer: User) -> None:
     with_stranger(deployer.admin, deployer.namespace, {"colour": "blue", "resources": {"gpu": "1"}})
     changed = {**WEB, "memory": "1Gi", "cpu": "1"}
     assert deployer.jobs(jobs=[changed]).succeeded().actions == {"web": "updated"}
-    found = deployer.definition("web", "continuous")
-    assert found
-    assert found["spec"]["colour"] == "blue"
-    assert found["spec"]["resources"] == {"gpu": "1", "memory": "1Gi", "cpu": "1"}
+    definition = deployer.definition("web", "continuous")
+    assert definition
+    assert definition["spec"]["colour"] == "blue"
+    assert definition["spec"]["resources"] == {"gpu": "1", "memory": "1Gi", "cpu": "1"}
     # A field of ours goes, and the stranger beside it stays.
     del changed["memory"], changed["cpu"]
     deployer.jobs(jobs=[changed]).succeeded()
-    found = deployer.definition("web", "continuous")
-    assert found
-    assert found["spec"]["resources"] == {"gpu": "1"}
+    definition = deployer.definition("web", "continuous")
+    assert definition
+    assert definition["spec"]["resources"] == {"gpu": "1"}
     deployer.jobs(jobs=[changed]).unchanged()
 
 
@@ -242,13 +245,13 @@ def test_fields_by_hand_survive_a_migration(deployer: User) -> None:
     spec = {"image": "nginx:1.29", "command": "serve", "memory": "256Mi", "env": {"A": "1"}}
     deployer.write_definition("web", 2, **spec, colour="blue", logs={"stdout": "/log", "level": "all"})
     assert deployer.imported(rewrite=True).succeeded().result["rewritten"] == [f"{deployer.namespace}/web"]
-    found = deployer.definition("web", "continuous")
-    assert found
-    assert found["metadata"]["labels"][STORAGE_VERSION_LABEL] == "3"
-    assert found["spec"]["colour"] == "blue"
-    assert found["spec"]["logs"] == {"stdout": "/log", "level": "all"}
-    assert found["spec"]["resources"] == {"memory": "256Mi"}
-    assert "memory" not in found["spec"]
+    definition = deployer.definition("web", "continuous")
+    assert definition
+    assert definition["metadata"]["labels"][STORAGE_VERSION_LABEL] == "3"
+    assert definition["spec"]["colour"] == "blue"
+    assert definition["spec"]["logs"] == {"stdout": "/log", "level": "all"}
+    assert definition["spec"]["resources"] == {"memory": "256Mi"}
+    assert "memory" not in definition["spec"]
 
 
 def test_writers_at_once_lose_no_field(deployer: User) -> None:
@@ -263,31 +266,31 @@ def test_writers_at_once_lose_no_field(deployer: User) -> None:
             deployer.jobs(name="web", state="suspended").succeeded()
 
     map_in_threads(write, range(16))
-    found = deployer.definition("web", "continuous")
-    assert found
+    definition = deployer.definition("web", "continuous")
+    assert definition
     strangers = [number for number in range(16) if number % 4]
-    assert {f"field{number}" for number in strangers} <= found["spec"].keys()
-    assert found["spec"]["env"].keys() == {f"X{number}" for number in strangers}
-    assert found["spec"]["suspend"] is True
+    assert {f"field{number}" for number in strangers} <= definition["spec"].keys()
+    assert definition["spec"]["env"].keys() == {f"X{number}" for number in strangers}
+    assert definition["spec"]["suspend"] is True
 
 
-def test_two_who_declare_one_job_at_once_end_with_one_of_both(deployer: User) -> None:
+def test_concurrent_writers_of_one_job_end_with_the_job_of_one_of_them(deployer: User) -> None:
     images = [f"nginx:1.{number}" for number in range(4)]
-    wanted = [{**WEB, "image": image} for image in images]
-    for done in map_in_threads(lambda one: deployer.jobs(jobs=[one]), wanted):
+    declared = [{**WEB, "image": image} for image in images]
+    for done in map_in_threads(lambda one: deployer.jobs(jobs=[one]), declared):
         done.succeeded()
-    found = deployer.definition("web", "continuous")
-    assert found
-    assert found["spec"]["image"] in images
+    definition = deployer.definition("web", "continuous")
+    assert definition
+    assert definition["spec"]["image"] in images
     container = deployer.runtime("web")[0]["spec"]["template"]["spec"]["containers"][0]
-    assert container["image"] == found["spec"]["image"]
+    assert container["image"] == definition["spec"]["image"]
     assert deployer.listed()["web"]["drift"] == []
 
 
 def test_a_name_that_two_types_take_at_once_ends_as_one_job(deployer: User) -> None:
-    wanted = [{**one, "name": "one"} for one in JOBS]
+    declared = [{**one, "name": "one"} for one in JOBS]
     for _round in range(3):
-        for done in map_in_threads(lambda one: deployer.jobs(jobs=[one]), wanted):
+        for done in map_in_threads(lambda one: deployer.jobs(jobs=[one]), declared):
             done.succeeded()
         assert len(deployer.definitions()) == 1
         assert deployer.listed()["one"]["drift"] == []
@@ -316,7 +319,7 @@ def test_defaults_of_a_value_that_goes_are_taken_away_with_it(deployer: User) ->
     assert deployer.runtime("web")[0]["spec"]["strategy"]["type"] == "RollingUpdate"
 
 
-def test_what_extra_must_not_change_is_refused_before_anything_is_written(deployer: User) -> None:
+def test_an_invalid_extra_is_refused_before_the_first_write(deployer: User) -> None:
     deployer.jobs(jobs=[WEB]).succeeded()
     bad = {**WEB, "extra": {"Deployment": {"spec": "x", "metadata": {"uid": "y"}}}}
     assert "extra.Deployment.metadata.uid can't be changed" in deployer.jobs(jobs=[BACKUP, bad]).message

@@ -45,9 +45,9 @@ def test_a_tenant_reads_definitions_and_writes_none(deployer: User, tenant: User
     before = deployer.definitions()
     for job in JOBS:
         kind, name = DEFINITION_KINDS[JobType(job["type"])], job["name"]
-        (found,) = api.list(*kind, namespace).items
-        assert (api.get(*kind, name, namespace) or {})["spec"] == found["spec"]
-        new = {**found, "metadata": {"name": "new", "namespace": namespace}}
+        (definition,) = api.list(*kind, namespace).items
+        assert (api.get(*kind, name, namespace) or {})["spec"] == definition["spec"]
+        new = {**definition, "metadata": {"name": "new", "namespace": namespace}}
         attempts: list[Callable[[], Any]] = [
             lambda new=new: api.create(new),
             lambda kind=kind, name=name: api.patch(*kind, name, namespace, {"spec": {"image": "mine"}}),
@@ -154,8 +154,8 @@ def test_a_quota_that_refuses_the_pods(deployer: User) -> None:
 
     eventually(lambda: reasons() == {"once": "OutOfQuota", "web": "OutOfQuota"})
     assert "exceeded quota" in deployer.listed()["once"]["message"]
-    told = deployer.jobs(jobs=[ONCE, WEB]).succeeded()
-    assert all("OutOfQuota" in line for line in told.result["lines"])
+    again = deployer.jobs(jobs=[ONCE, WEB]).succeeded()
+    assert all("OutOfQuota" in line for line in again.result["lines"])
     deployer.set_quota({"pods": "5"})
     deployer.jobs(jobs=[{"name": "once"}, {"name": "web"}], state="restarted").succeeded()
     eventually(lambda: reasons() == {"once": "", "web": ""})
@@ -194,7 +194,7 @@ def requests_of(done: Done) -> Counter[str]:
     return Counter(call.verb for call in done.calls if call.verb != "resource")
 
 
-def test_as_many_requests_as_there_are_kinds_list_500_jobs(deployer: User, namespaces: list[str]) -> None:
+def test_500_jobs_are_listed_by_one_request_for_each_kind(deployer: User, namespaces: list[str]) -> None:
     """Case 9; 3,000 jobs in 300 namespaces where everything is tried."""
     users = [replace(deployer, namespace=one) for one in namespaces]
     places = [(user, f"job-{number}") for user in users for number in range(JOBS_EACH)]

@@ -38,9 +38,9 @@ ROUNDS = 10 if IS_FULL else 1
 def check_settled(user: User) -> None:
     """One definition is left, and what runs is what it means."""
     (obj,) = user.definitions()
-    meant = runtime_objects(read_definition(obj).job)
+    desired = runtime_objects(read_definition(obj).job)
     assert "replaces" not in obj["spec"]
-    assert user.forms("web") == [normal_form(one) for one in meant]
+    assert user.forms("web") == [normal_form(one) for one in desired]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def check_settled(user: User) -> None:
     cases([(IMAGES, True), (TYPES, False)], [(IMAGES, False), (TYPES, True)]),
     ids=lambda value: f"{value[0]['type']}" if isinstance(value, list) else str(value),
 )
-def test_of_several_who_declare_one_job_at_once_one_counts(
+def test_of_several_concurrent_declarations_of_one_job_one_counts(
     deployer: User, jobs: list[dict[str, Any]], has_one: bool
 ) -> None:
     for _round in range(ROUNDS):
