@@ -47,7 +47,7 @@ from typing import Any
 
 from ..module_utils._text import one_line
 
-Told = Mapping[str, Any]
+Result = Mapping[str, Any]
 
 HEAD = ("migration", "removal", "cluster", "verdict", "last ran", "seconds", "undone", "why")
 UNDONE = {"undone": "yes", "partly": "in part", "failed": "failed"}
@@ -55,30 +55,30 @@ LONGEST_REASON = 120
 """Characters of an evidence in the table."""
 
 
-def migration_table(clusters: Mapping[str, Told]) -> list[str]:
+def migration_table(clusters: Mapping[str, Result]) -> list[str]:
     """See the documentation above.
 
     Args:
         clusters: results of ``migration_info`` by the cluster's name. Where the cluster could not be read,
             they are ``failed``, ``unreachable`` or without ``migrations``.
     """
-    silent = {name: told for name, told in clusters.items() if not _answered(told)}
-    found = sorted(
-        ((one, name) for name, told in clusters.items() if name not in silent for one in told["migrations"]),
+    silent = {name: info for name, info in clusters.items() if not _has_answered(info)}
+    entries = sorted(
+        ((one, name) for name, info in clusters.items() if name not in silent for one in info["migrations"]),
         key=lambda pair: (pair[0]["id"], pair[1]),
     )
-    rows = [HEAD, *(_row(one, name) for one, name in found)]
-    rows += [("?", "", name, "not known", "", "", "", _reason(told)) for name, told in silent.items()]
+    rows = [HEAD, *(_row(one, name) for one, name in entries)]
+    rows += [("?", "", name, "not known", "", "", "", _reason(info)) for name, info in silent.items()]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return [*(line.rstrip() for line in lines), "", *_ends(found, list(silent))]
+    return [*(line.rstrip() for line in lines), "", *_ends(entries, list(silent))]
 
 
-def _answered(told: Told) -> bool:
-    return "migrations" in told and not told.get("failed") and not told.get("unreachable")
+def _has_answered(result: Result) -> bool:
+    return "migrations" in result and not result.get("failed") and not result.get("unreachable")
 
 
-def _row(one: Told, cluster: str) -> tuple[str, ...]:
+def _row(one: Result, cluster: str) -> tuple[str, ...]:
     verdict = str(one["verdict"] or "not known").replace("_", " ")
     seconds = f"{one['last_seconds']:.1f}" if one["last_run"] else ""
     removal = one["remove_in"] or "stays"
@@ -87,27 +87,27 @@ def _row(one: Told, cluster: str) -> tuple[str, ...]:
     return one["id"], removal, cluster, verdict, ran, seconds, _undone(one), why
 
 
-def _undone(one: Told) -> str:
+def _undone(one: Result) -> str:
     """How far the writes of a migration are undone; empty if no known run has written."""
     if not one["last_run"]:
         return ""
     return UNDONE.get(one["undone"]) or ("not all can be" if one["irreversible"] else "no")
 
 
-def _reason(told: Told) -> str:
-    return _short(str(told.get("msg") or "it was not asked"))
+def _reason(result: Result) -> str:
+    return _short(str(result.get("msg") or "it was not asked"))
 
 
 def _short(text: str) -> str:
     return one_line(text, LONGEST_REASON)
 
 
-def _ends(found: Sequence[tuple[Told, str]], silent: Sequence[str]) -> Iterator[str]:
+def _ends(entries: Sequence[tuple[Result, str]], silent: Sequence[str]) -> Iterator[str]:
     """For each migration, which clusters still need it, so whether it may be removed."""
-    for identity in dict.fromkeys(one["id"] for one, _cluster in found):
-        told = [(one, cluster) for one, cluster in found if one["id"] == identity]
-        needing = [cluster for one, cluster in told if one["verdict"] in ("needed", "blocked")]
-        unknown = [*(cluster for one, cluster in told if not one["verdict"]), *silent]
+    for identity in dict.fromkeys(one["id"] for one, _cluster in entries):
+        states = [(one, cluster) for one, cluster in entries if one["id"] == identity]
+        needing = [cluster for one, cluster in states if one["verdict"] in ("needed", "blocked")]
+        unknown = [*(cluster for one, cluster in states if not one["verdict"]), *silent]
         parts = [f"needed by {', '.join(needing)}"] if needing else []
         parts += [f"unknown for {', '.join(unknown)}"] if unknown else []
         yield f"{identity}: {'; '.join(parts) or 'no cluster needs it'}"

@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 
 
 @dataclass
-class Told:
+class Observer:
     """The reported progress, as ``(subject, state, detail)``, and the cancellation."""
 
     lines: list[tuple[str, str, str]] = field(default_factory=list)
@@ -42,16 +42,16 @@ class Told:
         return bool(self.reasons) or self.stop.is_set()
 
 
-def setting(cluster: Cluster | None = None, told: Told | None = None, **more: Any) -> EngineSettings:
+def setting(cluster: Cluster | None = None, observer: Observer | None = None, **more: Any) -> EngineSettings:
     """A setting on an empty in-memory cluster, unless another one is given."""
-    told = told or Told()
+    observer = observer or Observer()
     values: dict[str, Any] = {
         "cluster": cluster or MemoryCluster(),
         "components": {},
         "release": "2.9",
-        "progress": told.progress,
-        "cancelled": told.cancelled,
-        "cancel": told.reasons.append,
+        "progress": observer.progress,
+        "cancelled": observer.cancelled,
+        "cancel": observer.reasons.append,
     }
     return EngineSettings(**{**values, **more})
 

@@ -108,16 +108,12 @@ class Outcome:
     @property
     def components(self) -> dict[str, dict[str, Any]]:
         """The result of each component, by name."""
-        found = [one for result in self.results for one in result.get("components") or ()]
-        return {one["name"]: one for one in found}
+        return {one["name"]: one for result in self.results for one in result.get("components") or ()}
 
     @property
     def migrations(self) -> dict[str, dict[str, Any]]:
         """The result of each migration that was run, by id."""
-        found: list[dict[str, Any]] = []
-        for result in self._flat():
-            found += result.get("migrations") or ()
-        return {one["id"]: one for one in found}
+        return {one["id"]: one for result in self._flat() for one in result.get("migrations") or ()}
 
     def succeeded(self) -> Outcome:
         """The result itself, if the playbook has succeeded."""

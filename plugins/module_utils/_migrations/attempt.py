@@ -133,8 +133,8 @@ class Attempt:
             state, error = TIMEOUT, str(failure)
         except BaseException as failure:
             stopped = self._setting.cancelled() and not self._has_cancelled
-            told = describe_error(failure, self._class, may_quote=not self._redactor.has_seen_values)
-            state, error = (CANCELLED if stopped else FAILED), told
+            text = describe_error(failure, self._class, may_quote=not self._redactor.has_seen_values)
+            state, error = (CANCELLED if stopped else FAILED), text
             if self.overdue():
                 state, error = TIMEOUT, f"{self.overdue()}; at last it said: {error}"
         self._finish(state, error)
@@ -172,8 +172,8 @@ class Attempt:
         predicted = self._setting.predicted.get(self.id)
         if predicted is None:
             return ""
-        if told := already_done_warning(predicted, verdict, self._evidence):
-            self._log("warning", told)
+        if warning := already_done_warning(predicted, verdict, self._evidence):
+            self._log("warning", warning)
         changed = deviation(predicted, verdict, self._evidence)
         if changed:
             self._setting.cancel(f"migration {self.id}: {changed}")
@@ -267,7 +267,7 @@ class Attempt:
         setting, gate = self._setting, self._gate
         metered = MeteredCluster(self._cluster(gate), self._meter)
 
-        def cancelled() -> bool:
+        def is_cancelled() -> bool:
             return gate.is_shut or setting.cancelled()
 
         def remaining() -> float:
@@ -279,7 +279,7 @@ class Attempt:
                 self._skip(seconds, remaining())
                 return
             end = time.monotonic() + min(seconds, remaining())
-            while (left := end - time.monotonic()) > 0 and not cancelled():
+            while (left := end - time.monotonic()) > 0 and not is_cancelled():
                 self._ended.wait(min(left, TICK))
             gate.read()
 
@@ -297,7 +297,7 @@ class Attempt:
             variables=deep_copy(dict(setting.variables)),
             log=_Log(self._log),
             remaining=remaining,
-            cancelled=cancelled,
+            cancelled=is_cancelled,
             cancel=cancel,
             sleep=sleep,
             rehearsal=setting.rehearsal,
@@ -349,14 +349,14 @@ def _with_copies(component: Component) -> Component:
 class _Log:
     """See :class:`~..migration.Logger`."""
 
-    def __init__(self, tell: Callable[[str, str], None]) -> None:
-        self._tell = tell
+    def __init__(self, log: Callable[[str, str], None]) -> None:
+        self._log = log
 
     def info(self, message: str) -> None:
-        self._tell("info", message)
+        self._log("info", message)
 
     def warning(self, message: str) -> None:
-        self._tell("warning", message)
+        self._log("warning", message)
 
 
 def describe_error(error: BaseException, migration: type[Migration], *, may_quote: bool = True) -> str:

@@ -41,7 +41,7 @@ def check_migrations(migrations: Sequence[type[Migration]], setting: EngineSetti
             requests=outcome.requests,
             slow=outcome.slow,
             error="" if outcome.verdict else outcome.error,
-            fatal=outcome.fatal,
+            fatal=outcome.is_fatal,
         )
         for outcome in outcomes
     ]
@@ -113,7 +113,7 @@ class _Work:
                 [other for other in migration.after if other in self._order] if self._action == RUN else []
             )
             ended = [self._outcomes[other] for other in before if other in self._outcomes]
-            failed = [outcome.id for outcome in ended if not outcome.succeeded]
+            failed = [outcome.id for outcome in ended if not outcome.is_success]
             if failed:
                 why = f"not started, as {failed[0]} did not succeed"
                 self._note_unstarted(migration, SKIPPED, why)

@@ -78,7 +78,7 @@ class _Folder:
 
 def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
     """Load the migrations of some folders in this process."""
-    found = unique_folders(folders)
+    unique = unique_folders(folders)
     own = own_folder().path
     return _load(
         [
@@ -91,9 +91,9 @@ def load_folders(folders: Sequence[MigrationFolder]) -> MigrationSet:
                 folder_digest(folder),
                 folder.problem,
             )
-            for folder in found
+            for folder in unique
         ],
-        tuple(str(folder) for folder in found),
+        tuple(str(folder) for folder in unique),
     )
 
 
@@ -160,8 +160,8 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
                 file = f"{folder.source}/{name}.py"
                 parts = name.split("/")
                 if wrong := [part for part in parts if not part.isidentifier()]:
-                    told = f"{wrong[0]!r} is no Python name: use letters, digits and _ only"
-                    problems.append(f"{file}:1: {told}")
+                    reason = f"{wrong[0]!r} is no Python name: use letters, digits and _ only"
+                    problems.append(f"{file}:1: {reason}")
                     continue
                 report_step(f"file {file}", "import")
                 try:
@@ -226,8 +226,8 @@ def _import_problem(error: BaseException, folder: _Folder, file: str) -> str:
     ]
     place = f"{true_path(frames[-1].filename)}:{frames[-1].lineno}" if frames else f"{file}:1"
     text = one_line(error, LONGEST_FOREIGN_ERROR)
-    told = f"{place}: can't be imported: {type(error).__name__}" + (f": {text}" if text else "")
-    return f"{told} ({advice})" if (advice := _advice(error)) else told
+    problem = f"{place}: can't be imported: {type(error).__name__}" + (f": {text}" if text else "")
+    return f"{problem} ({advice})" if (advice := _advice(error)) else problem
 
 
 def _advice(error: BaseException) -> str:

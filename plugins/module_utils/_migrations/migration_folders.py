@@ -99,15 +99,15 @@ def pack_migrations(folders: Sequence[MigrationFolder]) -> MigrationArchive:
     No file is run. Files that are not searched for migrations are packed too, because others import them.
     """
 
-    found = unique_folders(folders)
+    unique = unique_folders(folders)
     problems: list[str] = []
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         manifest = [
-            {**asdict(folder), "searched": str(folder), "modules": module_names(folder)} for folder in found
+            {**asdict(folder), "searched": str(folder), "modules": module_names(folder)} for folder in unique
         ]
         _write(archive, MANIFEST, json.dumps(manifest).encode())
-        for folder in found:
+        for folder in unique:
             root = Path(folder.path)
             inside = f"{FOUND_PACKAGE}/{folder.package}"
             sources = _sources(root)
@@ -121,7 +121,7 @@ def pack_migrations(folders: Sequence[MigrationFolder]) -> MigrationArchive:
                     raise UnreadableMigration(f"{path}: can't be read: {error.strerror}") from error
                 problems += _problems_in(path, source)
                 _write(archive, f"{inside}/{path.relative_to(root).as_posix()}", source)
-    return MigrationArchive(buffer.getvalue(), tuple(str(folder) for folder in found), tuple(problems))
+    return MigrationArchive(buffer.getvalue(), tuple(str(folder) for folder in unique), tuple(problems))
 
 
 def folder_digest(folder: MigrationFolder) -> str:

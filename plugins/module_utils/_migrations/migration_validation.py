@@ -198,8 +198,8 @@ def _of_order(candidates: Sequence[Candidate]) -> Iterator[str]:
 
 
 def _unknown_after(other_id: str, known: Sequence[str]) -> str:
-    meant = suggestion(other_id, known, 1) or "if it has been retired, take it out of after"
-    return f"after names {other_id!r}, and there is no such migration: {meant}"
+    hint = suggestion(other_id, known, 1) or "if it has been retired, take it out of after"
+    return f"after names {other_id!r}, and there is no such migration: {hint}"
 
 
 def _cycles(graph: dict[str, list[str]], by_id: dict[str, Candidate]) -> Iterator[str]:

@@ -165,12 +165,12 @@ class MigrationOutcome:
     wrote: bool = False
 
     @property
-    def succeeded(self) -> bool:
+    def is_success(self) -> bool:
         """Whether the cluster is migrated."""
         return not self.error
 
     @property
-    def fatal(self) -> bool:
+    def is_fatal(self) -> bool:
         """Whether it fails its component."""
         return self.state in FATAL
 
@@ -180,5 +180,5 @@ class MigrationOutcome:
             **asdict(self),
             "seconds": round(self.seconds, 3),
             "warnings": list(self.warnings),
-            "fatal": self.fatal,
+            "fatal": self.is_fatal,
         }

@@ -43,8 +43,8 @@ def overdue_warning(migration: type[Migration], release: str) -> str:
 
 def _numbers(version: str) -> tuple[int, ...]:
     """The numbers of a version without trailing zeros. A pre-release has those of its release."""
-    found = _NUMBERS.match(version.strip())
-    numbers = [int(number) for number in found[1].split(".")] if found else []
+    match = _NUMBERS.match(version.strip())
+    numbers = [int(number) for number in match[1].split(".")] if match else []
     while numbers and numbers[-1] == 0:
         numbers.pop()
     return tuple(numbers)

@@ -68,44 +68,44 @@ class GrowLokiVolume(Migration):
         # The manifests are checked last, because they may have to be read from files first.
         if not claims:
             return not_needed(f"there is no claim of Loki's in the namespace {namespace}")
-        wanted = wanted_by(component)
-        if wanted is None:
+        desired = desired_volume(component)
+        if desired is None:
             return not_needed("the release keeps Loki's data in no claim")
-        if wanted.namespace != namespace:
-            claims = _read_claims(ctx, wanted.namespace)
-        claims = _of(claims, wanted)
-        small = too_small(claims, wanted)
+        if desired.namespace != namespace:
+            claims = _read_claims(ctx, desired.namespace)
+        claims = _of(claims, desired)
+        small = too_small(claims, desired)
         # Without a release its template is unknown.
-        if not small and wanted.template and any(_is_written_by(claim, self.id()) for claim in claims):
-            live = _read_stateful_set(ctx, wanted)
-            if live is not None and template_differs(live, wanted):
-                return needed(_evidence_of_return(live, wanted))
+        if not small and desired.template and any(_is_written_by(claim, self.id()) for claim in claims):
+            live = _read_stateful_set(ctx, desired)
+            if live is not None and has_other_template(live, desired):
+                return needed(_evidence_of_return(live, desired))
         if not small:
-            return not_needed(_evidence_of_rest(claims, wanted))
+            return not_needed(_evidence_of_rest(claims, desired))
         bound = [claim for claim in small if not _is_unbound(claim)]
         reasons = cannot_grow(bound, _read_classes(ctx), _allows_change(ctx)) if bound else []
-        return blocked("; ".join(reasons)) if reasons else needed(_evidence_of_need(small, wanted))
+        return blocked("; ".join(reasons)) if reasons else needed(_evidence_of_need(small, desired))
 
     def run(self, ctx: Context) -> None:
         """Make sure that the claims can grow, delete the StatefulSet, and grow the claims."""
-        wanted = wanted_by(ctx.components.get(self.component))
-        if wanted is None:
+        desired = desired_volume(ctx.components.get(self.component))
+        if desired is None:
             return
-        small = _settled(ctx, wanted)
+        small = _settled(ctx, desired)
         bound = [claim for claim in small if not _is_unbound(claim)]
-        self._make_room(ctx, bound, wanted)
-        ctx.retry(lambda: _delete_stateful_set(ctx, wanted), on=(Conflict,))
-        _wait_until_gone(ctx, wanted)
+        self._make_room(ctx, bound, desired)
+        ctx.retry(lambda: _delete_stateful_set(ctx, desired), on=(Conflict,))
+        _wait_until_gone(ctx, desired)
         for claim in small:
             name = claim["metadata"]["name"]
             if _is_unbound(claim):
                 _delete_unbound(ctx, claim)
             else:
-                ctx.retry(partial(_grow, ctx, wanted, name), on=(Conflict,))
+                ctx.retry(partial(_grow, ctx, desired, name), on=(Conflict,))
         if not ctx.rehearsal:
-            _tell_of_growth(ctx, wanted, [claim["metadata"]["name"] for claim in bound])
+            _await_growth(ctx, desired, [claim["metadata"]["name"] for claim in bound])
 
-    def _make_room(self, ctx: Context, bound: Sequence[Object], wanted: Wanted) -> None:
+    def _make_room(self, ctx: Context, bound: Sequence[Object], desired: DesiredVolume) -> None:
         """Make sure that the server accepts the growth of these claims, before anything is deleted."""
         if not bound:
             return
@@ -121,12 +121,12 @@ class GrowLokiVolume(Migration):
         for claim in bound:
             # A quota or an admission may refuse what the StorageClass allows. An admission also learns a
             # moment later of a class that was changed just now, or in a run that was killed after that.
-            try_it = partial(_patch_size, ctx, wanted, claim, dry_run=True)
+            try_it = partial(_patch_size, ctx, desired, claim, dry_run=True)
             ctx.retry(try_it, attempts=3, on=(Forbidden,))
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DesiredVolume:
     """The requirements of a release for Loki's volume.
 
     Attributes:
@@ -143,14 +143,14 @@ class Wanted:
     template: Mapping[str, Any] | None = None
 
 
-def wanted_by(component: Component | None) -> Wanted | None:
+def desired_volume(component: Component | None) -> DesiredVolume | None:
     """The requirements of the release; None if its Loki has no lasting volume (as in profile evaluation).
 
     Args:
         component: the component in the release, or None without a release.
     """
     if component is None or not component.objects:
-        return Wanted()
+        return DesiredVolume()
     for obj in component.objects:
         if obj.get("kind") != "StatefulSet":
             continue
@@ -159,7 +159,7 @@ def wanted_by(component: Component | None) -> Wanted | None:
         if template is not None:
             name = obj["metadata"]["name"]
             replicas = spec.get("replicas")
-            return Wanted(
+            return DesiredVolume(
                 namespace=obj["metadata"].get("namespace") or component.namespace,
                 stateful_set=name,
                 claims=tuple(f"{TEMPLATE}-{name}-{i}" for i in range(1 if replicas is None else replicas)),
@@ -169,9 +169,9 @@ def wanted_by(component: Component | None) -> Wanted | None:
     return None
 
 
-def too_small(claims: Sequence[Object], wanted: Wanted) -> list[Object]:
+def too_small(claims: Sequence[Object], desired: DesiredVolume) -> list[Object]:
     """The claims that request less than the release wants."""
-    size = parse_quantity(wanted.size)
+    size = parse_quantity(desired.size)
     return [claim for claim in claims if parse_quantity(_requested(claim["spec"]) or 0) < size]
 
 
@@ -208,21 +208,21 @@ def cannot_grow(claims: Sequence[Object], classes: Mapping[str, Object], may_cha
     return reasons
 
 
-def template_differs(stateful_set: Mapping[str, Any], wanted: Wanted) -> bool:
+def has_other_template(stateful_set: Mapping[str, Any], desired: DesiredVolume) -> bool:
     """Whether the live claim template differs from the release's, so that the server refuses an apply."""
     live = _claim_template(stateful_set["spec"])
-    if live is None or parse_quantity(_requested(live) or 0) != parse_quantity(wanted.size):
+    if live is None or parse_quantity(_requested(live) or 0) != parse_quantity(desired.size):
         return True
     # The server fills in defaults for fields that the release omits.
-    asked = {key: (wanted.template or {}).get(key) for key in ("accessModes", "storageClassName")}
-    return any(value is not None and live.get(key) != value for key, value in asked.items())
+    requested = {key: (desired.template or {}).get(key) for key in ("accessModes", "storageClassName")}
+    return any(value is not None and live.get(key) != value for key, value in requested.items())
 
 
 def _claim_template(spec: Mapping[str, Any]) -> Mapping[str, Any] | None:
     for template in spec.get("volumeClaimTemplates") or ():
         if template["metadata"]["name"] == TEMPLATE:
-            found: Mapping[str, Any] = template["spec"]
-            return found
+            claim_spec: Mapping[str, Any] = template["spec"]
+            return claim_spec
     return None
 
 
@@ -254,31 +254,32 @@ def _claim(claim: Mapping[str, Any]) -> str:
     return f"PersistentVolumeClaim {meta.get('namespace')}/{meta['name']}"
 
 
-def _evidence_of_rest(claims: Sequence[Object], wanted: Wanted) -> str:
+def _evidence_of_rest(claims: Sequence[Object], desired: DesiredVolume) -> str:
     if not claims:
-        return f"there is no PersistentVolumeClaim {wanted.namespace}/{', '.join(wanted.claims)}"
+        return f"there is no PersistentVolumeClaim {desired.namespace}/{', '.join(desired.claims)}"
     parts = []
     for claim in claims:
         capacity = _capacity(claim)
-        text = f"{_claim(claim)} requests {_requested(claim['spec'])} of the {wanted.size} that are wanted"
-        if capacity and parse_quantity(capacity) < parse_quantity(wanted.size):
+        text = f"{_claim(claim)} requests {_requested(claim['spec'])} of the {desired.size} that are wanted"
+        if capacity and parse_quantity(capacity) < parse_quantity(desired.size):
             text += f"; its volume still has {capacity}"
         parts.append(text)
     return "; ".join(parts)
 
 
-def _evidence_of_return(live: Mapping[str, Any], wanted: Wanted) -> str:
+def _evidence_of_return(live: Mapping[str, Any], desired: DesiredVolume) -> str:
     template = _claim_template(live["spec"])
     size = _requested(template) if template is not None else None
     return (
-        f"StatefulSet {wanted.namespace}/{wanted.stateful_set} has {size or 'no size'} in its claim template,"
-        f" which can't be changed; its claims have grown to the {wanted.size} that the release wants"
+        f"StatefulSet {desired.namespace}/{desired.stateful_set} has {size or 'no size'} in its claim "
+        f"template, which can't be changed; its claims have grown to the {desired.size} that the release "
+        "wants"
     )
 
 
-def _evidence_of_need(small: Sequence[Object], wanted: Wanted) -> str:
+def _evidence_of_need(small: Sequence[Object], desired: DesiredVolume) -> str:
     return "; ".join(
-        f"{_claim(claim)} requests {_requested(claim['spec'])}, and the release wants {wanted.size}"
+        f"{_claim(claim)} requests {_requested(claim['spec'])}, and the release wants {desired.size}"
         + (" (it has no volume yet, and is recreated)" if _is_unbound(claim) else "")
         for claim in small
     )
@@ -305,8 +306,8 @@ def _read_claims(ctx: Context, namespace: str) -> list[Object]:
     ]
 
 
-def _of(claims: Sequence[Object], wanted: Wanted) -> list[Object]:
-    return [claim for claim in claims if claim["metadata"]["name"] in wanted.claims]
+def _of(claims: Sequence[Object], desired: DesiredVolume) -> list[Object]:
+    return [claim for claim in claims if claim["metadata"]["name"] in desired.claims]
 
 
 def _read_classes(ctx: Context) -> dict[str, Object]:
@@ -314,11 +315,11 @@ def _read_classes(ctx: Context) -> dict[str, Object]:
     return {storage_class["metadata"]["name"]: storage_class for storage_class in page.items}
 
 
-def _settled(ctx: Context, wanted: Wanted) -> list[Object]:
+def _settled(ctx: Context, desired: DesiredVolume) -> list[Object]:
     """The claims that are too small, after a wait for those that are just being bound."""
     end = time.monotonic() + BINDING_SECONDS
     while True:
-        small = too_small(_of(_read_claims(ctx, wanted.namespace), wanted), wanted)
+        small = too_small(_of(_read_claims(ctx, desired.namespace), desired), desired)
         waiting = any(_is_unbound(claim) for claim in small)
         if not waiting or ctx.rehearsal or ctx.cancelled() or time.monotonic() >= end:
             return small
@@ -331,60 +332,60 @@ def _is_written_by(claim: Mapping[str, Any], migration: str) -> bool:
     return any(str(one.get("manager")).endswith(f"/{migration}") for one in managers)
 
 
-def _read_stateful_set(ctx: Context, wanted: Wanted) -> Object | None:
+def _read_stateful_set(ctx: Context, desired: DesiredVolume) -> Object | None:
     """The StatefulSet, or None if it is gone or being deleted."""
-    live = ctx.cluster.get("apps/v1", "StatefulSet", wanted.stateful_set, wanted.namespace)
+    live = ctx.cluster.get("apps/v1", "StatefulSet", desired.stateful_set, desired.namespace)
     return None if live is None or live["metadata"].get("deletionTimestamp") else live
 
 
-def _delete_stateful_set(ctx: Context, wanted: Wanted) -> None:
-    live = _read_stateful_set(ctx, wanted)
-    if live is None or not template_differs(live, wanted):
+def _delete_stateful_set(ctx: Context, desired: DesiredVolume) -> None:
+    live = _read_stateful_set(ctx, desired)
+    if live is None or not has_other_template(live, desired):
         return
     ctx.log.info(
-        f"deleting StatefulSet {wanted.namespace}/{wanted.stateful_set}, whose claim template can't be "
+        f"deleting StatefulSet {desired.namespace}/{desired.stateful_set}, whose claim template can't be "
         f"changed; its pods run on, and the component brings it back"
     )
     ctx.cluster.delete(
         "apps/v1",
         "StatefulSet",
-        wanted.stateful_set,
-        wanted.namespace,
+        desired.stateful_set,
+        desired.namespace,
         uid=live["metadata"]["uid"],
         resource_version=live["metadata"]["resourceVersion"],
         propagation="Orphan",
     )
 
 
-def _wait_until_gone(ctx: Context, wanted: Wanted) -> None:
+def _wait_until_gone(ctx: Context, desired: DesiredVolume) -> None:
     while True:
-        live = ctx.cluster.get("apps/v1", "StatefulSet", wanted.stateful_set, wanted.namespace)
+        live = ctx.cluster.get("apps/v1", "StatefulSet", desired.stateful_set, desired.namespace)
         if live is None or not live["metadata"].get("deletionTimestamp"):
             return
         if ctx.cancelled() or ctx.remaining() <= 2 * POLL_SECONDS:
             holding = ", ".join(live["metadata"].get("finalizers") or ()) or "none"
             raise MigrationError(
-                f"StatefulSet {wanted.namespace}/{wanted.stateful_set} is deleted and still there "
+                f"StatefulSet {desired.namespace}/{desired.stateful_set} is deleted and still there "
                 f"(finalizers: {holding}); deploy again once it is gone"
             )
         ctx.sleep(POLL_SECONDS)
 
 
-def _grow(ctx: Context, wanted: Wanted, name: str) -> None:
-    claim = ctx.cluster.get("v1", "PersistentVolumeClaim", name, wanted.namespace)
-    if claim is not None and too_small([claim], wanted):
-        ctx.log.info(f"{_claim(claim)}: from {_requested(claim['spec'])} to {wanted.size}")
-        _patch_size(ctx, wanted, claim)
+def _grow(ctx: Context, desired: DesiredVolume, name: str) -> None:
+    claim = ctx.cluster.get("v1", "PersistentVolumeClaim", name, desired.namespace)
+    if claim is not None and too_small([claim], desired):
+        ctx.log.info(f"{_claim(claim)}: from {_requested(claim['spec'])} to {desired.size}")
+        _patch_size(ctx, desired, claim)
 
 
-def _patch_size(ctx: Context, wanted: Wanted, claim: Object, *, dry_run: bool = False) -> None:
+def _patch_size(ctx: Context, desired: DesiredVolume, claim: Object, *, dry_run: bool = False) -> None:
     patch = {} if dry_run else _precondition(claim)
     ctx.cluster.patch(
         "v1",
         "PersistentVolumeClaim",
         claim["metadata"]["name"],
-        wanted.namespace,
-        {**patch, "spec": {"resources": {"requests": {"storage": wanted.size}}}},
+        desired.namespace,
+        {**patch, "spec": {"resources": {"requests": {"storage": desired.size}}}},
         dry_run=dry_run,
     )
 
@@ -403,14 +404,14 @@ def _delete_unbound(ctx: Context, claim: Object) -> None:
     )
 
 
-def _tell_of_growth(ctx: Context, wanted: Wanted, names: Sequence[str]) -> None:
+def _await_growth(ctx: Context, desired: DesiredVolume, names: Sequence[str]) -> None:
     """Wait a little for the volumes to grow. Warn of those that don't, with its conditions and events."""
-    size = parse_quantity(wanted.size)
+    size = parse_quantity(desired.size)
     end = time.monotonic() + GROWING_SECONDS
     hanging = list(names)
     live: dict[str, Object] = {}
     while hanging:
-        claims = {claim["metadata"]["name"]: claim for claim in _read_claims(ctx, wanted.namespace)}
+        claims = {claim["metadata"]["name"]: claim for claim in _read_claims(ctx, desired.namespace)}
         live = {name: claims[name] for name in hanging if name in claims}
         hanging = [name for name in live if parse_quantity(_capacity(live[name]) or 0) < size]
         if time.monotonic() >= end or ctx.cancelled():
@@ -420,7 +421,7 @@ def _tell_of_growth(ctx: Context, wanted: Wanted, names: Sequence[str]) -> None:
     for name in hanging:
         claim = live[name]
         ctx.log.warning(
-            f"{_claim(claim)} now requests {wanted.size}, and its volume still has "
+            f"{_claim(claim)} now requests {desired.size}, and its volume still has "
             f"{_capacity(claim) or 'no known size'}: {_what_the_cluster_says(ctx, claim)}"
         )
 

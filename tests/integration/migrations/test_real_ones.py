@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migrations.logging 
 from tests.support.eventually import eventually
 from tests.support.gateways import OWNERSHIP, gateway_crd
 from tests.support.loki import CLAIM, claim, component, stateful_set, storage_class
-from tests.support.migrations import Told, setting
+from tests.support.migrations import Observer, setting
 
 pytestmark = pytest.mark.cluster
 
@@ -72,9 +72,9 @@ class Loki:
         self.cluster.delete("v1", "PersistentVolume", self.volume)
 
     def claim(self) -> Object:
-        found = self.cluster.get("v1", "PersistentVolumeClaim", CLAIM, self.namespace)
-        assert found
-        return found
+        claim = self.cluster.get("v1", "PersistentVolumeClaim", CLAIM, self.namespace)
+        assert claim
+        return claim
 
     def size(self) -> str:
         size: str = self.claim()["spec"]["resources"]["requests"]["storage"]
@@ -86,9 +86,9 @@ class Loki:
     def stateful_set(self) -> Object | None:
         return self.cluster.get("apps/v1", "StatefulSet", "logging-loki", self.namespace)
 
-    def migrate(self, told: Told | None = None, **more: Any) -> MigrationOutcome:
+    def migrate(self, observer: Observer | None = None, **more: Any) -> MigrationOutcome:
         values = {"components": self.release, **more}
-        [outcome] = run_migrations([GrowLokiVolume], setting(self.cluster, told, **values))
+        [outcome] = run_migrations([GrowLokiVolume], setting(self.cluster, observer, **values))
         return outcome
 
 
@@ -160,7 +160,7 @@ def test_a_claim_of_100_mi_grows(loki: Loki) -> None:
     assert loki.size() == "30Gi"
 
 
-def test_a_claim_that_never_was_bound_is_made_anew(loki: Loki) -> None:
+def test_a_claim_that_never_was_bound_is_recreated(loki: Loki) -> None:
     loki.cluster.create(storage_class(loki.class_name, expands=True))
     loki.cluster.create(claim("10Gi", loki.namespace, class_name=loki.class_name))
     outcome = loki.migrate()

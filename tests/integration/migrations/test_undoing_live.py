@@ -133,7 +133,7 @@ def written(obj: Object | None) -> Object | None:
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_whatever_was_written_all_is_as_before(scene: Scene, name: str) -> None:
+def test_each_kind_of_write_is_undone_completely(scene: Scene, name: str) -> None:
     seed, write = WRITES[name]
     if seed:
         scene.by_hand.create(seed(scene.namespace))
@@ -199,7 +199,7 @@ class QuickController(ClusterWrapper):
         return answer
 
 
-def test_what_a_controller_writes_at_once_after_a_scale_is_not_taken_for_ours(scene: Scene) -> None:
+def test_a_write_of_a_controller_at_once_after_a_scale_is_not_taken_for_ours(scene: Scene) -> None:
     scene.by_hand.create(deployment(scene.namespace, a="1"))
     watched = QuickController(scene.live.with_field_manager(manager_of("logging/it")))
     migrating = JournalingCluster(watched, scene.journal, Writer("logging/it"))

@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.filter.migration_table import (
 )
 
 
-def told(identity: str, verdict: str, evidence: str = "because", **more: Any) -> dict[str, Any]:
+def entry(identity: str, verdict: str, evidence: str = "because", **more: Any) -> dict[str, Any]:
     never = {"last_run": "", "last_run_at": "", "last_seconds": 0.0, "undone": "", "irreversible": ""}
     what = {"id": identity, "verdict": verdict, "evidence": evidence, "error": "", "remove_in": "2.12"}
     return {**what, **never, **more}
@@ -24,11 +24,11 @@ def told(identity: str, verdict: str, evidence: str = "because", **more: Any) ->
 def test_each_cluster_has_a_line_and_each_migration_an_end() -> None:
     ran = {"last_run": "r1", "last_run_at": "2026-11-21T13:18:54Z", "last_seconds": 3.42}
     clusters = {
-        "staging": {"migrations": [told("b/two", "not_needed", **ran), told("a/one", "needed")]},
+        "staging": {"migrations": [entry("b/two", "not_needed", **ran), entry("a/one", "needed")]},
         "canary": {
             "migrations": [
-                told("a/one", "blocked", "the disk\nis glued in"),
-                told("b/two", "", "", error="the check broke", remove_in=""),
+                entry("a/one", "blocked", "the disk\nis glued in"),
+                entry("b/two", "", "", error="the check broke", remove_in=""),
             ]
         },
         "far": {"unreachable": True, "msg": "no route to host"},
@@ -59,26 +59,26 @@ def test_each_cluster_has_a_line_and_each_migration_an_end() -> None:
         ("failed", "", "failed"),
     ],
 )
-def test_of_what_has_run_it_says_how_far_it_is_undone(state: str, irreversible: str, cell: str) -> None:
-    ran = told("a/one", "needed", last_run="r1", undone=state, irreversible=irreversible)
+def test_a_migration_that_has_run_says_how_far_it_is_undone(state: str, irreversible: str, cell: str) -> None:
+    ran = entry("a/one", "needed", last_run="r1", undone=state, irreversible=irreversible)
     [head, line, *_rest] = migration_table({"x": {"migrations": [ran]}})
     assert line[head.index("undone") : head.index("why")].strip() == cell
 
 
-def test_what_nobody_needs_may_go() -> None:
-    clusters = {name: {"migrations": [told("a/one", "not_needed")]} for name in ("x", "y")}
+def test_a_migration_that_no_cluster_needs_may_go() -> None:
+    clusters = {name: {"migrations": [entry("a/one", "not_needed")]} for name in ("x", "y")}
     assert migration_table(clusters)[-1] == "a/one: no cluster needs it"
 
 
 def test_a_long_reason_is_cut() -> None:
-    [_head, line, *_rest] = migration_table({"x": {"migrations": [told("a/one", "needed", "w" * 1000)]}})
+    [_head, line, *_rest] = migration_table({"x": {"migrations": [entry("a/one", "needed", "w" * 1000)]}})
     assert line.endswith("w... (1000 characters)")
     assert len(line) < 100 + LONGEST_REASON
 
 
-def test_a_cluster_that_was_never_asked_is_told_of() -> None:
+def test_a_cluster_that_was_never_read_has_a_line() -> None:
     assert "it was not asked" in migration_table({"x": {}})[1]
 
 
-def test_it_has_its_name() -> None:
+def test_the_filter_has_its_name() -> None:
     assert FilterModule().filters() == {"migration_table": migration_table}

@@ -55,7 +55,7 @@ from hypothesis import strategies as st
 
 from tests.support.driver import FakeMaterials, deployer, release
 from tests.support.driver import config_map as manifest
-from tests.support.migrations import Told, config_map, migration, setting
+from tests.support.migrations import Observer, config_map, migration, setting
 
 FORGED = (
     "first\n  unchanged 3 components\r\nKyma 2.10: nothing to do\x85\u2028\x1b[2J\x1b]0;title\x07\u202eend"
@@ -128,11 +128,11 @@ def texts_in(value: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("says", SAYS)
 def test_texts_of_a_migration_are_printable_lines(says: str, evil: str) -> None:
-    record = Told()
+    record = Observer()
     one = migration("evil", **SAYS[says](evil))
     outcomes: list[Any] = [
-        *check_migrations([one], setting(told=record)),
-        *run_migrations([one], setting(told=record)),
+        *check_migrations([one], setting(observer=record)),
+        *run_migrations([one], setting(observer=record)),
     ]
     shown = [outcome.as_result() for outcome in outcomes]
     for text in texts_in([shown, record.lines, record.reasons]):

@@ -192,7 +192,7 @@ class UndoRun:
             cluster,
             still,
             force=self._force,
-            tell=on_undone,
+            report=on_undone,
             cancelled=self._task.cancelled,
             inhabited=contents_describer(cluster),
         )

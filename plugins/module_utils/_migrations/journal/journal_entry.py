@@ -91,18 +91,18 @@ class JournalInMemory(Journal):
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: dict[int, JournalEntry] = {}
+        self._by_sequence: dict[int, JournalEntry] = {}
 
     @property
     def entries(self) -> list[JournalEntry]:
         """All recorded entries, the oldest first."""
         with self._lock:
-            return list(self._kept.values())
+            return list(self._by_sequence.values())
 
     def record_intent(self, entry: JournalEntry) -> JournalEntry:
         """See Journal."""
         with self._lock:
-            self._kept[entry.sequence] = entry
+            self._by_sequence[entry.sequence] = entry
         return entry
 
     def record_result(self, entry: JournalEntry) -> None:
@@ -112,7 +112,7 @@ class JournalInMemory(Journal):
     def discard_intent(self, entry: JournalEntry) -> None:
         """See Journal."""
         with self._lock:
-            self._kept.pop(entry.sequence, None)
+            self._by_sequence.pop(entry.sequence, None)
 
 
 class _Sequence:

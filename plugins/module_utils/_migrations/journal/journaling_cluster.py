@@ -111,25 +111,25 @@ class JournalingCluster(ClusterWrapper):
     ) -> Object:
         """See Cluster."""
 
-        def write(before: Object | None, *, kept: bool = True) -> Object:
+        def write(before: Object | None, *, rehearsed: bool = False) -> Object:
             if isinstance(patch, Mapping):
                 merge: Mapping[str, Any] | None = patch
             else:
-                told = subresource in _OF_THE_OBJECT and resource_version_of(before)
-                merge = as_merge_patch(patch, before) if told else None
+                is_versioned = subresource in _OF_THE_OBJECT and resource_version_of(before)
+                merge = as_merge_patch(patch, before) if is_versioned else None
             bound = patch if merge is None else with_preconditions(merge, before)
             return self._inner.patch(
-                api_version, kind, name, namespace, bound, subresource=subresource, dry_run=not kept
+                api_version, kind, name, namespace, bound, subresource=subresource, dry_run=rehearsed
             )
 
         if dry_run:
-            return write(None, kept=False)
+            return write(None, rehearsed=True)
         entry = self._entry("patch", api_version, kind, {"name": name, "namespace": namespace})
         return self._changed(
             replace(entry, subresource=subresource),
             foretell=lambda before: expected_after_patch(before, patch) if before else None,
             write=write,
-            rehearse=lambda: write(None, kept=False),
+            rehearse=lambda: write(None, rehearsed=True),
         )
 
     def delete(
@@ -144,21 +144,21 @@ class JournalingCluster(ClusterWrapper):
     ) -> bool:
         """See Cluster."""
 
-        def write(before: Object | None, *, kept: bool = True) -> bool:
+        def deletes(before: Object | None, *, rehearsed: bool = False) -> bool:
             meta = before["metadata"] if before else {}
             seen = {"uid": meta.get("uid"), "resource_version": meta.get("resourceVersion")}
             bound = {**seen, **{key: value for key, value in how.items() if value is not None}}
-            return self._inner.delete(api_version, kind, name, namespace, dry_run=not kept, **bound)
+            return self._inner.delete(api_version, kind, name, namespace, dry_run=rehearsed, **bound)
 
         if dry_run:
-            return write(None, kept=False)
+            return deletes(None, rehearsed=True)
         entry = self._entry("delete", api_version, kind, {"name": name, "namespace": namespace})
         return self._written(
             entry,
             lambda _before: None,
-            write,
+            deletes,
             lambda _before, _answer: None,
-            rehearse=lambda: write(None, kept=False),
+            rehearse=lambda: deletes(None, rehearsed=True),
         )
 
     def exec(self, name: str, namespace: str, command: Sequence[str], **how: Any) -> ExecResult:
@@ -215,8 +215,8 @@ class JournalingCluster(ClusterWrapper):
             if before is not None and entry.verb == "create":
                 # It can't be created: the server reports that too.
                 return write(None)
-            kept = self._journal.record_intent(
-                replace(with_sequence(entry), before=_kept(before), after=_kept(foretell(before)))
+            intent = self._journal.record_intent(
+                replace(with_sequence(entry), before=_restorable(before), after=_restorable(foretell(before)))
             )
             # The last try has no preconditions: writes of others must not fail the migration for ever.
             bound = attempt < TRIES
@@ -225,7 +225,7 @@ class JournalingCluster(ClusterWrapper):
             except _REFUSALS as refusal:
                 if may_have_acted(refusal):
                     raise
-                self._withdraw(kept)
+                self._withdraw(intent)
                 if isinstance(refusal, Conflict) and bound and self._has_moved(entry, before):
                     continue
                 raise
@@ -235,9 +235,9 @@ class JournalingCluster(ClusterWrapper):
             # A deletion returns False if another client has deleted the object before.
             changed = answer if entry.verb == "delete" else not (before and is_same_version(before, after))
             if changed:
-                self._settle(replace(kept, after=_kept(after), is_settled=True))
+                self._settle(replace(intent, after=_restorable(after), is_settled=True))
             else:
-                self._withdraw(kept)
+                self._withdraw(intent)
             return answer
         raise ClusterError(f"{entry.verb} {entry.ref}: others make it and take it away all the time")
 
@@ -269,5 +269,5 @@ def _unversioned(obj: Object | None) -> Object | None:
     return _without(obj, "resourceVersion") if obj is not None else None
 
 
-def _kept(obj: Object | None) -> Object | None:
+def _restorable(obj: Object | None) -> Object | None:
     return _without(obj, *_NEVER_RESTORED) if obj is not None else None

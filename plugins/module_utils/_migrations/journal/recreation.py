@@ -68,8 +68,8 @@ def _is_there(cluster: Cluster, owner: Mapping[str, Any], namespace: str | None)
     if resource is None:
         return False
     place = namespace if resource.namespaced else None
-    found = cluster.get(resource.api_version, owner["kind"], owner["name"], place)
-    return found is not None and found["metadata"].get("uid") == owner.get("uid")
+    live = cluster.get(resource.api_version, owner["kind"], owner["name"], place)
+    return live is not None and live["metadata"].get("uid") == owner.get("uid")
 
 
 def _service(_obj: Object, spec: dict[str, Any]) -> list[str]:

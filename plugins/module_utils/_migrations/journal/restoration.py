@@ -213,15 +213,15 @@ def revert_fields(
     already_reverted: list[Field] = []
     emptied: list[Field] = []
     for field in {**then, **wrote}:
-        was, became, found = (values.get(field, _ABSENT) for values in (then, wrote, live))
+        was, became, current = (values.get(field, _ABSENT) for values in (then, wrote, live))
         if was == became:
             continue
-        if found == was:
+        if current == was:
             already_reverted.append(field)
-        elif found is _ABSENT and (_is_empty(was) or _is_empty(became)) and _is_filled(field, live, wrote):
+        elif current is _ABSENT and (_is_empty(was) or _is_empty(became)) and _is_filled(field, live, wrote):
             # Its fields are reverted one by one. The empty map itself only stays if no field is left.
             emptied += [field] if _is_empty(was) else []
-        elif found == became or force:
+        elif current == became or force:
             back[field] = was
         else:
             retained.append(field)

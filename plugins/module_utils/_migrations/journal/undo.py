@@ -45,7 +45,7 @@ def undo_writes(
     *,
     force: bool = False,
     sleep: Callable[[float], None] = time.sleep,
-    tell: Callable[[UndoneObject], None] = lambda _one: None,
+    report: Callable[[UndoneObject], None] = lambda _one: None,
     cancelled: Callable[[], bool] = lambda: False,
     inhabited: Callable[[Object], str] = lambda _live: "",
 ) -> UndoReport:
@@ -59,7 +59,7 @@ def undo_writes(
         entries: entries of the journal; those that are already undone are skipped.
         force: also overwrite what was changed since.
         sleep: waits that many seconds.
-        tell: called with each object once it is done.
+        report: called with each object once it is done.
         cancelled: whether to stop; called before each object.
         inhabited: returns why an object must not be deleted without ``force`` (what would be deleted with
             it), or empty.
@@ -69,7 +69,7 @@ def undo_writes(
         stays = (lambda _live: "") if force else inhabited
         restoration = _Restoration(cluster, ref, written, force=force, sleep=sleep, inhabited=stays)
         one = restoration.left("it was cancelled before") if cancelled() else restoration.through()
-        tell(one)
+        report(one)
         done.append(one)
     return UndoReport(tuple(done))
 
@@ -159,58 +159,58 @@ class _Restoration:
             return self._result(FAILED, reason=f"it is being deleted (finalizers: {held}); undo again then")
         status = self._writes_status()
         before = writable_state(live, status=status)
-        after, found = self._decide(before, served)
+        after, findings = self._decide(before, served)
         if after == before:
-            return self._unchanged(found)
+            return self._unchanged(findings)
         if live is None:
             self._create(served, after.content or {})
-            return self._result(RECREATED, replace(found, fields=[]))
+            return self._result(RECREATED, replace(findings, fields=[]))
         if after.content is None:
             if why := self._inhabited(live):
-                return self._staying(found, why)
+                return self._staying(findings, why)
             self._delete(served, live)
-            return self._result(DELETED, replace(found, fields=[]))
-        return self._patch(served, live, before, after, found)
+            return self._result(DELETED, replace(findings, fields=[]))
+        return self._patch(served, live, before, after, findings)
 
     def _writes_status(self) -> bool:
         return any(entry.subresource == STATUS for entry in self._entries)
 
     def _decide(self, live: WritableState, served: ServedKind) -> tuple[WritableState, _Findings]:
-        """Revert the entries, newest first. Returns the wanted object, and the findings."""
-        found = _Findings()
+        """Revert the entries, newest first. Returns the desired object, and the findings."""
+        findings = _Findings()
         state = live
         taken: list[tuple[JournalEntry, RevertResult]] = []
         for entry in self._entries:
             if entry.verb == "exec":
-                found.irreversible.append("a command was run in it: what that has done is not known")
+                findings.irreversible.append("a command was run in it: what that has done is not known")
                 continue
             if entry.before is None and entry.after is None:
-                found.reasons.append("the journal no longer has what was written")
+                findings.reasons.append("the journal no longer has what was written")
                 continue
             restored = revert_write(entry, state, served.shapes, force=self._force)
             if entry.irreversible and restored.state != state:
-                found.irreversible.append(_told_as_irreversible(entry, restored.fields))
+                findings.irreversible.append(_irreversible_text(entry, restored.fields))
                 continue
             state = restored.state
             taken.append((entry, restored))
         for entry, restored in net_reverts(taken):
-            found.fields += restored.fields
-            found.retained += restored.retained
+            findings.fields += restored.fields
+            findings.retained += restored.retained
             if restored.reason:
-                found.reasons.append(restored.reason)
+                findings.reasons.append(restored.reason)
             if restored.is_complete:
-                found.taken.append(entry)
-        return state, found
+                findings.taken.append(entry)
+        return state, findings
 
-    def _unchanged(self, found: _Findings) -> UndoneObject:
-        if found.irreversible:
-            return self._result(IRREVERSIBLE, replace(found, fields=[]))
-        if found.retained or found.reasons:
-            return self._result(CHANGED_SINCE, replace(found, fields=[]))
-        return self._result(AS_BEFORE, replace(found, fields=[]))
+    def _unchanged(self, findings: _Findings) -> UndoneObject:
+        if findings.irreversible:
+            return self._result(IRREVERSIBLE, replace(findings, fields=[]))
+        if findings.retained or findings.reasons:
+            return self._result(CHANGED_SINCE, replace(findings, fields=[]))
+        return self._result(AS_BEFORE, replace(findings, fields=[]))
 
-    def _staying(self, found: _Findings, why: str) -> UndoneObject:
-        return self._result(CHANGED_SINCE, replace(found, fields=[], taken=[]), reason=why)
+    def _staying(self, findings: _Findings, why: str) -> UndoneObject:
+        return self._result(CHANGED_SINCE, replace(findings, fields=[], taken=[]), reason=why)
 
     def _delete(self, served: ServedKind, live: Object) -> None:
         meta = live["metadata"]
@@ -230,22 +230,27 @@ class _Restoration:
         self._cluster.create(obj)
 
     def _patch(
-        self, served: ServedKind, live: Object, before: WritableState, after: WritableState, found: _Findings
+        self,
+        served: ServedKind,
+        live: Object,
+        before: WritableState,
+        after: WritableState,
+        findings: _Findings,
     ) -> UndoneObject:
         content = after.content or {}
         try:
             self._write(served, live, before.content or {}, content)
-            return self._result(RESTORED, found)
+            return self._result(RESTORED, findings)
         except Invalid:
             if not after.recreated:
-                return self._in_portions(served, before, found)
+                return self._in_portions(served, before, findings)
         if why := self._inhabited(live):
-            return self._staying(found, why)
+            return self._staying(findings, why)
         # It was replaced, and an update can't restore the earlier object.
         self._delete(served, live)
         self._wait_until_gone(served)
         self._create(served, content)
-        return self._result(RECREATED, replace(found, fields=[]))
+        return self._result(RECREATED, replace(findings, fields=[]))
 
     def _write(self, served: ServedKind, live: Object, before: Object, after: Object) -> None:
         ref, meta = self._ref, live["metadata"]
@@ -268,27 +273,27 @@ class _Restoration:
             )
             binding["resourceVersion"] = answer["metadata"]["resourceVersion"]
 
-    def _in_portions(self, served: ServedKind, before: WritableState, found: _Findings) -> UndoneObject:
+    def _in_portions(self, served: ServedKind, before: WritableState, findings: _Findings) -> UndoneObject:
         """Write top-level fields one by one, because the server refuses all of them together."""
         ref, refused = self._ref, dict[str, Invalid]()
-        wanted = self._decide(before, served)[0].content or {}
-        for name in dict.fromkeys((*(before.content or {}), *wanted)):
+        desired = self._decide(before, served)[0].content or {}
+        for name in dict.fromkeys((*(before.content or {}), *desired)):
             live = self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
             now = writable_state(live, status=self._writes_status())
             if live is None or now.content is None:
                 continue
-            wanted = self._decide(now, served)[0].content or {}
+            desired = self._decide(now, served)[0].content or {}
             part = {key: value for key, value in now.content.items() if key != name}
-            part |= {name: wanted[name]} if name in wanted else {}
+            part |= {name: desired[name]} if name in desired else {}
             try:
                 self._write(served, live, now.content, part)
             except Invalid as refusal:
                 refused[name] = refusal
-        fields = [path for path in found.fields if top_of(path) not in refused]
+        fields = [path for path in findings.fields if top_of(path) not in refused]
         if not refused:
-            return self._result(RESTORED, found)
-        told = "; ".join(dict.fromkeys(map(str, refused.values())))
-        return self._result(REFUSED, replace(found, taken=[], fields=fields), reason=told)
+            return self._result(RESTORED, findings)
+        reason = "; ".join(dict.fromkeys(map(str, refused.values())))
+        return self._result(REFUSED, replace(findings, taken=[], fields=fields), reason=reason)
 
     def _wait_until_gone(self, served: ServedKind) -> None:
         end = time.monotonic() + SECONDS_TO_GO
@@ -301,22 +306,22 @@ class _Restoration:
     def _result(
         self,
         state: str,
-        found: _Findings | None = None,
+        findings: _Findings | None = None,
         *,
         reason: str = "",
         entries: tuple[JournalEntry, ...] = (),
     ) -> UndoneObject:
-        found = found or _Findings()
-        reasons = dict.fromkeys(filter(None, (reason, *found.irreversible, *found.reasons)))
+        findings = findings or _Findings()
+        reasons = dict.fromkeys(filter(None, (reason, *findings.irreversible, *findings.reasons)))
         return UndoneObject(
             ref=self._ref,
             migrations=tuple(dict.fromkeys(entry.migration for entry in self._entries)),
             state=state,
-            fields=tuple(dict.fromkeys(found.fields)),
-            retained=tuple(dict.fromkeys(found.retained)),
+            fields=tuple(dict.fromkeys(findings.fields)),
+            retained=tuple(dict.fromkeys(findings.retained)),
             lost=self._lost,
             reason=self._redactor.clean("; ".join(reasons)),
-            entries=entries or tuple(found.taken),
+            entries=entries or tuple(findings.taken),
         )
 
 
@@ -329,14 +334,14 @@ def net_reverts(
     """
     already_reverted: set[str] = set()
     whole = False
-    found = []
+    net = []
     for entry, restored in reversed(taken):
         retained = () if whole else tuple(path for path in restored.retained if path not in already_reverted)
-        found.append((entry, replace(restored, retained=retained, reason="" if whole else restored.reason)))
+        net.append((entry, replace(restored, retained=retained, reason="" if whole else restored.reason)))
         already_reverted |= set(restored.already_reverted)
         whole = whole or restored.whole
-    return reversed(found)
+    return reversed(net)
 
 
-def _told_as_irreversible(entry: JournalEntry, fields: Sequence[str]) -> str:
+def _irreversible_text(entry: JournalEntry, fields: Sequence[str]) -> str:
     return one_line(f"{entry.irreversible.rstrip('.')} ({', '.join(fields)})")

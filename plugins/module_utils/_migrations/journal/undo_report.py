@@ -85,12 +85,12 @@ class UndoneObject:
             REFUSED: "not undone, as the API server refuses it",
             FAILED: "not undone",
         }
-        told = words[self.state]
+        text = words[self.state]
         if self.fields and self.state != RESTORED:
-            told = f"{words[RESTORED]}, all else {told}"
+            text = f"{words[RESTORED]}, all else {text}"
         if retained and self.state != CHANGED_SINCE:
-            told += f"; changed since, so it stays: {retained}"
-        return f"{self.ref}: {told}" + (f": {self.reason}" if self.reason else "")
+            text += f"; changed since, so it stays: {retained}"
+        return f"{self.ref}: {text}" + (f": {self.reason}" if self.reason else "")
 
 
 @dataclass(frozen=True)

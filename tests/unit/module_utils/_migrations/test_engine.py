@@ -46,7 +46,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 
 from tests.support.apiserver import Reply, Seen, discovery_or, serve, status
 from tests.support.clock import FOREVER, Clock
-from tests.support.migrations import Told, config_map, migration, setting
+from tests.support.migrations import Observer, config_map, migration, setting
 
 
 def never(_ctx: Context) -> None:
@@ -62,9 +62,9 @@ def writes_of(cluster: MemoryCluster) -> list[str]:
 
 
 def test_needed_runs_and_a_rerun_writes_nothing() -> None:
-    cluster, told = MemoryCluster(), Told()
+    cluster, observer = MemoryCluster(), Observer()
     intents: list[MigrationOutcome] = []
-    [outcome] = run_migrations([migration("mark")], setting(cluster, told, before_run=intents.append))
+    [outcome] = run_migrations([migration("mark")], setting(cluster, observer, before_run=intents.append))
     # If it is killed while it runs, the record says that it may have written.
     assert [(one.id, one.state, one.wrote) for one in intents] == [("logging/mark", "running", True)]
     assert (outcome.id, outcome.component, outcome.phase) == ("logging/mark", "logging", "pre")
@@ -73,8 +73,8 @@ def test_needed_runs_and_a_rerun_writes_nothing() -> None:
     assert outcome.requests == 3
     assert outcome.wrote
     assert outcome.seconds > 0
-    assert not outcome.fatal
-    assert [line[:2] for line in told.lines] == [("logging/mark", "running"), ("logging/mark", "done")]
+    assert not outcome.is_fatal
+    assert [line[:2] for line in observer.lines] == [("logging/mark", "running"), ("logging/mark", "done")]
     cluster.requests.clear()
     [again] = run_migrations([migration("mark")], setting(cluster))
     assert (again.state, again.requests, again.wrote, again.slow) == ("not_needed", 1, False, False)
@@ -87,9 +87,9 @@ def test_each_writes_under_its_own_field_manager_within_the_servers_limit() -> N
     run_migrations([migration(name) for name in names], setting(cluster))
     managers = []
     for name in names:
-        found = cluster.get("v1", "ConfigMap", name, "default")
-        assert found
-        managers += [entry["manager"] for entry in found["metadata"]["managedFields"]]
+        live = cluster.get("v1", "ConfigMap", name, "default")
+        assert live
+        managers += [entry["manager"] for entry in live["metadata"]["managedFields"]]
     assert managers[0] == "kyma-lifecycle/logging/mark"
     assert managers[1] == ("kyma-lifecycle/logging/" + "m" * 200)[:128]
 
@@ -180,7 +180,7 @@ def test_no_verb_writes_in_a_check(method: str, args: tuple[Any, ...]) -> None:
     assert writes_of(cluster) == []
 
 
-def test_what_the_server_only_tries_passes_in_a_check() -> None:
+def test_a_dry_run_passes_in_a_check() -> None:
     def ask(ctx: Context) -> Verdict:
         ctx.cluster.apply(config_map("x"), dry_run=True)
         return needed("the server would take it")
@@ -207,7 +207,7 @@ def test_two_overlap_and_both_end_before_the_answer() -> None:
 def test_after_is_honoured() -> None:
     order: list[str] = []
 
-    def noted(name: str) -> type:
+    def ordered(name: str) -> type:
         def do(ctx: Context) -> None:
             order.append(f"begin {name}")
             ctx.cluster.apply(config_map(name))
@@ -215,13 +215,13 @@ def test_after_is_honoured() -> None:
 
         return migration(name, run=do, after={"second": ["logging/first"]}.get(name, ()))
 
-    outcomes = run_migrations([noted("second"), noted("first")], setting())
+    outcomes = run_migrations([ordered("second"), ordered("first")], setting())
     assert [outcome.id for outcome in outcomes] == ["logging/second", "logging/first"]
     assert order == ["begin first", "end first", "begin second", "end second"]
 
 
 @pytest.mark.parametrize("on_failure", ["fail", "warn"])
-def test_what_waits_for_a_failed_one_is_skipped(on_failure: str) -> None:
+def test_a_migration_after_a_failed_one_is_skipped(on_failure: str) -> None:
     def fail(_ctx: Context) -> None:
         raise MigrationError("the disk is full: make room on node a")
 
@@ -233,10 +233,10 @@ def test_what_waits_for_a_failed_one_is_skipped(on_failure: str) -> None:
     ]
     first, second, third, alone = run_migrations(migrations, setting())
     assert first.error == "the disk is full: make room on node a"
-    assert (first.state, first.fatal) == (("failed", True) if on_failure == "fail" else ("warned", False))
-    assert (second.state, second.fatal) == ("skipped", True)
+    assert (first.state, first.is_fatal) == (("failed", True) if on_failure == "fail" else ("warned", False))
+    assert (second.state, second.is_fatal) == ("skipped", True)
     assert second.error == "not started, as logging/first did not succeed"
-    assert (third.state, third.fatal) == ("warned", False)
+    assert (third.state, third.is_fatal) == ("warned", False)
     assert alone.state == "done"
 
 
@@ -244,7 +244,7 @@ def test_blocked_does_not_run_and_is_fatal() -> None:
     [outcome] = run_migrations(
         [migration("stuck", check=lambda _request: blocked("StorageClass x"), run=never)], setting()
     )
-    assert (outcome.state, outcome.fatal, outcome.wrote) == ("blocked", True, False)
+    assert (outcome.state, outcome.is_fatal, outcome.wrote) == ("blocked", True, False)
     assert "StorageClass x" in outcome.error
 
 
@@ -257,10 +257,10 @@ def test_after_run_the_check_must_agree() -> None:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock that migrations go by."""
-    found = Clock()
+    fake = Clock()
     for module in (attempt, engine):
-        monkeypatch.setattr(module, "time", found)
-    return found
+        monkeypatch.setattr(module, "time", fake)
+    return fake
 
 
 def ends(one: str) -> bool:
@@ -289,7 +289,7 @@ def test_one_that_hangs_is_ended_by_its_own_timeout_and_can_write_no_more(clock:
         [migration("late", run=hang, timeout=20), migration("quick", run=finish, timeout=60)],
         setting(cluster),
     )
-    assert (slow.state, slow.fatal, slow.id) == ("timeout", True, "logging/late")
+    assert (slow.state, slow.is_fatal, slow.id) == ("timeout", True, "logging/late")
     assert slow.error == "its run took longer than its timeout of 20 s and was given up"
     assert slow.wrote
     assert quick.state == "done"
@@ -300,17 +300,17 @@ def test_one_that_hangs_is_ended_by_its_own_timeout_and_can_write_no_more(clock:
 
 @contextmanager
 def overloaded(
-    told_to: Reply, on_write: Callable[[], object] = lambda: None
+    answer_to_writes: Reply, on_write: Callable[[], object] = lambda: None
 ) -> Iterator[tuple[LiveCluster, Callable[[], list[Seen]]]]:
     """A live cluster that answers each write so, and makes none; and the writes that it was asked for."""
     meta = {"name": "a", "managedFields": [{"manager": "somebody"}]}
-    found = Reply({**config_map("a"), "metadata": meta})
+    live = Reply({**config_map("a"), "metadata": meta})
 
     def answer(request: Seen) -> Reply:
         if request.method == "GET":
-            return found
+            return live
         on_write()
-        return told_to
+        return answer_to_writes
 
     with serve(discovery_or(answer)) as server:
         policy = RetryPolicy(first_delay=0.05, factor=1.0)
@@ -356,7 +356,7 @@ def test_of_one_that_was_given_up_no_write_is_sent_again(
         assert 2 <= len(sent) <= SENT_UNTIL_NOTICED
 
 
-def test_what_is_in_flight_ends_with_the_step_that_has_sent_it() -> None:
+def test_a_request_times_out_with_the_step_that_has_sent_it() -> None:
     with overloaded(Reply({})) as (cluster, writes):
         for seconds in (9.9, 0.3):
             run_migrations(
@@ -366,7 +366,7 @@ def test_what_is_in_flight_ends_with_the_step_that_has_sent_it() -> None:
 
 
 def test_a_thread_that_outlives_its_step_can_write_no_more() -> None:
-    cluster, told = MemoryCluster(), Told()
+    cluster, observer = MemoryCluster(), Observer()
     earlier: list[Context] = []
     refused: list[str] = []
 
@@ -387,27 +387,27 @@ def test_a_thread_that_outlives_its_step_can_write_no_more() -> None:
         write_through_earlier_steps()
         earlier.append(ctx)
 
-    given = setting(cluster, told, before_run=write_through_earlier_steps)
+    given = setting(cluster, observer, before_run=write_through_earlier_steps)
     [outcome] = run_migrations([migration("leaves", check=check, run=run)], given)
     assert (outcome.state, outcome.error) == ("done", "")
     # The check, once by the start and once by the run; the check after the run finds it and the run shut.
     assert refused == ["migration logging/leaves was given up"] * 2 * 4
-    assert (writes_of(cluster), told.reasons) == ([], [])
+    assert (writes_of(cluster), observer.reasons) == ([], [])
 
 
-def test_what_the_plan_did_not_predict_fails_and_writes_nothing() -> None:
-    cluster, told = MemoryCluster(), Told()
+def test_a_verdict_that_the_plan_did_not_predict_fails_and_writes_nothing() -> None:
+    cluster, observer = MemoryCluster(), Observer()
     predicted = {
         "logging/mark": {"verdict": "not_needed", "evidence": "it was there"},
         "logging/stuck": {"verdict": "needed", "evidence": "there is room"},
     }
     stuck = migration("stuck", check=lambda _ctx: blocked("there is no room"), run=never)
     for one in (migration("mark", run=never), stuck):
-        [outcome] = run_migrations([one], setting(cluster, told, predicted=predicted))
-        assert (outcome.state, outcome.fatal, outcome.wrote) == ("failed", True, False)
+        [outcome] = run_migrations([one], setting(cluster, observer, predicted=predicted))
+        assert (outcome.state, outcome.is_fatal, outcome.wrote) == ("failed", True, False)
         assert outcome.error.startswith("the plan no longer holds: it was planned as ")
-        assert told.reasons == [f"migration {outcome.id}: {outcome.error}"]
-        told.reasons.clear()
+        assert observer.reasons == [f"migration {outcome.id}: {outcome.error}"]
+        observer.reasons.clear()
     assert writes_of(cluster) == []
 
 
@@ -431,14 +431,14 @@ def test_a_step_that_has_ended_after_its_time_is_no_success(clock: Clock) -> Non
 
 
 def test_one_that_is_needed_does_not_run_after_a_cancellation() -> None:
-    told = Told()
+    observer = Observer()
 
     def cancelled_meanwhile(_ctx: Context) -> Verdict:
-        told.stop.set()
+        observer.stop.set()
         return needed("it has not run")
 
     given = migration("late", check=cancelled_meanwhile, run=never)
-    [outcome] = run_migrations([given], setting(told=told))
+    [outcome] = run_migrations([given], setting(observer=observer))
     assert (outcome.state, outcome.wrote) == ("cancelled", False)
     assert outcome.error == "the deployment was cancelled before it ran"
 
@@ -503,7 +503,7 @@ def test_the_deadline_of_the_run_ends_what_is_at_work_and_what_waits(clock: Cloc
 def test_a_cancellation_wakes_what_sleeps_and_starts_nothing_more(clock: Clock) -> None:
     # No second passes by itself.
     now = clock.monotonic()
-    told = Told()
+    observer = Observer()
     asleep = threading.Event()
 
     def doze(ctx: Context) -> None:
@@ -514,12 +514,12 @@ def test_a_cancellation_wakes_what_sleeps_and_starts_nothing_more(clock: Clock) 
 
     def cancel() -> None:
         asleep.wait(60)
-        told.stop.set()
+        observer.stop.set()
 
     canceller = threading.Thread(target=cancel)
     canceller.start()
     outcomes = run_migrations(
-        [migration("dozes", run=doze), migration("waits", run=never)], setting(told=told, workers=1)
+        [migration("dozes", run=doze), migration("waits", run=never)], setting(observer=observer, workers=1)
     )
     canceller.join()
     assert clock.monotonic() == now
@@ -529,47 +529,47 @@ def test_a_cancellation_wakes_what_sleeps_and_starts_nothing_more(clock: Clock) 
     ]
 
 
-def test_what_ignores_a_cancellation_gets_a_grace_period() -> None:
-    told = Told()
+def test_a_migration_that_ignores_a_cancellation_gets_a_grace_period() -> None:
+    observer = Observer()
     release = threading.Event()
 
     def deaf(ctx: Context) -> None:
-        told.stop.set()
+        observer.stop.set()
         release.wait(60)
         ctx.cluster.apply(config_map("deaf"))
 
     cluster = MemoryCluster()
-    [outcome] = run_migrations([migration("deaf", run=deaf)], setting(cluster, told, grace=0.2))
+    [outcome] = run_migrations([migration("deaf", run=deaf)], setting(cluster, observer, grace=0.2))
     release.set()
     assert outcome.state == "cancelled"
     assert outcome.error == "its run did not end within 0.2 s of the cancellation"
     assert writes_of(cluster) == []
 
 
-def test_what_is_in_flight_may_finish_after_a_cancellation() -> None:
-    told = Told()
+def test_a_running_migration_may_finish_after_a_cancellation() -> None:
+    observer = Observer()
 
     def finish(ctx: Context) -> None:
-        told.stop.set()
+        observer.stop.set()
         ctx.cluster.apply(config_map("finishes"))
 
-    [outcome] = run_migrations([migration("finishes", run=finish)], setting(told=told))
+    [outcome] = run_migrations([migration("finishes", run=finish)], setting(observer=observer))
     assert outcome.state == "done"
 
 
 def test_a_migration_can_cancel_the_deployment() -> None:
-    told = Told()
+    observer = Observer()
 
     def cancel(ctx: Context) -> None:
         ctx.cancel("the backup is broken")
         raise MigrationError("no upgrade without a backup")
 
-    [outcome] = run_migrations([migration("careful", run=cancel)], setting(told=told))
-    assert told.reasons == ["migration logging/careful: the backup is broken"]
+    [outcome] = run_migrations([migration("careful", run=cancel)], setting(observer=observer))
+    assert observer.reasons == ["migration logging/careful: the backup is broken"]
     assert (outcome.state, outcome.error) == ("failed", "no upgrade without a backup")
 
 
-def test_unexpected_errors_are_told_with_type_message_and_place() -> None:
+def test_unexpected_errors_are_reported_with_type_message_and_place() -> None:
     def typo(_ctx: Context) -> None:
         empty: Object = {}
         empty["spec"]
@@ -586,23 +586,23 @@ def test_a_check_that_returns_no_verdict_fails(answer: Any) -> None:
 
 
 def test_log_lines_reach_the_terminal_and_a_warning_makes_it_warned() -> None:
-    told = Told()
+    observer = Observer()
 
     def talk(ctx: Context) -> None:
         ctx.log.info("begun")
         ctx.log.warning("the volume still has 10Gi")
         ctx.cluster.apply(config_map("talks"))
 
-    [outcome] = run_migrations([migration("talks", run=talk)], setting(told=told))
-    assert ("logging/talks", "info", "begun") in told.lines
-    assert ("logging/talks", "warning", "the volume still has 10Gi") in told.lines
-    assert (outcome.state, outcome.error, outcome.fatal) == ("warned", "", False)
+    [outcome] = run_migrations([migration("talks", run=talk)], setting(observer=observer))
+    assert ("logging/talks", "info", "begun") in observer.lines
+    assert ("logging/talks", "warning", "the volume still has 10Gi") in observer.lines
+    assert (outcome.state, outcome.error, outcome.is_fatal) == ("warned", "", False)
     assert outcome.warnings == ("the volume still has 10Gi",)
-    assert outcome.succeeded
+    assert outcome.is_success
 
 
 def test_no_value_of_a_secret_gets_out() -> None:
-    told = Told()
+    observer = Observer()
     secret = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -611,17 +611,17 @@ def test_no_value_of_a_secret_gets_out() -> None:
     }
 
     def leak(ctx: Context) -> Verdict:
-        found = ctx.cluster.get("v1", "Secret", "s", "default")
-        ctx.log.info(f"read {found}")
+        live = ctx.cluster.get("v1", "Secret", "s", "default")
+        ctx.log.info(f"read {live}")
         return needed("the password is hunter2-is-long")
 
     def leak_more(_ctx: Context) -> None:
         raise ValueError("can't use hunter2-is-long / aHVudGVyMi1pcy1sb25n")
 
     [outcome] = run_migrations(
-        [migration("leaks", check=leak, run=leak_more)], setting(MemoryCluster(secret), told)
+        [migration("leaks", check=leak, run=leak_more)], setting(MemoryCluster(secret), observer)
     )
-    everything = f"{told.lines} {outcome}"
+    everything = f"{observer.lines} {outcome}"
     assert "hunter2" not in everything
     assert "aHVudGVyMi1pcy1sb25n" not in everything
     assert outcome.evidence == "the password is ***"
@@ -634,9 +634,9 @@ def secret_of(value: str) -> Object:
 
 
 def read_secret(ctx: Context) -> str:
-    found = ctx.cluster.get("v1", "Secret", "s", "default")
-    assert found
-    return base64.b64decode(found["data"]["value"]).decode()
+    secret = ctx.cluster.get("v1", "Secret", "s", "default")
+    assert secret
+    return base64.b64decode(secret["data"]["value"]).decode()
 
 
 PEM = "-----BEGIN KEY-----\ncanarycanary\n-----END KEY-----\n"
@@ -670,22 +670,22 @@ def quote_a_line(value: str) -> None:
     ],
     ids=["cut by Python", "escaped", "joined", "in part", "quoted", "cut by us"],
 )
-def test_what_python_quotes_of_a_secret_does_not_get_out_however_it_is_cut_and_escaped(
+def test_parts_of_a_secret_that_python_quotes_do_not_get_out(
     value: str, fail: Callable[[str], object]
 ) -> None:
     def work(ctx: Context) -> None:
         fail(read_secret(ctx))
 
-    told = Told()
+    observer = Observer()
     one = migration("leaks", check=always_needed, run=work)
-    [outcome] = run_migrations([one], setting(MemoryCluster(secret_of(value)), told))
-    assert "canary" not in f"{told.lines} {outcome}"
+    [outcome] = run_migrations([one], setting(MemoryCluster(secret_of(value)), observer))
+    assert "canary" not in f"{observer.lines} {outcome}"
     # Who looks for the reason has to know where.
     assert outcome.error.startswith(("ValueError (", "KeyError ("))
     assert Path(__file__).name in outcome.error
 
 
-def test_what_a_migration_says_itself_of_a_secret_is_masked_however_it_is_printed() -> None:
+def test_a_secret_that_a_migration_prints_itself_is_masked_in_each_form() -> None:
     def leak(ctx: Context) -> Verdict:
         value = read_secret(ctx)
         for printed in (
@@ -698,13 +698,13 @@ def test_what_a_migration_says_itself_of_a_secret_is_masked_however_it_is_printe
             ctx.log.info(f"it is {printed}")
         raise MigrationError(f"can't use {value!r}")
 
-    told = Told()
+    observer = Observer()
     for value in (PEM, 'it\'s a "canary"\n'):
         [outcome] = run_migrations(
-            [migration("leaks", check=leak)], setting(MemoryCluster(secret_of(value)), told)
+            [migration("leaks", check=leak)], setting(MemoryCluster(secret_of(value)), observer)
         )
         assert outcome.error == "can't use '***'"
-    assert "canary" not in str(told.lines)
+    assert "canary" not in str(observer.lines)
 
 
 @pytest.mark.parametrize(
@@ -719,18 +719,20 @@ def test_what_a_migration_says_itself_of_a_secret_is_masked_however_it_is_printe
     ],
     ids=["merge patch", "JSON patch of a map", "JSON patch of a value"],
 )
-def test_what_a_secret_is_patched_with_does_not_get_out(patch: Any) -> None:
+def test_a_value_that_a_secret_is_patched_with_does_not_get_out(patch: Any) -> None:
     def work(ctx: Context) -> None:
         with suppress(Invalid):
             ctx.cluster.patch("v1", "Secret", "s", "default", patch)
         ctx.log.info("tried canary-new, and None is left")
         raise ValueError("can't set canary-new")
 
-    cluster, told = MemoryCluster(), Told()
+    cluster, observer = MemoryCluster(), Observer()
     cluster.fail_when(lambda request: request.verb == "patch", Invalid("patch", status=422))
-    [outcome] = run_migrations([migration("leaks", check=always_needed, run=work)], setting(cluster, told))
-    assert "canary" not in f"{told.lines} {outcome}"
-    assert ("logging/leaks", "info", "tried ***, and None is left") in told.lines
+    [outcome] = run_migrations(
+        [migration("leaks", check=always_needed, run=work)], setting(cluster, observer)
+    )
+    assert "canary" not in f"{observer.lines} {outcome}"
+    assert ("logging/leaks", "info", "tried ***, and None is left") in observer.lines
 
 
 def test_doing_nothing_slowly_is_flagged(clock: Clock) -> None:
@@ -752,10 +754,10 @@ def test_doing_nothing_slowly_is_flagged(clock: Clock) -> None:
 
 
 def test_to_be_cancelled_is_no_warning() -> None:
-    told = Told()
-    told.stop.set()
-    [outcome] = run_migrations([migration("late", on_failure="warn", run=never)], setting(told=told))
-    assert (outcome.state, outcome.fatal) == ("cancelled", True)
+    observer = Observer()
+    observer.stop.set()
+    [outcome] = run_migrations([migration("late", on_failure="warn", run=never)], setting(observer=observer))
+    assert (outcome.state, outcome.is_fatal) == ("cancelled", True)
 
 
 def test_a_rehearsal_sleeps_without_waiting_and_its_time_passes_all_the_same() -> None:

@@ -78,8 +78,8 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def ids(found: MigrationSet) -> list[str]:
-    return [migration.id() for migration in found.migrations]
+def ids(loaded: MigrationSet) -> list[str]:
+    return [migration.id() for migration in loaded.migrations]
 
 
 def test_both_ways_answer_alike(folder: Path) -> None:
@@ -134,10 +134,10 @@ def test_siblings_are_imported_relatively_and_counted_once(folder: Path, load: L
     (folder / "helpers").mkdir()
     (folder / "helpers" / "deep.py").write_text("DEPTH = 2\n")
     before = list(sys.path)
-    found = load(folder)
-    assert found.problems == ()
-    assert ids(found) == ["logging/first", "logging/second"]
-    assert found.migrations[0].irreversible == "the package2"
+    loaded = load(folder)
+    assert loaded.problems == ()
+    assert ids(loaded) == ["logging/first", "logging/second"]
+    assert loaded.migrations[0].irreversible == "the package2"
     assert sys.path == before
 
 
@@ -152,14 +152,14 @@ def test_folders_in_it_are_searched_too_but_not_what_begins_with_an_underscore(
         HEAD + "from ..._shared import WHY\n" + source("Deep", GOOD_BODY + "\nirreversible = WHY")
     )
     (folder / "logging" / "flat.py").write_text(HEAD + source("Flat"))
-    found = load(folder)
-    assert found.problems == ()
-    assert ids(found) == ["logging/deep", "logging/flat"]
-    assert found.migrations[0].irreversible == "a disk stays"
-    assert found.files["logging/deep"] == f"{folder}/logging/disks/a.py"
+    loaded = load(folder)
+    assert loaded.problems == ()
+    assert ids(loaded) == ["logging/deep", "logging/flat"]
+    assert loaded.migrations[0].irreversible == "a disk stays"
+    assert loaded.files["logging/deep"] == f"{folder}/logging/disks/a.py"
 
 
-def test_what_is_wrong_in_a_folder_in_it_is_told_with_its_true_place(folder: Path, load: Load) -> None:
+def test_problems_of_nested_folders_name_their_true_place(folder: Path, load: Load) -> None:
     (folder / "sub").mkdir()
     (folder / "sub" / "__init__.py").write_text("\n1 / 0\n")
     (folder / "sub" / "a.py").write_text(HEAD + source())
@@ -179,7 +179,7 @@ def test_what_is_wrong_in_a_folder_in_it_is_told_with_its_true_place(folder: Pat
     assert len(problems) == 3
 
 
-def test_a_file_that_came_into_a_folder_in_it_is_found(folder: Path, load: Load) -> None:
+def test_a_file_that_was_added_to_a_nested_folder_is_loaded(folder: Path, load: Load) -> None:
     (folder / "sub").mkdir()
     (folder / "sub" / "a.py").write_text(HEAD + source("One"))
     assert ids(load(folder)) == ["logging/one"]
@@ -196,9 +196,9 @@ def test_bases_are_no_migrations(folder: Path, load: Load) -> None:
         + source("_Hidden", "pass")
         + source("Real", "phase = Phase.PRE\nremove_in = '9'", base="Plain")
     )
-    found = load(folder)
-    assert found.problems == ()
-    assert ids(found) == ["logging/real"]
+    loaded = load(folder)
+    assert loaded.problems == ()
+    assert ids(loaded) == ["logging/real"]
 
 
 def test_a_migration_that_lacks_run_is_no_base(folder: Path, load: Load) -> None:
@@ -240,7 +240,7 @@ GOOD = {"component": '"logging"', "phase": "Phase.PRE", "remove_in": '"9.9"'}
         ({"undo": "'by hand'"}, "undo must be a function, not 'by hand'"),
     ],
 )
-def test_what_is_wrong_with_a_class_is_told_with_file_and_line(
+def test_problems_of_a_class_name_file_and_line(
     folder: Path, load: Load, changes: dict[str, str | None], expected: str
 ) -> None:
     attributes = {**GOOD, **changes}
@@ -252,7 +252,7 @@ def test_what_is_wrong_with_a_class_is_told_with_file_and_line(
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         ("onfailure = 'warn'", "onfailure is no attribute of a migration: did you mean on_failure?"),
         ("onFailure = 'warn'", "onFailure is no attribute of a migration: did you mean on_failure?"),
@@ -267,8 +267,8 @@ def test_what_is_wrong_with_a_class_is_told_with_file_and_line(
     ],
 )
 @pytest.mark.parametrize("base", [False, True])
-def test_an_attribute_that_nobody_reads_is_told(
-    folder: Path, load: Load, line: str, told: str, base: bool
+def test_an_unknown_attribute_is_reported(
+    folder: Path, load: Load, line: str, expected: str, base: bool
 ) -> None:
     if base:
         text = source("_Base", f"{GOOD_BODY}\n{line}") + source(base="_Base")
@@ -276,10 +276,10 @@ def test_an_attribute_that_nobody_reads_is_told(
         text = source("Mark", f"{GOOD_BODY}\n{line}")
     (folder / "one.py").write_text(HEAD + text)
     [problem] = load(folder).problems
-    assert f": Mark: {told}" in problem
+    assert f": Mark: {expected}" in problem
 
 
-def test_what_a_class_has_for_itself_is_no_problem(folder: Path, load: Load) -> None:
+def test_private_members_of_a_class_are_no_problem(folder: Path, load: Load) -> None:
     mixin = "class Mixin:\n    color = 'red'\n\n\n"
     own = "_color = 'red'\nCOLOR = 'red'\nsize: int\nclass Helper: pass\ndef helper(self): pass\n"
     own += "@property\ndef checks(self): return 1\n@staticmethod\ndef runs(): pass"
@@ -288,7 +288,7 @@ def test_what_a_class_has_for_itself_is_no_problem(folder: Path, load: Load) -> 
     assert load(folder).problems == ()
 
 
-def test_a_missing_docstring_and_an_async_run_are_told(folder: Path, load: Load) -> None:
+def test_a_missing_docstring_and_an_async_run_are_reported(folder: Path, load: Load) -> None:
     (folder / "a.py").write_text(HEAD + source(doc="").replace("def run", "async def run"))
     problems = load(folder).problems
     assert [p.partition(": Mark: ")[2][:20] for p in problems] == [
@@ -305,7 +305,7 @@ def test_duplicate_ids_name_both_places(folder: Path, load: Load) -> None:
     )
 
 
-def test_a_cycle_is_told_once_with_all_its_places(folder: Path, load: Load) -> None:
+def test_a_cycle_is_reported_once_with_all_its_places(folder: Path, load: Load) -> None:
     body = 'component = "logging"\nphase = Phase.PRE\nremove_in = "9"\nafter = ["logging/{}"]'
     (folder / "a.py").write_text(HEAD + source("A", body.format("b")) + source("B", body.format("a")))
     (folder / "c.py").write_text(HEAD + source("C", body.format("c")))
@@ -364,10 +364,10 @@ def test_an_error_while_running_names_the_true_file(folder: Path, load: Load) ->
 
 
 def test_a_folder_that_is_not_there_is_named_and_does_no_harm(tmp_path: Path, load: Load) -> None:
-    found = load(tmp_path / "nowhere")
-    assert found.migrations == ()
-    assert found.problems == ()
-    assert found.searched == (f"{tmp_path / 'nowhere'} (yours): not there",)
+    loaded = load(tmp_path / "nowhere")
+    assert loaded.migrations == ()
+    assert loaded.problems == ()
+    assert loaded.searched == (f"{tmp_path / 'nowhere'} (yours): not there",)
 
 
 def test_a_folder_named_twice_is_searched_once(folder: Path) -> None:
@@ -377,19 +377,19 @@ def test_a_folder_named_twice_is_searched_once(folder: Path) -> None:
         MigrationFolder("acme.platform", str(folder)),
         MigrationFolder("yours", str(folder.parent / "link")),
     ]
-    found = load_folders(twice)
-    assert ids(found) == ["logging/mark"]
-    assert found.searched == (f"{folder} (acme.platform)",)
+    loaded = load_folders(twice)
+    assert ids(loaded) == ["logging/mark"]
+    assert loaded.searched == (f"{folder} (acme.platform)",)
 
 
-def test_an_edited_file_is_loaded_anew(folder: Path, load: Load) -> None:
+def test_an_edited_file_is_loaded_again(folder: Path, load: Load) -> None:
     (folder / "a.py").write_text(HEAD + source("One"))
     assert ids(load(folder)) == ["logging/one"]
     (folder / "a.py").write_text(HEAD + "\n" + source("Another"))
     assert ids(load(folder)) == ["logging/another"]
 
 
-def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadArchive, match="can't be read"):
         load_archive(tmp_path / "none.zip")
     (tmp_path / "text.zip").write_text("hello")
@@ -446,13 +446,13 @@ def discover_shipped(collections: list[str], target: Path) -> MigrationSet:
 def test_a_collection_that_has_none_is_refused_with_what_to_do(
     tmp_path: Path, name: str, expected: str
 ) -> None:
-    found = discover_migrations([], [name])
-    [problem] = found.problems
+    loaded = discover_migrations([], [name])
+    [problem] = loaded.problems
     assert problem.startswith(f"migration_collections lists {name}") or repr(name) in problem
     assert expected in problem
-    assert found.migrations == ()
-    assert f"({name}): not there" in found.searched[1]
-    assert discover_shipped([name], tmp_path / "all.zip") == found
+    assert loaded.migrations == ()
+    assert f"({name}): not there" in loaded.searched[1]
+    assert discover_shipped([name], tmp_path / "all.zip") == loaded
 
 
 @pytest.fixture
@@ -472,11 +472,11 @@ def test_ids_collide_over_collections_with_both_places(collections: Path, tmp_pa
     for place in places:
         place.mkdir(parents=True)
         (place / "marks.py").write_text(HEAD + source("Mark"))
-    found = discover_migrations([], ["acme.one", "acme.two"])
-    assert found.problems == (
+    loaded = discover_migrations([], ["acme.one", "acme.two"])
+    assert loaded.problems == (
         f"{places[1]}/marks.py:4: Mark: the id logging/mark is already taken by {places[0]}/marks.py:4",
     )
-    assert discover_shipped(["acme.one", "acme.two"], tmp_path / "all.zip") == found
+    assert discover_shipped(["acme.one", "acme.two"], tmp_path / "all.zip") == loaded
     (places[1] / "marks.py").write_text(HEAD + source("Other"))
     both = discover_migrations([], ["acme.one", "acme.two"])
     assert ids(both)[2:] == ["logging/mark", "logging/other"]
@@ -512,7 +512,7 @@ def test_a_file_that_can_not_be_read_is_named(folder: Path, monkeypatch: pytest.
         pack_migrations([MigrationFolder("yours", str(folder))])
 
 
-def test_what_prints_when_it_is_imported_is_no_problem(
+def test_a_file_that_prints_when_it_is_imported_is_no_problem(
     folder: Path, load: Load, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "a.py").write_text(HEAD + "print('{')\n" + source())
@@ -554,9 +554,9 @@ def test_nothing_is_loaded_of_a_collection_that_is_not_listed_or_from_a_release(
     ):
         place.mkdir(parents=True)
         (place / "marks.py").write_text("raise SystemExit(1)\n")
-    found = discover_migrations([str(tmp_path / "users")], [])
-    assert len(found.searched) == 2
-    assert not any(name in entry for entry in found.searched for name in ("acme", "kyma-2.9"))
+    loaded = discover_migrations([str(tmp_path / "users")], [])
+    assert len(loaded.searched) == 2
+    assert not any(name in entry for entry in loaded.searched for name in ("acme", "kyma-2.9"))
 
 
 def test_sets_are_plain_values(folder: Path) -> None:

@@ -51,7 +51,7 @@ def test_its_time_has_come_with_the_release_that_it_names(
     assert bool(overdue_migrations([migration("old", remove_in=remove_in)], release)) is expected
 
 
-def test_what_may_stay_is_never_overdue() -> None:
+def test_a_migration_that_may_stay_is_never_overdue() -> None:
     assert overdue_migrations([migration("old", remove_in="", keep="a reason")], "99") == []
 
 
@@ -60,10 +60,10 @@ def test_the_message_names_the_migration_and_both_releases() -> None:
     assert (
         overdue_error(late, "2.12") == "remove me: logging/old, remove_in 2.12, the collection supports 2.12"
     )
-    told = overdue_warning(late, "2.13")
-    assert "logging/old" in told
-    assert "2.12" in told
-    assert "2.13" in told
+    message = overdue_warning(late, "2.13")
+    assert "logging/old" in message
+    assert "2.12" in message
+    assert "2.13" in message
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_collection_has_to_declare_what_it_supports(
     assert str(tmp_path / "meta" / "kyma.yml") in str(caught.value)
 
 
-def test_what_it_declares_is_a_version(tmp_path: Path) -> None:
+def test_the_supported_release_is_read_as_a_version(tmp_path: Path) -> None:
     (tmp_path / "meta").mkdir()
     (tmp_path / "meta" / "kyma.yml").write_text("newest_supported_release: '2.12'\n")
     assert supported_release(tmp_path) == "2.12"

@@ -23,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.clock import FOREVER
-from tests.support.migrations import Told, config_map, migration, setting
+from tests.support.migrations import Observer, config_map, migration, setting
 
 
 class Flaky:
@@ -42,23 +42,25 @@ class Flaky:
         return "there it is"
 
 
-def retried(flaky: Flaky, told: Told | None = None, timeout: float = 10.0, **how: Any) -> MigrationOutcome:
+def retried(
+    flaky: Flaky, observer: Observer | None = None, timeout: float = 10.0, **how: Any
+) -> MigrationOutcome:
     """What comes of a migration that retries."""
 
     def work(ctx: Context) -> None:
         assert ctx.retry(flaky, **{"delay": 0.01, **how}) == "there it is"
         ctx.cluster.apply(config_map("retries"))
 
-    [outcome] = run_migrations([migration("retries", run=work, timeout=timeout)], setting(told=told))
+    [outcome] = run_migrations([migration("retries", run=work, timeout=timeout)], setting(observer=observer))
     return outcome
 
 
-def test_it_is_tried_until_it_succeeds_with_growing_delays() -> None:
+def test_a_call_is_retried_until_it_succeeds_with_growing_delays() -> None:
     flaky = Flaky(3)
     assert retried(flaky, delay=0.04).state == "done"
     gaps = [later - earlier for earlier, later in zip(flaky.calls, flaky.calls[1:], strict=False)]
     assert len(gaps) == 3
-    assert all(gap >= wanted for gap, wanted in zip(gaps, (0.04, 0.08, 0.16), strict=True))
+    assert all(gap >= expected for gap, expected in zip(gaps, (0.04, 0.08, 0.16), strict=True))
 
 
 def test_the_last_error_counts_when_the_attempts_are_used_up() -> None:
@@ -75,17 +77,17 @@ def test_other_errors_are_worth_no_attempt() -> None:
     assert len(typo.calls) == 1
 
 
-def test_it_gives_up_where_the_delay_is_longer_than_the_time_that_is_left() -> None:
+def test_a_retry_gives_up_if_its_delay_is_longer_than_the_time_that_is_left() -> None:
     flaky = Flaky(99)
     outcome = retried(flaky, timeout=FOREVER, delay=2 * FOREVER)
     assert (outcome.state, outcome.error, len(flaky.calls)) == ("failed", "not yet", 1)
 
 
 def test_a_cancellation_wakes_it_from_its_delay() -> None:
-    told, flaky = Told(), Flaky(99)
-    timer = threading.Timer(0.1, told.stop.set)
+    observer, flaky = Observer(), Flaky(99)
+    timer = threading.Timer(0.1, observer.stop.set)
     timer.start()
-    outcome = retried(flaky, told, timeout=2 * FOREVER, delay=FOREVER)
+    outcome = retried(flaky, observer, timeout=2 * FOREVER, delay=FOREVER)
     timer.join()
     # What was begun may be tried once more, as it may be all that is missing.
     assert (outcome.state, outcome.error, len(flaky.calls)) == ("cancelled", "not yet", 2)
@@ -118,8 +120,8 @@ def test_a_rehearsal_does_not_wait_between_attempts() -> None:
     ],
 )
 @pytest.mark.parametrize("on_failure", ["fail", "warn"])
-def test_whatever_fails_is_fatal_or_only_warned_of(what: dict[str, Any], error: str, on_failure: str) -> None:
+def test_each_failure_is_fatal_or_only_a_warning(what: dict[str, Any], error: str, on_failure: str) -> None:
     [outcome] = run_migrations([migration("fails", on_failure=on_failure, **what)], setting())
     assert error in outcome.error
-    assert outcome.fatal is (on_failure == "fail")
+    assert outcome.is_fatal is (on_failure == "fail")
     assert (outcome.state == "warned") is (on_failure == "warn")

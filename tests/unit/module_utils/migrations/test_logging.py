@@ -30,7 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.loki import CLAIM, claim, component, pod, stateful_set, storage_class
-from tests.support.migrations import Told, setting
+from tests.support.migrations import Observer, setting
 
 PLACE = "kyma-system"
 RELEASE = component(stateful_set("30Gi"))
@@ -73,14 +73,16 @@ def checked(cluster: MemoryCluster, **more: Any) -> CheckResult:
     return result
 
 
-def grown(cluster: Any, told: Told | None = None, **more: Any) -> MigrationOutcome:
-    [outcome] = run_migrations([GrowLokiVolume], setting(cluster, told, **{"components": RELEASE, **more}))
+def grown(cluster: Any, observer: Observer | None = None, **more: Any) -> MigrationOutcome:
+    [outcome] = run_migrations(
+        [GrowLokiVolume], setting(cluster, observer, **{"components": RELEASE, **more})
+    )
     return outcome
 
 
 def size_of(cluster: MemoryCluster, name: str = CLAIM) -> str | None:
-    found = cluster.get("v1", "PersistentVolumeClaim", name, PLACE)
-    return found["spec"]["resources"]["requests"]["storage"] if found else None
+    live = cluster.get("v1", "PersistentVolumeClaim", name, PLACE)
+    return live["spec"]["resources"]["requests"]["storage"] if live else None
 
 
 def lives(cluster: MemoryCluster) -> bool:
@@ -92,8 +94,8 @@ def writes_of(cluster: MemoryCluster) -> list[str]:
 
 
 def test_a_small_claim_grows_with_the_pods_left_running() -> None:
-    cluster, told = seeded(), Told()
-    outcome = grown(cluster, told)
+    cluster, observer = seeded(), Observer()
+    outcome = grown(cluster, observer)
     assert (outcome.state, outcome.error) == ("done", "")
     assert outcome.evidence == (
         "PersistentVolumeClaim kyma-system/storage-logging-loki-0 requests 10Gi, and the release wants 30Gi"
@@ -106,7 +108,7 @@ def test_a_small_claim_grows_with_the_pods_left_running() -> None:
     assert writes_of(cluster) == ["delete StatefulSet", "patch PersistentVolumeClaim"]
 
 
-def test_what_was_migrated_is_not_touched_again() -> None:
+def test_a_migrated_claim_is_not_touched_again() -> None:
     cluster = seeded()
     grown(cluster)
     cluster.apply(stateful_set("30Gi"))
@@ -136,7 +138,7 @@ def test_undone_it_is_needed_again_for_the_stateful_set_alone() -> None:
     assert checked(cluster).verdict == "not_needed"
 
 
-def test_without_a_release_nobody_knows_whether_it_was_undone() -> None:
+def test_without_a_release_an_undo_is_not_noticed() -> None:
     cluster = seeded()
     grown(cluster)
     cluster.apply(stateful_set("10Gi"))
@@ -176,7 +178,7 @@ def test_a_class_that_does_not_expand_blocks_by_name_and_nothing_is_deleted(expa
     assert "StorageClass fast of PersistentVolumeClaim kyma-system/storage-logging-loki-0" in result.evidence
     assert "kyma_allow_storageclass_change=true" in result.evidence
     outcome = grown(cluster)
-    assert (outcome.state, outcome.fatal) == ("blocked", True)
+    assert (outcome.state, outcome.is_fatal) == ("blocked", True)
     assert "StorageClass fast" in outcome.error
     assert lives(cluster)
     assert writes_of(cluster) == []
@@ -212,7 +214,7 @@ def test_the_class_is_not_changed_if_the_user_does_not(allowed: object) -> None:
         ),
     ],
 )
-def test_volumes_that_nobody_can_expand_block_in_spite_of_the_variable(
+def test_volumes_that_can_t_be_expanded_block_in_spite_of_the_variable(
     seed: list[Object], expected: str
 ) -> None:
     cluster = MemoryCluster(stateful_set("10Gi"), *seed)
@@ -229,7 +231,7 @@ def test_a_legacy_annotation_names_the_class() -> None:
     assert result.verdict == "needed"
 
 
-def test_what_the_server_refuses_to_grow_keeps_its_stateful_set() -> None:
+def test_a_claim_that_the_server_refuses_to_grow_keeps_its_stateful_set() -> None:
     cluster = seeded()
     quota = Forbidden("patch claim", status=403, reason="Forbidden", api_message="exceeded quota: storage")
     cluster.fail_when(lambda one: one.verb == "patch" and one.dry_run, quota)
@@ -249,15 +251,15 @@ def test_a_release_that_wants_another_size_gets_it() -> None:
 
 
 def test_a_release_with_another_name_namespace_and_number_of_replicas() -> None:
-    wanted = stateful_set("30Gi", "observability", replicas=2)
-    wanted["metadata"]["name"] = "my-loki"
+    desired = stateful_set("30Gi", "observability", replicas=2)
+    desired["metadata"]["name"] = "my-loki"
     claims = [claim("10Gi", "observability", name=f"storage-my-loki-{n}") for n in range(3)]
     cluster = MemoryCluster(storage_class(expands=True), *claims)
-    components = {"logging": Component("logging", "observability", (wanted,))}
+    components = {"logging": Component("logging", "observability", (desired,))}
     assert grown(cluster, components=components).wrote
     sizes = [
-        found["spec"]["resources"]["requests"]["storage"]
-        for found in cluster.list("v1", "PersistentVolumeClaim", "observability").items
+        live["spec"]["resources"]["requests"]["storage"]
+        for live in cluster.list("v1", "PersistentVolumeClaim", "observability").items
     ]
     assert sizes == ["30Gi", "30Gi", "10Gi"]
 
@@ -271,7 +273,7 @@ def test_a_release_without_a_lasting_volume_needs_nothing() -> None:
     )
 
 
-def test_without_a_release_thirty_gi_are_wanted() -> None:
+def test_without_a_release_thirty_gi_are_desired() -> None:
     cluster = seeded()
     assert grown(cluster, components={}).state == "done"
     assert size_of(cluster) == "30Gi"
@@ -296,7 +298,7 @@ def test_a_stateful_set_that_is_as_wanted_stays() -> None:
     assert lives(cluster)
 
 
-def test_a_claim_without_a_volume_is_made_anew() -> None:
+def test_a_claim_without_a_volume_is_recreated() -> None:
     pending = {**claim("10Gi"), "status": {"phase": "Pending"}}
     cluster = MemoryCluster(storage_class(expands=False), stateful_set("10Gi"), pending)
     result = checked(cluster)
@@ -374,11 +376,11 @@ def test_a_claim_that_is_being_deleted_is_none() -> None:
     assert checked(MemoryCluster(leaving)).verdict == "not_needed"
 
 
-def test_an_expansion_that_hangs_is_told_with_the_events_text_and_not_called_done() -> None:
-    cluster, told = seeded(grows=False), Told()
-    found = cluster.get("v1", "PersistentVolumeClaim", CLAIM, PLACE)
-    assert found
-    reference = {"kind": "PersistentVolumeClaim", "name": CLAIM, "uid": found["metadata"]["uid"]}
+def test_an_expansion_that_hangs_is_reported_with_the_event_and_not_called_done() -> None:
+    cluster, observer = seeded(grows=False), Observer()
+    live = cluster.get("v1", "PersistentVolumeClaim", CLAIM, PLACE)
+    assert live
+    reference = {"kind": "PersistentVolumeClaim", "name": CLAIM, "uid": live["metadata"]["uid"]}
     for number, (reason, message) in enumerate(
         [
             ("ExternalExpanding", "waiting for somebody"),
@@ -397,8 +399,8 @@ def test_an_expansion_that_hangs_is_told_with_the_events_text_and_not_called_don
                 "lastTimestamp": f"2026-01-01T00:00:0{number}Z",
             }
         )
-    outcome = grown(cluster, told)
-    assert (outcome.state, outcome.fatal, outcome.error) == ("warned", False, "")
+    outcome = grown(cluster, observer)
+    assert (outcome.state, outcome.is_fatal, outcome.error) == ("warned", False, "")
     assert outcome.warnings == (
         "PersistentVolumeClaim kyma-system/storage-logging-loki-0 now requests 30Gi, and its volume still "
         "has 10Gi: VolumeResizeFailed: azureDisk - disk resize is only supported on Unattached disk",
@@ -408,7 +410,7 @@ def test_an_expansion_that_hangs_is_told_with_the_events_text_and_not_called_don
     assert "its volume still has 10Gi" in again.evidence
 
 
-def test_a_condition_of_the_claim_is_told_too() -> None:
+def test_a_condition_of_the_claim_is_reported_too() -> None:
     cluster = seeded(grows=False)
     condition = {
         "type": "FileSystemResizePending",

@@ -276,7 +276,7 @@ def test_a_case_in_one_value_is_proved_as_its_arguments_are(monkeypatch: pytest.
         assert_migration(bad.MoveToken, BEFORE, AFTER, second=1)
 
 
-def test_no_value_of_a_secret_is_told() -> None:
+def test_no_value_of_a_secret_is_reported() -> None:
     with pytest.raises(Disproved) as caught:
         assert_migration(bad.MoveToken, BEFORE, [config_map(color="red"), secret(token="another")])
     assert "Secret shop/token: data.token differs from `after`" in str(caught.value)

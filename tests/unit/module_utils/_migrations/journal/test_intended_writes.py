@@ -64,7 +64,7 @@ def test_they_come_to_the_same(spec: dict[str, Any], patch: list[dict[str, Any]]
     assert apply_merge_patch(after, merge) == after
 
 
-def test_it_holds_for_the_object_as_it_was_seen() -> None:
+def test_a_merge_patch_of_a_list_holds_for_the_version_that_was_read() -> None:
     before = _object({"lines": ["x"]})
     patch = as_merge_patch([{"op": "add", "path": "/spec/lines/-", "value": "y"}], before)
     assert patch == {"spec": {"lines": ["x", "y"]}}

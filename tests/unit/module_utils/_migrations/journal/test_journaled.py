@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.loki import CLAIM, claim, component, stateful_set, storage_class
-from tests.support.migrations import Told, config_map, migration, setting
+from tests.support.migrations import Observer, config_map, migration, setting
 
 
 def test_a_run_is_journaled_with_its_migration_and_can_be_undone() -> None:
@@ -52,7 +52,7 @@ def test_a_check_is_not_journaled() -> None:
     assert journal.entries == []
 
 
-def test_what_was_given_up_while_it_journaled_does_not_write_any_more() -> None:
+def test_a_migration_that_was_given_up_while_it_journaled_writes_no_more() -> None:
     class Slow(Journal):
         def record_intent(self, entry: JournalEntry) -> JournalEntry:
             reached.set()
@@ -81,12 +81,12 @@ def test_the_volume_of_loki_is_refused_by_name_and_its_class_goes_back() -> None
     setup = setting(cluster, journal=journal, components=release, variables=allowed, rehearsal=True)
     [outcome] = run_migrations([GrowLokiVolume], setup)
     assert outcome.state == "done"
-    told = {str(one.ref): one for one in undo_entries(cluster, journal.entries).objects}
-    volume = told[f"PersistentVolumeClaim kyma-system/{CLAIM}"]
+    results = {str(one.ref): one for one in undo_entries(cluster, journal.entries).objects}
+    volume = results[f"PersistentVolumeClaim kyma-system/{CLAIM}"]
     assert (volume.state, volume.fields) == ("irreversible", ())
     assert volume.reason == "A volume that has grown can't shrink (spec.resources.requests.storage)"
-    assert told["StorageClass fast"].state == "restored"
-    assert told["StatefulSet kyma-system/logging-loki"].state == "recreated"
+    assert results["StorageClass fast"].state == "restored"
+    assert results["StatefulSet kyma-system/logging-loki"].state == "recreated"
 
 
 def test_their_own_undo_is_called_the_last_first_with_a_cluster_that_may_write() -> None:
@@ -98,14 +98,14 @@ def test_their_own_undo_is_called_the_last_first_with_a_cluster_that_may_write()
         return migration(name, undo=undo_it)
 
     called: list[str] = []
-    cluster, told = MemoryCluster(), Told()
-    outcomes = run_own_undo([own("first"), own("second")], setting(cluster, told))
+    cluster, observer = MemoryCluster(), Observer()
+    outcomes = run_own_undo([own("first"), own("second")], setting(cluster, observer))
     assert called == ["second", "first"]
     assert [outcome.state for outcome in outcomes] == ["done", "done"]
     assert cluster.get("v1", "ConfigMap", "first-undone", "default")
 
 
-def test_an_undo_that_fails_or_hangs_is_told() -> None:
+def test_an_undo_that_fails_or_hangs_is_reported() -> None:
     def fails(_self: object, _ctx: Context) -> None:
         raise RuntimeError("no way back")
 
@@ -115,7 +115,7 @@ def test_an_undo_that_fails_or_hangs_is_told() -> None:
     failed, hung = run_own_undo(
         [migration("hangs", undo=hangs, timeout=0.2), migration("fails", undo=fails)], setting()
     )
-    assert (failed.state, failed.fatal) == ("failed", True)
+    assert (failed.state, failed.is_fatal) == ("failed", True)
     assert "no way back" in failed.error
     assert (hung.state, hung.id) == ("timeout", "logging/hangs")
     assert "its undo took longer than its timeout of 0.2 s" in hung.error

@@ -72,7 +72,7 @@ def parts_of(field: Any) -> list[Any]:
 
 @settings(max_examples=200, deadline=None)
 @given(objects, objects)
-def test_what_nobody_has_touched_since_is_as_before(before: Object, after: Object) -> None:
+def test_an_object_that_others_have_not_changed_since_is_as_before(before: Object, after: Object) -> None:
     back = revert_fields(before, after, after, SHAPES, force=False)
     assert filled(back.content) == filled(before)
     assert back.retained == ()
@@ -80,7 +80,9 @@ def test_what_nobody_has_touched_since_is_as_before(before: Object, after: Objec
 
 @settings(max_examples=200, deadline=None)
 @given(objects, objects, objects)
-def test_what_the_write_did_not_change_stays_as_it_is(before: Object, after: Object, now: Object) -> None:
+def test_fields_that_the_write_did_not_change_stay_unchanged(
+    before: Object, after: Object, now: Object
+) -> None:
     then, wrote, live = filled(before), filled(after), filled(now)
     back = filled(revert_fields(before, after, now, SHAPES, force=False).content)
     for field in {**live, **back}:

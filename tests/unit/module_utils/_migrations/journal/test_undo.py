@@ -68,9 +68,9 @@ class Scene:
         return self.live.get("v1", "ConfigMap", name, "default")
 
     def data(self, name: str = "a") -> Any:
-        found = self.config_map(name)
-        assert found
-        return found.get("data")
+        live = self.config_map(name)
+        assert live
+        return live.get("data")
 
     def undo(self, *, force: bool = False) -> list[UndoneObject]:
         return list(undo_writes(self.live, self.journal.entries, force=force, sleep=lambda _s: None).objects)
@@ -88,8 +88,8 @@ def bare(obj: Object | None) -> Object | None:
     """An object without what the server counts and keeps."""
     if obj is None:
         return None
-    kept = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
-    return {**obj, "metadata": {k: v for k, v in obj["metadata"].items() if k not in kept}}
+    server_fields = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp")
+    return {**obj, "metadata": {k: v for k, v in obj["metadata"].items() if k not in server_fields}}
 
 
 WRITES: dict[str, Write] = {
@@ -117,7 +117,7 @@ WRITES: dict[str, Write] = {
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_whatever_was_written_all_is_as_before_and_again_nothing_changes(write: str) -> None:
+def test_each_kind_of_write_is_undone_and_a_second_undo_changes_nothing(write: str) -> None:
     scene = Scene(config_map("a", x="1", y="2"))
     before = [bare(scene.config_map(name)) for name in ("a", "b")]
     WRITES[write](scene.migrating)
@@ -155,7 +155,7 @@ def test_killed_at_each_call_before_or_after_its_effect_it_can_still_be_undone(
     assert n > 2
 
 
-def test_what_others_have_changed_stays_and_is_told() -> None:
+def test_fields_that_others_have_changed_stay_and_are_reported() -> None:
     scene = Scene(config_map("a", x="1", y="2", z="3"))
     patch_data(scene.migrating, x="10", y="20", new="30")
     patch_data(scene.by_hand, y="theirs", other="theirs")
@@ -234,8 +234,8 @@ def test_a_field_of_an_item_that_others_have_removed_is_not_restored() -> None:
     scene.by_hand.patch("apps/v1", "Deployment", "x", "default", deployment(a="1"))
     for force in (False, True):
         one = scene.undo_one(force=force)
-        told = ("changed_since", ('spec.template.spec.containers[name="b"].image',))
-        assert (one.state, one.retained) == told
+        expected = ("changed_since", ('spec.template.spec.containers[name="b"].image',))
+        assert (one.state, one.retained) == expected
 
 
 def test_an_item_that_others_have_changed_stays_whole() -> None:
@@ -253,7 +253,7 @@ def test_an_item_that_others_have_changed_stays_whole() -> None:
     assert one.state == "changed_since"
 
 
-def test_what_was_made_anew_by_others_is_theirs() -> None:
+def test_an_object_that_others_have_recreated_is_theirs() -> None:
     scene = Scene(config_map("a", x="1"))
     scene.migrating.delete("v1", "ConfigMap", "a", "default")
     scene.by_hand.create(config_map("a", x="theirs"))
@@ -312,7 +312,7 @@ def test_a_status_goes_back_by_itself() -> None:
     assert live["status"] == {"replicas": 1}
 
 
-def test_what_controllers_write_into_a_status_is_nobody_s_change() -> None:
+def test_a_status_that_controllers_write_is_no_change_by_others() -> None:
     scene = Scene({**deployment(a="1"), "status": {"replicas": 1}})
     scene.migrating.patch("apps/v1", "Deployment", "x", "default", {"spec": {"replicas": 3}})
     status = {"status": {"replicas": 3}}
@@ -323,7 +323,7 @@ def test_what_controllers_write_into_a_status_is_nobody_s_change() -> None:
     assert live["status"] == {"replicas": 3}
 
 
-def test_what_controllers_write_into_what_the_migration_has_made_keeps_nobody_from_deleting_it() -> None:
+def test_writes_of_controllers_do_not_keep_a_created_object_from_deletion() -> None:
     scene = Scene()
     scene.migrating.create(deployment(a="1"))
     status = {"status": {"replicas": 1}}
@@ -392,7 +392,7 @@ def test_a_claim_that_grew_is_refused_by_the_server_and_named_and_the_rest_goes_
     assert str(again).startswith(f"{name}: {refused}")
 
 
-def test_what_is_declared_irreversible_is_not_even_tried() -> None:
+def test_a_write_that_is_declared_irreversible_is_not_undone() -> None:
     writer = Writer("logging/it", "A volume that has grown can't shrink.", ["PersistentVolumeClaim"])
     scene = Scene(storage_class(expands=False), claim("10Gi"), config_map("a", x="1"), writer=writer)
     allow = {"allowVolumeExpansion": True}
@@ -418,15 +418,15 @@ def test_a_stateful_set_that_came_back_with_its_component_is_reported() -> None:
 
 
 @pytest.mark.parametrize("force", [False, True])
-def test_what_would_take_others_along_is_not_replaced_unless_forced(force: bool) -> None:
+def test_an_object_that_others_live_in_is_not_replaced_unless_forced(force: bool) -> None:
     scene = Scene(stateful_set("10Gi"))
     scene.migrating.delete("apps/v1", "StatefulSet", "logging-loki", "kyma-system", propagation="Orphan")
     scene.migrating.create(stateful_set("30Gi"))
     [one] = undo_writes(
         scene.live, scene.journal.entries, force=force, inhabited=lambda live: f"these live in {live['kind']}"
     ).objects
-    told = ("recreated", "") if force else ("changed_since", "these live in StatefulSet")
-    assert (one.state, one.reason) == told
+    expected = ("recreated", "") if force else ("changed_since", "these live in StatefulSet")
+    assert (one.state, one.reason) == expected
     assert bool(one.entries) == force
 
 
@@ -442,7 +442,7 @@ def test_newest_first_also_over_several_migrations() -> None:
     assert scene.data() == {"x": "1"}
 
 
-def test_somebody_who_writes_between_the_look_and_the_write_is_neither_lost_nor_blamed() -> None:
+def test_a_change_by_others_between_read_and_write_is_neither_lost_nor_journaled_as_ours() -> None:
     scene = Scene(config_map("a", x="1", y="1"))
     interfere(scene, lambda: patch_data(scene.by_hand, y="theirs"))
     patch_data(scene.migrating, x="2")
@@ -454,7 +454,7 @@ def test_somebody_who_writes_between_the_look_and_the_write_is_neither_lost_nor_
     assert scene.data() == {"x": "1", "y": "again"}
 
 
-def test_what_somebody_deletes_between_the_look_and_the_write_is_looked_at_again() -> None:
+def test_an_object_that_others_delete_between_read_and_write_is_read_again() -> None:
     scene = Scene(config_map("a", x="1"))
     interfere(scene, lambda: scene.by_hand.delete("v1", "ConfigMap", "a", "default"), verb="apply")
     scene.migrating.apply(config_map("a", x="2"))
@@ -464,7 +464,7 @@ def test_what_somebody_deletes_between_the_look_and_the_write_is_looked_at_again
     assert scene.undo_one().state == "deleted"
 
 
-def test_somebody_who_never_stops_writing_does_not_make_the_migration_fail() -> None:
+def test_endless_changes_by_others_do_not_make_the_migration_fail() -> None:
     scene = Scene(config_map("a", x="1"))
     count = iter(range(1000))
 
@@ -485,7 +485,7 @@ def test_somebody_who_never_stops_writing_does_not_make_the_migration_fail() -> 
     assert scene.data() == {"x": "1", "busy": busy}
 
 
-def test_what_never_stands_still_is_written_only_as_the_object_that_was_seen() -> None:
+def test_an_object_that_others_recreate_all_the_time_is_not_overwritten() -> None:
     scene = Scene(config_map("a", x="1"))
 
     def act(request: Request) -> bool:
@@ -503,7 +503,7 @@ def test_what_never_stands_still_is_written_only_as_the_object_that_was_seen() -
     assert scene.journal.entries == []
 
 
-def test_what_is_deleted_comes_back_as_it_was_at_that_moment() -> None:
+def test_a_deleted_object_is_recreated_as_it_was_at_its_deletion() -> None:
     scene = Scene(config_map("a", x="1"))
     interfere(scene, lambda: patch_data(scene.by_hand, x="theirs"), verb="delete")
     scene.migrating.delete("v1", "ConfigMap", "a", "default")
@@ -512,7 +512,7 @@ def test_what_is_deleted_comes_back_as_it_was_at_that_moment() -> None:
 
 
 @pytest.mark.parametrize("verb", ["patch", "delete"])
-def test_what_somebody_makes_between_the_look_and_the_write_is_journaled(verb: str) -> None:
+def test_an_object_that_others_create_between_read_and_write_is_journaled(verb: str) -> None:
     scene = Scene()
     interfere(scene, lambda: scene.by_hand.create(config_map("a", x="theirs")), verb=verb)
     if verb == "patch":
@@ -562,7 +562,7 @@ def test_an_entry_about_an_object_of_the_collection_is_refused() -> None:
     assert "belongs to the collection kyma.lifecycle itself" in undone.reason
 
 
-def test_somebody_who_is_quicker_than_the_undo_keeps_what_he_has_written() -> None:
+def test_a_field_that_others_write_before_the_undo_does_stays() -> None:
     scene = Scene(config_map("a", x="1"))
     patch_data(scene.migrating, x="2")
     interfere(scene, lambda: patch_data(scene.by_hand, x="theirs"))
@@ -570,7 +570,7 @@ def test_somebody_who_is_quicker_than_the_undo_keeps_what_he_has_written() -> No
     assert scene.data() == {"x": "theirs"}
 
 
-def test_somebody_who_is_quicker_than_a_deletion_keeps_his_object() -> None:
+def test_an_object_that_others_change_before_the_undo_deletes_it_stays() -> None:
     scene = Scene()
     scene.migrating.create(config_map("a", x="1"))
     interfere(scene, lambda: patch_data(scene.by_hand, x="theirs"), verb="delete")
@@ -602,7 +602,7 @@ def test_a_conflict_of_the_migration_s_own_is_its_own() -> None:
     assert scene.journal.entries == []
 
 
-def test_what_the_server_refuses_and_what_changes_nothing_is_not_journaled() -> None:
+def test_refused_writes_and_writes_without_a_change_are_not_journaled() -> None:
     scene = Scene(config_map("a", x="1"))
     patch_data(scene.migrating, x="1")
     for refused in (
@@ -630,7 +630,7 @@ def test_after_the_server_s_own_failure_the_intent_stands() -> None:
 
 
 @pytest.mark.parametrize("force", [False, True])
-def test_what_somebody_else_has_made_where_nobody_knows_of_a_write_stays_with_all_that_is_in_it(
+def test_an_object_that_others_created_after_an_unanswered_write_stays(
     force: bool,
 ) -> None:
     namespace: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
@@ -650,12 +650,12 @@ def test_what_somebody_else_has_made_where_nobody_knows_of_a_write_stays_with_al
     [("00", "05", "deleted"), ("05", "00", "changed_since"), ("05", "10", "changed_since")],
     ids=["made by us", "made by others", "made by others, who wrote again"],
 )
-def test_who_has_made_an_object_is_whoever_wrote_it_at_that_moment(
+def test_the_creator_of_an_object_is_the_manager_that_wrote_at_its_creation(
     ours: str, theirs: str, state: str
 ) -> None:
     def written(manager: str, second: str) -> Object:
-        told = {"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1"}
-        return {**told, "time": f"2026-11-21T10:00:{second}Z", "fieldsV1": {"f:data": {}}}
+        entry = {"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1"}
+        return {**entry, "time": f"2026-11-21T10:00:{second}Z", "fieldsV1": {"f:data": {}}}
 
     scene = Scene()
     scene.live.fail_when(lambda request: request.verb == "create", Unreachable("reset"), times=1)
@@ -668,7 +668,7 @@ def test_who_has_made_an_object_is_whoever_wrote_it_at_that_moment(
     assert scene.undo_one().state == state
 
 
-def test_what_was_made_before_nobody_knew_of_it_and_deleted_since_stays_gone() -> None:
+def test_an_object_that_an_unanswered_write_created_and_a_later_one_deleted_stays_gone() -> None:
     scene = Scene()
     scene.live.fail_when(lambda request: request.verb == "apply", Unreachable("reset"), before=False, times=1)
     with pytest.raises(Unreachable):
@@ -681,7 +681,7 @@ def test_what_was_made_before_nobody_knew_of_it_and_deleted_since_stays_gone() -
 @pytest.mark.parametrize(
     "refusal", [Unreachable("refused", sent=False), LeaseLost("lost")], ids=["sent", "lease"]
 )
-def test_what_was_surely_never_written_is_not_journaled(refusal: ClusterError) -> None:
+def test_a_write_that_was_surely_never_sent_is_not_journaled(refusal: ClusterError) -> None:
     scene = Scene(config_map("a", x="1"))
     scene.live.fail_when(lambda request: request.writes, refusal)
     for write in (
@@ -694,7 +694,7 @@ def test_what_was_surely_never_written_is_not_journaled(refusal: ClusterError) -
     assert scene.journal.entries == []
 
 
-def test_what_somebody_else_was_quicker_to_delete_does_not_come_back() -> None:
+def test_an_object_that_others_deleted_first_is_not_recreated() -> None:
     scene = Scene(config_map("a", x="1"))
     interfere(scene, lambda: scene.by_hand.delete("v1", "ConfigMap", "a", "default"), verb="delete")
     assert not scene.migrating.delete("v1", "ConfigMap", "a", "default")
@@ -702,7 +702,7 @@ def test_what_somebody_else_was_quicker_to_delete_does_not_come_back() -> None:
     assert scene.config_map() is None
 
 
-def test_what_fails_is_told_and_the_rest_is_undone() -> None:
+def test_an_undo_that_fails_is_reported_and_the_rest_is_undone() -> None:
     scene = Scene(config_map("a", x="1"), config_map("b", x="1"))
     patch_data(scene.migrating, "a", x="2")
     patch_data(scene.migrating, "b", x="2")
@@ -714,7 +714,7 @@ def test_what_fails_is_told_and_the_rest_is_undone() -> None:
     assert first.state == "restored"
 
 
-def test_a_command_in_a_container_can_t_be_undone_and_its_words_are_not_kept() -> None:
+def test_a_command_in_a_container_can_t_be_undone_and_its_words_are_not_recorded() -> None:
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -756,7 +756,7 @@ def test_a_journal_that_fails_after_a_write_fails_no_migration() -> None:
         migrating.apply({**config_map("a", x="3"), "metadata": {"name": "a", "namespace": "gone"}})
 
 
-def test_no_value_of_a_secret_is_told() -> None:
+def test_no_value_of_a_secret_is_reported() -> None:
     secret: Object = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -770,12 +770,12 @@ def test_no_value_of_a_secret_is_told() -> None:
     scene.live.fail_when(lambda request: request.verb == "create", refusal)
     one = scene.undo_one()
     assert one.state == "failed"
-    told = json.dumps(one.as_result()) + str(one)
-    assert SECRET not in told
-    assert secret["data"]["password"] not in told
+    printed = json.dumps(one.as_result()) + str(one)
+    assert SECRET not in printed
+    assert secret["data"]["password"] not in printed
 
 
-def test_what_is_being_deleted_is_left_until_it_is_gone() -> None:
+def test_an_object_that_is_being_deleted_is_not_undone_until_it_is_gone() -> None:
     scene = Scene(config_map("a", x="1"))
     finalizer = {"metadata": {"finalizers": ["kyma.test/wait"]}}
     scene.by_hand.patch("v1", "ConfigMap", "a", "default", finalizer)
@@ -797,9 +797,9 @@ def test_an_object_is_undone_in_another_version_if_that_is_the_served_one() -> N
     scene.migrating.patch("example.com/v1", "Gateway", "edge", "default", {"spec": {"size": 2}})
     scene.live.apply(with_versions(crd("Gateway"), v1=False, v2=True))
     assert scene.undo_one().state == "restored"
-    found = scene.live.get("example.com/v2", "Gateway", "edge", "default")
-    assert found
-    assert not found["spec"]
+    live = scene.live.get("example.com/v2", "Gateway", "edge", "default")
+    assert live
+    assert not live["spec"]
 
 
 def test_of_a_kind_whose_aggregated_api_is_down_nothing_counts_as_undone() -> None:
@@ -813,7 +813,7 @@ def test_of_a_kind_whose_aggregated_api_is_down_nothing_counts_as_undone() -> No
     assert (unknown.state, "APIService v1.example.com" in unknown.reason) == ("failed", True)
 
 
-def test_an_owner_lives_in_whatever_version_it_is_served() -> None:
+def test_an_owner_is_read_in_the_version_that_is_served() -> None:
     scene = Scene(crd("Gateway"), gateway())
     owner = scene.live.get("example.com/v1", "Gateway", "edge", "default")
     assert owner
@@ -824,6 +824,6 @@ def test_an_owner_lives_in_whatever_version_it_is_served() -> None:
     scene.migrating.delete("v1", "ConfigMap", "a", "default")
     scene.live.apply(with_versions(crd("Gateway"), v1=False, v2=True))
     assert scene.undo_one().state == "recreated"
-    found = scene.config_map()
-    assert found
-    assert found["metadata"]["ownerReferences"][0]["name"] == "edge"
+    live = scene.config_map()
+    assert live
+    assert live["metadata"]["ownerReferences"][0]["name"] == "edge"
