@@ -14,10 +14,8 @@ from ansible.module_utils.errors import UnsupportedError
 
 from ...module_utils._carrier.options import full_argument_spec, scalar_texts
 from ...module_utils._carrier.task import Result, TaskDefinition
-from .._release.version import number_problem
 from .hidden_secrets import hide_secrets
-from .number_options import number_problems
-from .plain_options import plain_options
+from .mistyped_options import number_problems, version_problem
 
 
 @dataclass(frozen=True)
@@ -72,10 +70,10 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
         problem = outcome.errors.msg
         if isinstance(outcome.errors[0], UnsupportedError):
             problem = f"Unsupported parameters for ({name}) module: {problem}"
-    problem = problem or _number_problem(args)
+    problem = problem or version_problem(args)
     secrets = frozenset(outcome._no_log_values)
     return Arguments(
-        params=plain_options(outcome.validated_parameters),
+        params=_plain(outcome.validated_parameters),
         problem=str(hide_secrets(problem, secrets)) if problem else "",
         bad_numbers={option: str(hide_secrets(one, secrets)) for option, one in bad_numbers.items()},
         secrets=secrets - scalar_texts(outcome.validated_parameters, definition.secret_options),
@@ -86,10 +84,16 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
     )
 
 
-def _number_problem(args: Mapping[str, Any]) -> str:
-    """Only the user's own text shows it: to the module it is a text like any other."""
-    version = args.get("release_version")
-    if not isinstance(version, float):
-        return ""
+def _plain(value: Any) -> Any:
+    """A value with plain texts, dicts and lists, at any depth.
 
-    return f"release_version (kyma_release_version): {number_problem(version)}"
+    In Ansible's own process a text of a playbook has a subclass of ``str``, which PyYAML can't write.
+    """
+    if isinstance(value, str):
+        # A subclass may answer str() with itself.
+        return "".join([value])
+    if isinstance(value, Mapping):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

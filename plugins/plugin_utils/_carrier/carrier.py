@@ -47,6 +47,7 @@ from .arguments import Arguments, validate
 from .cluster_log import CLUSTER_LOG
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
+from .mistyped_options import VERBOSITY_VARIABLE, variable_warnings, verbosity_of
 from .paths import SearchPath, resolve_paths
 from .role_options import is_in_own_role, role_options
 from .role_search import missing_roles
@@ -56,7 +57,6 @@ from .screen.progress_view import PrintedLine, ProgressView, Verbosity
 from .screen.terminal import sanitize_result, with_host
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
-from .unread_variables import variable_warnings
 from .url_logins import UrlLogins
 
 if TYPE_CHECKING:
@@ -69,8 +69,6 @@ import_early("urllib3", "yaml")
 
 ROLE_OPTIONS = ("component_roles", "migration_roles")
 """The options that name Ansible roles, by component; a module has both or neither."""
-VERBOSITY_VARIABLE = "kyma_progress"
-"""The variable that says how much progress is printed; see :class:`~.progress_view.Verbosity`."""
 MIGRATIONS_FOLDER = "kyma_migrations"
 """The folder beside a playbook or an inventory whose migrations take part by themselves."""
 
@@ -104,7 +102,8 @@ class Carrier(ActionBase):
         if is_stop_requested():
             return cancelled_result("it was not started, as ansible-playbook was asked to stop")
         try:
-            self._view = ProgressView(self._verbosity(task_vars or {}), is_log=self.is_log)
+            verbosity = (task_vars or {}).get(VERBOSITY_VARIABLE, Verbosity.NORMAL.value)
+            self._view = ProgressView(verbosity_of(self._templar.template(verbosity)), is_log=self.is_log)
         except ValueError as error:
             return failed_result(str(error))
         spec = full_argument_spec(self.definition.argument_spec)
@@ -142,15 +141,6 @@ class Carrier(ActionBase):
             lambda host: dict(task_vars["hostvars"].raw_get(host)),
             lambda: _text_of_file(play.get_path()),
         )
-
-    def _verbosity(self, task_vars: TaskVars) -> Verbosity:
-        """How much progress the user wants to see; ValueError if that is no valid value."""
-        value = self._templar.template(task_vars.get(VERBOSITY_VARIABLE, Verbosity.NORMAL.value))
-        try:
-            return Verbosity(value)
-        except ValueError:
-            choices = ", ".join(Verbosity)
-            raise ValueError(f"{VERBOSITY_VARIABLE} is {value!r}. Set it to one of: {choices}") from None
 
     def _carried(self, task_vars: TaskVars) -> Result:
         if self._connection.transport == "local" and has_libraries():

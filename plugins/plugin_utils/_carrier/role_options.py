@@ -16,16 +16,31 @@ from typing import Any
 
 from ansible.playbook.task import Task
 
-from .number_options import variable_of
-
 OWN_ROLES = "kyma.lifecycle."
 _ENTRY, _VARIABLE = re.compile(r"(?m)^  (\w+):$"), re.compile(r"(?m)^      (\w+):")
 """In an argument spec. Parsing YAML would cost each task more than its other options do."""
+ROLES: Mapping[str, str] = {
+    "errand": "kyma_errand",
+    "reconcile_errands": "kyma_errand",
+    "module": "kyma_modules",
+    "stored_job": "kyma_job_store",
+}
+"""By module, the role whose variables its options are. Those of other modules are variables of ``kyma``."""
+_OTHER_NAMES: Mapping[tuple[str, str], str] = {
+    ("kyma", "timeout"): "kyma_component_timeout",
+    ("kyma", "deadline"): "kyma_timeout",
+}
+"""The variables whose names aren't those of their role and option."""
 
 
 def is_in_own_role(task: Task) -> bool:
     """Whether a task is in a role of this collection."""
     return task._role is not None and task._role.get_name().startswith(OWN_ROLES)
+
+
+def variable_of(option: str, role: str) -> str:
+    """The variable of a role that has the value of an option."""
+    return _OTHER_NAMES.get((role, option), f"{role}_{option}")
 
 
 def role_options(

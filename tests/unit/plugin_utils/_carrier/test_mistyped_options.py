@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which numbers options may have, and that all that are wrong are told together."""
+"""Which numbers options may have, that all errors are reported together, and which variables are misspelt."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible_collections.kyma.lifecycle.plugins.action.component import ActionModule as Component
 from ansible_collections.kyma.lifecycle.plugins.action.plan import ActionModule as Plan
@@ -23,11 +24,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.stored_job i
     DEFINITION as STORED_JOB,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.number_options import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.mistyped_options import (
     RULES,
+    documented_names,
+    internal_names,
+    misspelt_variables,
     number_problems,
+    variable_warnings,
+    verbosity_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.role_search import missing_roles
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.progress_view import Verbosity
+
+from tests.cluster.paths import ROOT
 
 NAN = float("nan")
 
@@ -159,3 +168,84 @@ def test_roles_are_looked_for_where_ansible_does(tmp_path: Path) -> None:
         "nope",
         "nobody.nothing.nope",
     }
+
+
+def test_the_variable_of_progress_has_one_of_its_values() -> None:
+    assert [verbosity_of(one) for one in Verbosity] == [*Verbosity]
+    with pytest.raises(ValueError, match=r"kyma_progress is 'laud'\. Set it to one of: "):
+        verbosity_of("laud")
+
+
+MISSPELT = {
+    "kyma_componet_timeout": "kyma_component_timeout",
+    "kyma_relase": "kyma_release",
+    "kyma_kubconfig": "kyma_kubeconfig",
+    "kyma_overides": "kyma_overrides",
+    "kyma_prun": "kyma_prune",
+    "kyma_skip_migration": "kyma_skip_migrations",
+    "kyma_seriall": "kyma_serial",
+    "kyma_modules_chanel": "kyma_modules_channel",
+    "kyma_cancel_runs": "kyma_cancel_run",
+}
+OWN = ("kyma_release_folder", "kyma_telemetry_replicas", "kyma_team", "kyma_component_webhook")
+
+
+def warned(variables: Mapping[str, Any], text: str = "", **others: Mapping[str, Any]) -> list[str]:
+    everybody = {**others, "live": variables}
+    return variable_warnings(
+        {**variables, "inventory_hostname": "live"}, list(everybody), everybody.__getitem__, lambda: text
+    )
+
+
+@pytest.mark.parametrize(("name", "meant"), MISSPELT.items())
+def test_a_misspelt_name_is_told_with_the_one_that_is_meant(name: str, meant: str) -> None:
+    assert warned({name: 1}) == [f"nothing reads the variable {name} (live): did you mean {meant}?"]
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_users_own_variable_is_none(name: str) -> None:
+    assert warned({name: 1}) == []
+
+
+def test_every_documented_variable_is_known() -> None:
+    specs = [
+        name
+        for file in (ROOT / "roles").glob("*/meta/argument_specs.yml")
+        for entry in yaml.safe_load(file.read_text())["argument_specs"].values()
+        for name in entry.get("options") or ()
+    ]
+    assert len(specs) > 100
+    assert set(specs) <= documented_names()
+    assert warned(dict.fromkeys(specs)) == []
+
+
+def test_every_default_and_every_registered_name_is_known() -> None:
+    defaults = [
+        name
+        for file in (ROOT / "roles").glob("*/defaults/main.yml")
+        for name in yaml.safe_load(file.read_text()) or ()
+    ]
+    registered = ("kyma_result", "kyma_component_result", "kyma_stage")
+    assert {*defaults, *registered} <= documented_names() | internal_names()
+
+
+def test_another_variable_may_read_it() -> None:
+    assert warned({"kyma_releases": "/srv", "kyma_release": "{{ kyma_releases }}/2.9"}) == []
+    assert warned({"kyma_releases": "/srv", "mine": [{"a": "{{ kyma_releases }}"}]}) == []
+    assert len(warned({"kyma_releases": "/srv", "kyma_release": "/srv/2.9"})) == 1
+
+
+def test_the_plays_file_may_read_it() -> None:
+    assert warned({"kyma_releases": "/srv"}, text="kyma_release: '{{ kyma_releases }}/2.9'") == []
+
+
+def test_of_several_hosts_the_first_one_that_has_it_warns() -> None:
+    assert warned({"kyma_relase": 1}, canary={"kyma_relase": 1}) == []
+    assert len(warned({"kyma_relase": 1}, canary={"kyma_release": 1})) == 1
+
+
+def test_other_names_are_looked_up_only_if_one_is_unknown() -> None:
+    def never() -> list[str]:
+        raise AssertionError("nobody needs them")
+
+    assert misspelt_variables(["kyma_a", "other"], ["kyma_a"], never) == {}

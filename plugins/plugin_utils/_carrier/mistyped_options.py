@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Variables that look like misspelt ones of this collection's roles and playbooks and that nothing reads.
+"""Mistyped options and variables: numbers that can't be meant, and names that nothing reads.
 
 A variable may be the user's own and begin with ``kyma_``, as those of a role for a component do. So a name
 counts as misspelt only if it is close to a known one, and neither a variable nor the play's file names it.
@@ -9,23 +9,119 @@ counts as misspelt only if it is close to a known one, and neither a variable no
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ansible.module_utils.common.validation import check_type_float, check_type_int
+
 from ...module_utils._text import did_you_mean
+from .._release.version import number_problem
+from .role_options import ROLES, variable_of
+from .screen.progress_view import Verbosity
 
 PREFIX = "kyma_"
 CLOSE = 0.85
 """How alike two names must be beyond the prefix, from 0 to 1: of seven letters, one may be wrong."""
+VERBOSITY_VARIABLE = "kyma_progress"
+"""The variable that says how much progress is printed; see :class:`~.progress_view.Verbosity`."""
 _NAME = re.compile(r"\bkyma_\w+")
 _COLLECTION = Path(__file__).parents[3]
 _DOCUMENTED = ("roles/*/meta/argument_specs.yml", "playbooks/*.yml")
 _INTERNAL = ("roles/*/defaults/*.yml", "roles/*/vars/*.yml", "roles/*/tasks/*.yml")
+
+
+@dataclass(frozen=True)
+class NumberRule:
+    """The numbers that an option may have.
+
+    Attributes:
+        words: the rule for people, after "must be".
+        accepts: whether a number, which is not NaN, follows it.
+        read: converts a user's text to a number. Raises TypeError or ValueError.
+    """
+
+    words: str
+    accepts: Callable[[float], bool]
+    read: Callable[[Any], float] = check_type_float
+
+
+_SECONDS = NumberRule("a number of seconds, 0 or more", lambda seconds: 0 <= seconds < math.inf)
+_TIMEOUT = NumberRule("a number of seconds above 0", lambda seconds: 0 < seconds < math.inf)
+RULES: Mapping[str, NumberRule] = {
+    "workers": NumberRule("a whole number, 1 or more", lambda number: number >= 1, check_type_int),
+    "timeout": _TIMEOUT,
+    "wait_timeout": _TIMEOUT,
+    "deadline": _SECONDS,
+    "grace": _SECONDS,
+    "patience": _SECONDS,
+    "lease_wait": NumberRule("a number of seconds, 0 or more", lambda seconds: seconds >= 0),
+    "lease_seconds": NumberRule(
+        "a whole number of seconds, 6 or more, as a shorter lease ends before a request does",
+        lambda seconds: seconds >= 6,
+        check_type_int,
+    ),
+    "watch_seconds": NumberRule(
+        "a whole number of seconds, 1 or more", lambda seconds: seconds >= 1, check_type_int
+    ),
+    "max_fail_percentage": NumberRule("a number from 0 to 100", lambda number: 0 <= number <= 100),
+}
+"""By the name of the option, which means the same in all modules."""
+OF_JOBS = "stored_job"
+"""The module with the fields of a job among its options. The timeout of a job is validated there."""
+
+
+def number_problems(args: Mapping[str, Any], spec: Mapping[str, Any], module: str = "") -> dict[str, str]:
+    """The errors of numbers among a task's options, one sentence for each such option.
+
+    Args:
+        args: the options as the user wrote them.
+        spec: the options that the module has.
+        module: its name, with or without that of the collection.
+    """
+    plain_name = module.rpartition(".")[2]
+    role = ROLES.get(plain_name, "kyma")
+    return {
+        option: f"{option} ({variable_of(option, role)}) is {args[option]!r}, and must be {rule.words}"
+        for option, rule in RULES.items()
+        if option in spec
+        and args.get(option) is not None
+        and not (option == "timeout" and plain_name == OF_JOBS)
+        and not _follows(rule, args[option])
+    }
+
+
+def _follows(rule: NumberRule, written: Any) -> bool:
+    if isinstance(written, bool):
+        return False
+    try:
+        number = rule.read(written)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return not math.isnan(number) and rule.accepts(number)
+
+
+def version_problem(args: Mapping[str, Any]) -> str:
+    """Only the user's own text shows it: to the module it is a text like any other."""
+    version = args.get("release_version")
+    if not isinstance(version, float):
+        return ""
+    return f"release_version (kyma_release_version): {number_problem(version)}"
+
+
+def verbosity_of(value: Any) -> Verbosity:
+    """How much progress the user wants to see; ValueError if the variable has no valid value."""
+    try:
+        return Verbosity(value)
+    except ValueError:
+        choices = ", ".join(Verbosity)
+        raise ValueError(f"{VERBOSITY_VARIABLE} is {value!r}. Set it to one of: {choices}") from None
 
 
 def misspelt_variables(
