@@ -55,7 +55,7 @@ def holder(name: str = "holder") -> Object:
 def name_of_ended_pod(cluster: LiveCluster, namespace: str, job_name: str) -> str:
     """Wait until the main container of a Job has ended; return the name of its pod."""
     ended = wait_for_pod(
-        cluster, namespace, job_name, lambda current: exit_code_of(current, "main") is not None
+        cluster, namespace, job_name, lambda current_pod: exit_code_of(current_pod, "main") is not None
     )
     return str(ended["metadata"]["name"])
 
@@ -69,8 +69,8 @@ def restrict(cluster: LiveCluster, namespace: str) -> None:
     cluster.create(quota)
 
     def has_usage() -> bool:
-        live = cluster.get("v1", "ResourceQuota", "quota", namespace) or {}
-        return bool(live.get("status", {}).get("used"))
+        live_quota = cluster.get("v1", "ResourceQuota", "quota", namespace) or {}
+        return bool(live_quota.get("status", {}).get("used"))
 
     # The API server refuses all pods until the usage is known.
     eventually(has_usage)

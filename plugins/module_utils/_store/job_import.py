@@ -107,7 +107,7 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
     if unknown_jobs(snapshot):
         snapshot = without_gone_jobs(cluster, snapshot)
     counters = count_jobs(cluster, snapshot)
-    undefined, unreadable, warnings = _undefined_jobs(cluster, snapshot)
+    new_jobs, unreadable, warnings = _jobs_without_definition(cluster, snapshot)
     old = [one for one in snapshot.definitions.values() if rewrite and _is_old(one)]
     cut_short = [
         one
@@ -115,7 +115,7 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
         if one.storage_version == CURRENT_VERSION and _lacks_status(snapshot, one)
     ]
     writer = _Writer(cluster, snapshot)
-    created = map_in_threads(lambda one: writer.create(*one), undefined)
+    created = map_in_threads(lambda one: writer.create(*one), new_jobs)
     created += map_in_threads(writer.complete, cut_short)
     rewritten = map_in_threads(writer.rewrite, old)
     problems = [one.problem for one in (*created, *rewritten) if one.problem]
@@ -129,13 +129,13 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
     )
 
 
-def _undefined_jobs(
+def _jobs_without_definition(
     cluster: Cluster, snapshot: StoreSnapshot
 ) -> tuple[list[tuple[CoreJob, RuntimeJob | None]], list[str], list[str]]:
     """The jobs without a definition, with runtime objects; lines for jobs that can't be read or stored."""
     warnings: list[str] = []
     unreadable = [f"{one.ref}: {one.problem}" for one in snapshot.unreadable]
-    undefined: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
+    new_jobs: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
     for runtime in unknown_jobs(snapshot):
         try:
             job = adoptable_job(snapshot, runtime)
@@ -143,7 +143,7 @@ def _undefined_jobs(
         except UNREADABLE as error:
             unreadable.append(f"{ref_of(runtime.main)}: {problem_of(error)}")
         else:
-            undefined[job.key] = (job, runtime)
+            new_jobs[job.key] = (job, runtime)
     taken = snapshot.definitions.keys() | {one.key for one in snapshot.unreadable}
     taken |= {key for key, _type in snapshot.runtime}
     for obj in _toolforge_resources(cluster, snapshot, unreadable):
@@ -151,18 +151,18 @@ def _undefined_jobs(
             key, type_, fields = toolforge_resource(obj)
             if key in taken:
                 continue
-            if key in undefined:
+            if key in new_jobs:
                 raise UnreadableJob(
-                    f"Its name is taken by a {undefined[key][0].type} job. Delete one of them."
+                    f"Its name is taken by a {new_jobs[key][0].type} job. Delete one of them."
                 )
-            undefined[key] = (core_job(key, type_, fields), None)
+            new_jobs[key] = (core_job(key, type_, fields), None)
             warnings += [
                 f"{ref_of(obj)}: {name} is not imported, as a job of the store has no such field"
                 for name in lost_fields(obj)
             ]
         except UNREADABLE as error:
             unreadable.append(f"{ref_of(obj)}: {problem_of(error)}")
-    return list(undefined.values()), unreadable, warnings
+    return list(new_jobs.values()), unreadable, warnings
 
 
 def _toolforge_resources(

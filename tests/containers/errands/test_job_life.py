@@ -28,9 +28,9 @@ WRITE = 'echo \'{"key": "value"}\' >/mnt/quarks/output.json'
 
 def outcome(site: ErrandSite, name: str) -> JobOutcome:
     """How the last run of an errand ended."""
-    last = _run(site, name).outcome
-    assert last is not None
-    return last
+    run_outcome = _run(site, name).outcome
+    assert run_outcome is not None
+    return run_outcome
 
 
 def _run(site: ErrandSite, name: str) -> Run:

@@ -56,9 +56,12 @@ def output_story(site: ErrandSite, calls: int) -> Story:
     yield site.after(1)
     yield site.is_settled(name, runs=1)
 
-    settled = site.errand(name)
-    assert (settled.status.phase, settled.spec.strategy) == (ErrandPhase.SUCCEEDED, Strategy.DONE)
-    assert len(settled.status.history) == 1
+    settled_errand = site.errand(name)
+    assert (settled_errand.status.phase, settled_errand.spec.strategy) == (
+        ErrandPhase.SUCCEEDED,
+        Strategy.DONE,
+    )
+    assert len(settled_errand.status.history) == 1
     for secret, file in (
         ("plain", "output.json"),
         ("versioned-v1", "versioned.json"),
@@ -98,9 +101,12 @@ def rerun_story(site: ErrandSite, calls: int) -> Story:
     yield site.after(1)
     yield site.is_settled(name, runs=2)
 
-    settled = site.errand(name)
-    assert (settled.status.phase, settled.spec.strategy) == (ErrandPhase.FAILED, Strategy.MANUAL)
-    assert [one["exitCode"] for one in settled.status.history] == [4, 3]
+    settled_errand = site.errand(name)
+    assert (settled_errand.status.phase, settled_errand.spec.strategy) == (
+        ErrandPhase.FAILED,
+        Strategy.MANUAL,
+    )
+    assert [one["exitCode"] for one in settled_errand.status.history] == [4, 3]
     assert site.secret(f"{name}-output") == {"key": "value"}
     assert site.created_jobs(name) == {f"{name}-1", f"{name}-2"}
     assert [one["metadata"]["name"] for one in site.jobs(name)] == [f"{name}-2"]

@@ -73,8 +73,11 @@ def test_the_examples_of_quarks_jobs_run(site: ErrandSite) -> Story:
     yield site.is_settled(*automatic, runs=1)
     yield site.is_settled("manual-sleep")
     for name in automatic:
-        settled = site.errand(name)
-        assert (settled.status.phase, settled.spec.strategy) == (ErrandPhase.SUCCEEDED, Strategy.DONE)
+        settled_errand = site.errand(name)
+        assert (settled_errand.status.phase, settled_errand.spec.strategy) == (
+            ErrandPhase.SUCCEEDED,
+            Strategy.DONE,
+        )
         yield lambda name=name: not site.jobs(name)  # type: ignore[misc]
     assert site.jobs("manual-sleep") == []
     yield lambda: not site.pods("deletes-pod-1")

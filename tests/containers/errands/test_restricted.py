@@ -59,8 +59,8 @@ def test_output_is_read_in_a_restricted_namespace_with_a_quota(site: ErrandSite)
     for name in ("fitted", "by-pod"):
         assert site.errand(f"{namespace}/{name}").status.phase is ErrandPhase.SUCCEEDED
         assert site.secret(f"{namespace}/{name}") == {"key": "value"}
-        [created] = site.pods(f"{namespace}/{name}")
-        [holder] = [one for one in created["spec"]["containers"] if one["name"] == "hold-main"]
+        [created_pod] = site.pods(f"{namespace}/{name}")
+        [holder] = [one for one in created_pod["spec"]["containers"] if one["name"] == "hold-main"]
         # No token of the errand's ServiceAccount is for the holding container.
         mounted = {one["mountPath"]: one["name"] for one in holder["volumeMounts"]}
         assert not mounted["/var/run/secrets/kubernetes.io/serviceaccount"].startswith("kube-api-access")

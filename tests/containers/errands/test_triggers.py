@@ -71,8 +71,11 @@ def test_manual_runs_each_time_it_is_set_to_now(site: ErrandSite) -> Story:
         assert site.errand("manual").spec.strategy is Strategy.NOW
         site.open_gate("manual", run=run)
         yield site.is_settled("manual", runs=run)
-        settled = site.errand("manual")
-        assert (settled.spec.strategy, settled.status.phase) == (Strategy.MANUAL, ErrandPhase.SUCCEEDED)
+        settled_errand = site.errand("manual")
+        assert (settled_errand.spec.strategy, settled_errand.status.phase) == (
+            Strategy.MANUAL,
+            ErrandPhase.SUCCEEDED,
+        )
     assert site.created_jobs("manual") == {"manual-1", "manual-2"}
     assert [one["run"] for one in site.errand("manual").status.history] == [2, 1]
 
@@ -123,8 +126,11 @@ def test_a_template_that_changes_during_a_run_runs_next(site: ErrandSite) -> Sto
     site.open_gate("changing", "changing-once")
     yield site.is_settled("changing", "changing-once", runs=2)
     for name, strategy in (("changing", Strategy.MANUAL), ("changing-once", Strategy.DONE)):
-        settled = site.errand(name)
-        assert (settled.spec.strategy, settled.status.phase) == (strategy, ErrandPhase.SUCCEEDED)
+        settled_errand = site.errand(name)
+        assert (settled_errand.spec.strategy, settled_errand.status.phase) == (
+            strategy,
+            ErrandPhase.SUCCEEDED,
+        )
         assert site.created_jobs(name) == {f"{name}-1", f"{name}-2"}
 
 

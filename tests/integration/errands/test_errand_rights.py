@@ -116,6 +116,6 @@ def test_the_role_of_engines_suffices_to_reconcile_and_declares_nothing(
 
 
 def test_a_user_without_a_role_is_refused(account: Account) -> None:
-    powerless = account()
-    assert "forbidden" in powerless.errand(name="backup", template=job_template()).message
-    assert "forbidden" in powerless.reconcile().message
+    user = account()
+    assert "forbidden" in user.errand(name="backup", template=job_template()).message
+    assert "forbidden" in user.reconcile().message

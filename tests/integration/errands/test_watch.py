@@ -213,8 +213,8 @@ def holder(cluster: OwnCluster) -> str:
 
 def time_of(requests: list[Request], verb: str, target: str) -> float:
     """When the one request was made."""
-    (moment,) = [one.time for one in requests if one.verb == verb and one.target == target]
-    return moment
+    (request_time,) = [one.time for one in requests if one.verb == verb and one.target == target]
+    return request_time
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

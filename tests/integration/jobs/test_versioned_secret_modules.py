@@ -86,9 +86,9 @@ def test_the_examples_work(
     shown = play(tmp_path, kubeconfig, [first, write, patch, *info])
     assert "password: '*** (hidden)'" in shown
     assert '"msg": [\n        "database-v2"\n    ]' in shown
-    patched = live_cluster.get("apps/v1", "Deployment", "checkout", namespace)
-    assert patched is not None
-    volumes = patched["spec"]["template"]["spec"]["volumes"]
+    deployment = live_cluster.get("apps/v1", "Deployment", "checkout", namespace)
+    assert deployment is not None
+    volumes = deployment["spec"]["template"]["spec"]["volumes"]
     assert [one["secret"]["secretName"] for one in volumes] == ["database-v2"]
 
     play(tmp_path, kubeconfig, [write, delete_one, delete_all], "--check")

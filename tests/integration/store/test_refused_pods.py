@@ -165,8 +165,8 @@ def test_a_refusal_after_the_task_shows_in_the_list(deployer: User) -> None:
         deployer.admin.delete("v1", "Pod", pod["metadata"]["name"], deployer.namespace)
     eventually(lambda: deployer.listed()["web"]["reason"] == "PodsRefused")
     assert "violates PodSecurity" in deployer.listed()["web"]["message"]
-    again = deployer.jobs(jobs=[WEB]).succeeded()
-    assert (again.result["jobs"][0]["reason"], again.result["changed"]) == ("PodsRefused", False)
+    repeated = deployer.jobs(jobs=[WEB]).succeeded()
+    assert (repeated.result["jobs"][0]["reason"], repeated.result["changed"]) == ("PodsRefused", False)
     # The run of a schedule.
     refused = deployer.jobs(name="backup", state="restarted")
     assert "violates PodSecurity" in refused.message

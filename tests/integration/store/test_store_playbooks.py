@@ -80,9 +80,9 @@ def test_jobs_of_a_file_are_loaded_once(
     assert live_cluster.get("apps/v1", "Deployment", "web", namespace) is None
     first = playbooks.play(name, **variables)
     assert f"{namespace}/backup: created" in first
-    loaded = live_cluster.get("batch/v1", "CronJob", "backup", namespace)
-    assert loaded is not None
-    assert "{{ not_a_template }}" in json.dumps(loaded["spec"])
+    cron_job = live_cluster.get("batch/v1", "CronJob", "backup", namespace)
+    assert cron_job is not None
+    assert "{{ not_a_template }}" in json.dumps(cron_job["spec"])
     second = playbooks.play(name, **variables)
     assert f"{namespace}/backup: up to date" in second
     assert f"{namespace}/web: up to date" in second

@@ -154,8 +154,8 @@ def test_a_quota_that_refuses_the_pods(deployer: User) -> None:
 
     eventually(lambda: reasons() == {"once": "OutOfQuota", "web": "OutOfQuota"})
     assert "exceeded quota" in deployer.listed()["once"]["message"]
-    again = deployer.jobs(jobs=[ONCE, WEB]).succeeded()
-    assert all("OutOfQuota" in line for line in again.result["lines"])
+    repeated = deployer.jobs(jobs=[ONCE, WEB]).succeeded()
+    assert all("OutOfQuota" in line for line in repeated.result["lines"])
     deployer.set_quota({"pods": "5"})
     deployer.jobs(jobs=[{"name": "once"}, {"name": "web"}], state="restarted").succeeded()
     eventually(lambda: reasons() == {"once": "", "web": ""})

@@ -52,7 +52,7 @@ class OneErrandReader:
         return errand
 
     def _read(self, subjects: Iterable[WatchedKind]) -> None:
-        requested = list(subjects)
+        subject_list = list(subjects)
         pages = map_in_threads(
             lambda one: self._cluster.list(
                 *one.kind,
@@ -60,9 +60,9 @@ class OneErrandReader:
                 label_selector=one.label_selector,
                 metadata_only=one.metadata_only,
             ),
-            requested,
+            subject_list,
         )
-        for subject, page in zip(requested, pages, strict=True):
+        for subject, page in zip(subject_list, pages, strict=True):
             objects = {str(obj["metadata"]["name"]): obj for obj in page.items}
             for name, obj in self._known.get(subject.kind, {}).items():
                 if name not in objects:

@@ -53,9 +53,9 @@ def owned(name: str, owner: str = "app", version: int = 1, uid: str = "") -> Obj
 @pytest.fixture
 def index() -> ErrandIndex:
     """One with an errand that reads a ConfigMap and a version."""
-    filled = ErrandIndex()
-    assert filled.put(ERRAND, errand(containers=READS)) == {APP}
-    return filled
+    errand_index = ErrandIndex()
+    assert errand_index.put(ERRAND, errand(containers=READS)) == {APP}
+    return errand_index
 
 
 def test_an_older_form_of_an_object_is_not_taken(index: ErrandIndex) -> None:

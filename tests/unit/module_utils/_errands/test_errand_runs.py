@@ -68,9 +68,9 @@ CONTENT = b'{"password": "geheim-4711"}'
 @pytest.fixture
 def played() -> PlayedErrands:
     """A cluster in which the container main ends with 0."""
-    errands = PlayedErrands()
-    errands.jobs.runs["main"] = DONE
-    return errands
+    played_errands = PlayedErrands()
+    played_errands.jobs.runs["main"] = DONE
+    return played_errands
 
 
 def strategy(played: PlayedErrands) -> Strategy:

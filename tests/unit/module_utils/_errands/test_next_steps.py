@@ -69,9 +69,9 @@ def run(outcome: JobOutcome | None = ENDED, **more: Any) -> Run:
     return replace(default, **{"outcome": outcome, "ended_generation": 3, "job_uid": "j", **more})
 
 
-def after(last: Run | None = None, **more: Any) -> ErrandStatus:
+def after(last_run: Run | None = None, **more: Any) -> ErrandStatus:
     """The status after a run."""
-    return ErrandStatus(run=last or run(), **more)
+    return ErrandStatus(run=last_run or run(), **more)
 
 
 DIGEST = errand().spec.template_digest
@@ -127,11 +127,11 @@ def steps(one: Errand, **more: Any) -> tuple[Step, ...]:
     return next_steps(ErrandView(one, NOW, options=RunOptions(holder_image="busybox"), **more)).steps
 
 
-def kinds(planned: tuple[Step, ...]) -> list[str]:
+def kinds(planned_steps: tuple[Step, ...]) -> list[str]:
     """The types of steps, with what a status becomes."""
     return [
         f"{type(one).__name__} {one.status.phase}" if isinstance(one, WriteStatus) else type(one).__name__
-        for one in planned
+        for one in planned_steps
     ]
 
 
@@ -216,11 +216,11 @@ def test_the_pod_of_a_succeeded_run_is_adopted_once() -> None:
 
 def test_a_new_run_takes_the_place_of_the_job_of_the_last() -> None:
     one = errand("now", after(run(FAILED, generation=2)))
-    planned = steps(one, job=job())
-    assert kinds(planned) == ["WriteStatus Running", "CreateJob", "DeleteJob"]
-    assert isinstance(planned[1], CreateJob)
-    assert planned[1].job["metadata"]["name"] == "app-2"
-    assert planned[2] == DeleteJob("app-1", "j")
+    planned_steps = steps(one, job=job())
+    assert kinds(planned_steps) == ["WriteStatus Running", "CreateJob", "DeleteJob"]
+    assert isinstance(planned_steps[1], CreateJob)
+    assert planned_steps[1].job["metadata"]["name"] == "app-2"
+    assert planned_steps[2] == DeleteJob("app-1", "j")
 
 
 def test_the_now_is_set_back_only_by_the_run_of_its_generation() -> None:

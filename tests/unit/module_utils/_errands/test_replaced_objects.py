@@ -32,9 +32,9 @@ from tests.support.played_jobs import ContainerRun
 @pytest.fixture
 def played() -> PlayedErrands:
     """A cluster with an errand whose container ends with 0."""
-    errands = PlayedErrands()
-    errands.jobs.runs["main"] = ContainerRun()
-    return errands
+    played_errands = PlayedErrands()
+    played_errands.jobs.runs["main"] = ContainerRun()
+    return played_errands
 
 
 def once_before(played: PlayedErrands, verb: str, kind: str, act: Callable[[], object]) -> list[Call]:

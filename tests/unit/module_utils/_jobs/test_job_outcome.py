@@ -72,11 +72,11 @@ def pod(*statuses: Pod, phase: str = "Running", uid: str = "j1", name: str = "e-
 
 
 def outcome(live: Pod | None, *pods: Pod, ignored: tuple[str, ...] = HOLDER) -> JobOutcome:
-    phase, ended_with = job_outcome(live, pods, ignored_containers=ignored)
+    phase, result = job_outcome(live, pods, ignored_containers=ignored)
     assert phase is RunPhase.ENDED
-    assert ended_with is not None
-    assert SECRET_TEXT not in str(ended_with)
-    return ended_with
+    assert result is not None
+    assert SECRET_TEXT not in str(result)
+    return result
 
 
 NOT_ENDED: dict[str, tuple[Pod, list[Pod], RunPhase]] = {

@@ -127,9 +127,9 @@ def test_a_new_job_is_created(cluster: MemoryCluster, type_: JobType) -> None:
 def test_the_same_job_is_up_to_date(cluster: MemoryCluster, type_: JobType) -> None:
     job = job_of("web", type_)
     present(cluster, job)
-    second = changer(cluster)
+    second_changer = changer(cluster)
     cluster.requests.clear()
-    assert second.present(job).action is Action.UNCHANGED
+    assert second_changer.present(job).action is Action.UNCHANGED
     assert cluster.requests == []
 
 
@@ -317,8 +317,8 @@ def test_an_object_that_a_finalizer_holds_is_named(cluster: MemoryCluster) -> No
     job = job_of("once", ONE_OFF)
     present(cluster, job)
     patch_runtime(cluster, job, {"metadata": {"finalizers": ["example.com/hold"]}})
-    impatient = JobChanger(cluster, read_snapshot(cluster), timeout=0.1)
-    report = impatient.present(job_of("once", ONE_OFF, command="false"))
+    impatient_changer = JobChanger(cluster, read_snapshot(cluster), timeout=0.1)
+    report = impatient_changer.present(job_of("once", ONE_OFF, command="false"))
     assert (report.action, report.changed) == (Action.REFUSED, True)
     assert "Job shop/once still exists" in report.message
     assert report.message.endswith("By then: definition updated")
@@ -508,8 +508,8 @@ def test_a_definition_of_a_newer_version_is_refused(cluster: MemoryCluster) -> N
     label = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "99"}}}
     cluster.patch(*DEFINITION_KINDS[CONTINUOUS], "web", "shop", label)
     cluster.requests.clear()
-    older = changer(cluster)
-    for report in (older.present(job), older.absent(job.key), older.restarted(job.key)):
+    job_changer = changer(cluster)
+    for report in (job_changer.present(job), job_changer.absent(job.key), job_changer.restarted(job.key)):
         assert report.action is Action.REFUSED
         assert "99" in report.message
     assert not [one for one in cluster.requests if one.writes]
@@ -520,9 +520,13 @@ def test_a_job_that_has_a_controller_is_refused(cluster: MemoryCluster) -> None:
     owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "x", "uid": "1", "controller": True}
     job["metadata"]["ownerReferences"] = [owner]
     cluster.seed(job)
-    jobs = changer(cluster)
+    job_changer = changer(cluster)
     key = job_of("once").key
-    for report in (jobs.present(job_of("once", ONE_OFF)), jobs.absent(key), jobs.restarted(key)):
+    for report in (
+        job_changer.present(job_of("once", ONE_OFF)),
+        job_changer.absent(key),
+        job_changer.restarted(key),
+    ):
         assert report.action is Action.REFUSED
         assert "CronJob x" in report.message
 

@@ -107,9 +107,9 @@ def test_an_import_makes_no_definition_of_a_job_that_others_delete_while_it_read
 
 def test_a_job_made_by_hand_that_others_delete_meanwhile_does_not_come_back(cluster: MemoryCluster) -> None:
     create_runtime(cluster, job_of("web"))
-    jobs = changer(cluster, cluster)
+    job_changer = changer(cluster, cluster)
     delete_runtime(cluster, job_of("web"))
-    assert jobs.suspended(WEB).action is Action.REFUSED
+    assert job_changer.suspended(WEB).action is Action.REFUSED
     assert cluster.get(*DEPLOYMENT, *reversed(WEB)) is None
 
 
@@ -179,10 +179,10 @@ def test_deleting_a_job_deletes_all_definitions_of_its_name(cluster: MemoryClust
 
 
 def test_many_refused_jobs_are_looked_at_once_more_together(cluster: MemoryCluster) -> None:
-    jobs = changer(cluster, cluster)
+    job_changer = changer(cluster, cluster)
     cluster.requests.clear()
     for number in range(20):
-        assert jobs.restarted(JobKey("shop", f"none-{number}")).action is Action.REFUSED
+        assert job_changer.restarted(JobKey("shop", f"none-{number}")).action is Action.REFUSED
     assert len(cluster.requests) < 15
 
 
