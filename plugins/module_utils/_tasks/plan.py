@@ -79,7 +79,7 @@ def _plan(task: Task) -> Result:
             "warnings": list(made.warnings),
         }
     result: Result = {
-        "changed": made.needed,
+        "changed": made.is_needed,
         "check_mode": task.check_mode,
         "changes": count_changes(made),
         "plan": {**made.as_result(), "hops": _completed(made.hops, task.notes), "options": {}},

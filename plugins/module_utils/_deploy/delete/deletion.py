@@ -89,13 +89,13 @@ def _is_nothing_recorded(cluster: Cluster, options: ComponentOptions) -> bool:
 
 def _rights(cluster: Cluster, options: ComponentOptions, kinds: RecordKinds) -> set[Right]:
     """The rights that the writes of a deletion need."""
-    found = records_rights(kinds) | records_deletion_rights(kinds)
+    rights = records_rights(kinds) | records_deletion_rights(kinds)
     for name, inventory in read_inventories(cluster).items():
         for entry in inventory.entries if {name, EVERYTHING} & set(options.names) else ():
-            found |= delete_rights(entry.api_version, entry.ref, known_resources(cluster))
+            rights |= delete_rights(entry.api_version, entry.ref, known_resources(cluster))
     if options.undo_migrations:
-        found |= undo_rights(read_journal(cluster), known_resources(cluster))
-    return write_rights(found)
+        rights |= undo_rights(read_journal(cluster), known_resources(cluster))
+    return write_rights(rights)
 
 
 def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str) -> Result:
@@ -121,7 +121,7 @@ def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str
     return {**result, **({"failed": True} if failed else {}), **({"msg": message} if message else {})}
 
 
-def _told(outcome: ComponentOutcome) -> str:
+def _progress_detail(outcome: ComponentOutcome) -> str:
     return outcome.error.partition("\n")[0] or f"{outcome.deleted} objects in {outcome.seconds:.1f} s"
 
 
@@ -252,16 +252,16 @@ class _Deletion:
 
     def _rights(self) -> set[Right]:
         """The rights that the deletion needs, as far as they are known beforehand."""
-        found = records_rights(self._kinds) | lease_rights()
+        rights = records_rights(self._kinds) | lease_rights()
         if self._everything:
-            found |= records_deletion_rights(self._kinds) | lease_deletion_rights()
+            rights |= records_deletion_rights(self._kinds) | lease_deletion_rights()
         for entry in chain.from_iterable(self._objects.values()):
-            found |= delete_rights(entry.api_version, entry.ref, known_resources(self._cluster))
-            found |= self._inhabitants.rights(entry)
-        found |= self._gate.rights()
+            rights |= delete_rights(entry.api_version, entry.ref, known_resources(self._cluster))
+            rights |= self._inhabitants.rights(entry)
+        rights |= self._gate.rights()
         if self._options.undo_migrations:
-            found |= self._migrations.rights()
-        return found
+            rights |= self._migrations.rights()
+        return rights
 
     def _announce(self) -> None:
         if self._waves:
@@ -292,7 +292,7 @@ class _Deletion:
             if not removal.is_over:
                 return
             outcome = ended[name] = removal.outcome(name, NOT_STARTED)
-            self._progress(name, outcome.state, _told(outcome))
+            self._progress(name, outcome.state, _progress_detail(outcome))
             self.run.note(outcome)
 
         self.has_forgotten |= remove_components(

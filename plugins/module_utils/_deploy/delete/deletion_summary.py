@@ -32,15 +32,15 @@ def deletion_message(outcomes: Sequence[ComponentOutcome], cancelled_by: str) ->
 def deletion_summary(outcomes: Sequence[ComponentOutcome], seconds: float, *, rehearsed: bool) -> list[str]:
     """The lines that say what was deleted of each component, or would be."""
     count = sum(outcome.deleted for outcome in outcomes)
-    told = [one for one in outcomes if one.deleted or one.changed or one.state != SUCCEEDED or one.warnings]
-    if not told:
+    rows = [one for one in outcomes if one.deleted or one.changed or one.state != SUCCEEDED or one.warnings]
+    if not rows:
         return ["nothing to delete"]
-    width = max(len(outcome.name) for outcome in told)
+    width = max(len(outcome.name) for outcome in rows)
     title = (
         f"{count} objects would be deleted:" if rehearsed else f"{count} objects deleted in {seconds:.1f} s:"
     )
     lines = [title]
-    for outcome in told:
+    for outcome in rows:
         end = "" if outcome.state == SUCCEEDED else f", {outcome.state}"
         what, count = ("undo", outcome.changed) if outcome.name == MIGRATIONS else ("delete", outcome.deleted)
         lines.append(f"  {what:9} {outcome.name:{width}}  {count} objects{end}")

@@ -92,24 +92,24 @@ class _Completion:
         scaled: the targets of the autoscalers of the components that are read.
     """
 
-    def __init__(self, release: Release, served: Scope, kept: Mapping[str, Inventory]) -> None:
+    def __init__(self, release: Release, served: Scope, unchanged: Mapping[str, Inventory]) -> None:
         self.problems: list[str] = []
         self._release = release
-        self._kept = kept
-        looked_at = [entry for entry in release.components if entry.name not in kept]
+        self._unchanged = unchanged
+        looked_at = [entry for entry in release.components if entry.name not in unchanged]
         self.scaled = _autoscaled(release, looked_at)
         contents = [release.content[entry.name] for entry in looked_at]
-        crds = [] if FOUNDATION in kept else [release.crds]
+        crds = [] if FOUNDATION in unchanged else [release.crds]
         self._namespaced = _with_provided(
             with_own_kinds(served, [*contents, *crds]), _providers(release.components)
         )
-        self._owners = {ref: name for name, one in kept.items() for ref in one.refs}
+        self._owners = {ref: name for name, one in unchanged.items() for ref in one.refs}
 
     def foundation(self) -> DesiredComponent:
         """The namespaces and CRDs of the release."""
         entry = _foundation_entry(self._release)
-        if FOUNDATION in self._kept:
-            return self._as_kept(entry)
+        if FOUNDATION in self._unchanged:
+            return self._unchanged_component(entry)
         objects = _foundation(self._release, self._namespaced)
         self.problems += self._in_two_forms()
         refs = frozenset(map(ref_of, objects))
@@ -128,8 +128,8 @@ class _Completion:
 
     def component(self, entry: ComponentEntry) -> DesiredComponent:
         """The objects of a component, without those of earlier components."""
-        if entry.name in self._kept:
-            return self._as_kept(entry)
+        if entry.name in self._unchanged:
+            return self._unchanged_component(entry)
         objects: list[Object] = []
         warnings: list[str] = []
         content = self._release.content[entry.name]
@@ -176,13 +176,13 @@ class _Completion:
         both = [one.name for one in self._release.components if one.name in (owner, name)]
         return f"{ref} is part of both {' and '.join(both)}: leave it out of one of them"
 
-    def _as_kept(self, entry: ComponentEntry) -> DesiredComponent:
+    def _unchanged_component(self, entry: ComponentEntry) -> DesiredComponent:
         """An unparsed component; its readers get the recorded objects, in the release's order."""
-        inventory = self._kept[entry.name]
+        inventory = self._unchanged[entry.name]
         return DesiredComponent(
             entry.name,
             entry.namespace,
-            LazyObjects(lambda: self._objects_of_kept(entry)),
+            LazyObjects(lambda: self._objects_of_unchanged(entry)),
             inventory.digest,
             inventory.refs,
             listed=listed_as(entry),
@@ -191,26 +191,26 @@ class _Completion:
             is_unchanged=True,
         )
 
-    def _objects_of_kept(self, entry: ComponentEntry) -> list[Object]:
+    def _objects_of_unchanged(self, entry: ComponentEntry) -> list[Object]:
         if entry.name == FOUNDATION:
             return _foundation(self._release, self._namespaced)
         scaled = _autoscaled(self._release, filter(self._may_scale, self._release.components))
         manifests = self._release.content[entry.name].objects
         objects = _complete(manifests, entry.namespace, self._namespaced, scaled)
-        refs = self._kept[entry.name].refs
+        refs = self._unchanged[entry.name].refs
         return [obj for obj in objects if ref_of(obj) in refs]
 
     def _may_scale(self, entry: ComponentEntry) -> bool:
-        known = self._kept.get(entry.name)
+        known = self._unchanged.get(entry.name)
         return known is None or any(is_autoscaler(ref.kind) for ref in known.refs)
 
 
 def _providers(entries: Iterable[ComponentEntry]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    providers: dict[str, str] = {}
     for entry in entries:
         for group in entry.provides:
-            found.setdefault(group, entry.name)
-    return found
+            providers.setdefault(group, entry.name)
+    return providers
 
 
 def _with_provided(namespaced: Scope, groups: Container[str]) -> Scope:

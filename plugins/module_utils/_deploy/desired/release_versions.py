@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def upgrade_problem(
     version: str,
     target: str,
-    wanted: str,
+    desired: str,
     upgrades_from: Sequence[str] = (),
     *,
     abandon: bool = False,
@@ -27,35 +27,35 @@ def upgrade_problem(
     Args:
         version: what was last deployed completely, or empty.
         target: what is being deployed; differs from ``version`` while a deployment is open.
-        wanted: the release to deploy.
+        desired: the release to deploy.
         upgrades_from: the versions that it may follow; default: the previous minor. It may follow versions of
             its own minor as well, unless this names some of them.
         abandon: give up an open deployment.
         alone: only some of its components are to be deployed.
     """
-    if is_open(version, target) and not is_same(wanted, target) and not abandon:
+    if is_open(version, target) and not is_same(desired, target) and not abandon:
         return (
             f"the deployment of {target} has begun and has not ended, so parts of it exist already: "
             f"deploy {target} again to complete it, or give it up with abandon=true (kyma_abandon),"
             " which lists what cannot be reverted"
         )
-    if not version or is_same(wanted, version):
+    if not version or is_same(desired, version):
         return ""
     from packaging.version import InvalidVersion
 
     try:
-        current, next_ = _ordered(version), _ordered(wanted)
+        current, next_ = _ordered(version), _ordered(desired)
     except InvalidVersion:
         return ""
     if next_ < current:
-        return f"{wanted} is older than {version}, which the cluster has: downgrades are never safe"
+        return f"{desired} is older than {version}, which the cluster has: downgrades are never safe"
     if upgrades_from:
         bases = [_ordered(base) for base in upgrades_from]
-        if not any(_same_line(base, current) for base in (*bases, *_own_line(next_, bases))):
-            return f"{wanted} may follow {' or '.join(upgrades_from)}, and the cluster has {version}"
+        if not any(_covers(base, current) for base in (*bases, *_own_line(next_, bases))):
+            return f"{desired} may follow {' or '.join(upgrades_from)}, and the cluster has {version}"
         return ""
     if next_.major != current.major or next_.minor - current.minor > 1:
-        refusal = f"{wanted} can't follow {version} directly, as upgrades go one minor version at a time:"
+        refusal = f"{desired} can't follow {version} directly, as upgrades go one minor version at a time:"
         if next_.major != current.major:
             return f"{refusal} deploy the releases in between first, the next of them {_after(current, 1)}"
         between = ", then ".join(_after(current, step) for step in range(1, next_.minor - current.minor))
@@ -116,17 +116,17 @@ def server_problem(server: str, supported: str) -> str:
         server: its version, e.g. ``v1.30.2-gke.1``.
         supported: the versions that the release supports, as a PEP 440 specifier set, or empty.
     """
-    found = re.match(r"v?(\d+\.\d+\.\d+)", server)
-    if not supported or not found:
+    match = re.match(r"v?(\d+\.\d+\.\d+)", server)
+    if not supported or not match:
         return ""
     from packaging.specifiers import SpecifierSet
 
-    if SpecifierSet(supported).contains(found.group(1)):
+    if SpecifierSet(supported).contains(match.group(1)):
         return ""
     return f"the release supports Kubernetes {supported}, and the cluster has {server}"
 
 
-def _same_line(base: Version, current: Version) -> bool:
+def _covers(base: Version, current: Version) -> bool:
     return (*current.release, 0, 0)[: len(base.release)] == base.release
 
 
@@ -135,4 +135,4 @@ def _own_line(version: Version, bases: Sequence[Version]) -> list[Version]:
     from packaging.version import Version
 
     line = Version(f"{version.major}.{version.minor}")
-    return [] if any(_same_line(line, base) for base in bases) else [line]
+    return [] if any(_covers(line, base) for base in bases) else [line]

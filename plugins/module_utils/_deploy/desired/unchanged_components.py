@@ -35,16 +35,16 @@ def read_release(
     """
     sources = sources_of(inventories)
     release = materials.release(sources)
-    kept = unchanged_components(release, inventories, sources)
+    unchanged = unchanged_components(release, inventories, sources)
     # Components that must be read anyway are read at once, so that all their problems are reported together.
-    return (release if kept else materials.release()), kept
+    return (release if unchanged else materials.release()), unchanged
 
 
 def sources_of(inventories: Mapping[str, Inventory]) -> dict[str, str]:
     """The sources of completely deployed components; none at all without the foundation's."""
-    found = {name: deployed_as(one).source for name, one in inventories.items() if one.digest}
-    found = {name: source for name, source in found.items() if source}
-    return found if FOUNDATION in found else {}
+    sources = {name: deployed_as(one).source for name, one in inventories.items() if one.digest}
+    sources = {name: source for name, source in sources.items() if source}
+    return sources if FOUNDATION in sources else {}
 
 
 def unchanged_components(

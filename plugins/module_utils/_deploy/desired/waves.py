@@ -48,13 +48,13 @@ def needs_problems(entries: Sequence[ComponentEntry]) -> list[str]:
 def _circles(needs: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
     """The shortest circle of each need that is part of one, from its first-listed name and back to it."""
     position = {name: number for number, name in enumerate(needs)}
-    found: dict[tuple[str, ...], None] = {}
+    circles: dict[tuple[str, ...], None] = {}
     for name, needed in needs.items():
         for need in needed:
             if way := _shortest_way(needs, need, name):
                 first = way.index(min(way, key=position.__getitem__))
-                found[(*way[first:], *way[: first + 1])] = None
-    return list(found)
+                circles[(*way[first:], *way[: first + 1])] = None
+    return list(circles)
 
 
 def _shortest_way(needs: Mapping[str, Sequence[str]], start: str, end: str) -> list[str]:

@@ -117,7 +117,7 @@ def input_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list
     """The plan inputs that have changed, each in a sentence; the first ten, and how many more there are."""
     old, new = dict(_flat(before, ())), dict(_flat(now, ()))
     paths = [path for path in dict.fromkeys((*old, *new)) if old.get(path) != new.get(path)]
-    return first_of([_told(path, old.get(path), new.get(path)) for path in paths], _MOST)
+    return first_of([_difference(path, old.get(path), new.get(path)) for path in paths], _MOST)
 
 
 def short_hash(value: Any) -> str:
@@ -126,11 +126,11 @@ def short_hash(value: Any) -> str:
 
 
 def _of_migration(migration: MigrationPlan) -> dict[str, Any]:
-    told = _lasting(migration.as_result())
+    inputs = _lasting(migration.as_result())
     if migration.verdict == "not_needed":
         # It writes nothing, and may have counted objects without a problem.
-        del told["evidence"]
-    return told
+        del inputs["evidence"]
+    return inputs
 
 
 def _lasting(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,13 +139,13 @@ def _lasting(result: Mapping[str, Any]) -> dict[str, Any]:
 
 def _change(change: ObjectChange, *, values: bool) -> str:
     """The planned change of an object, with a hash of the values before and after."""
-    told = " ".join([change.action, ", ".join(change.fields)]).strip()
+    text = " ".join([change.action, ", ".join(change.fields)]).strip()
     if change.unverified:
-        told += " (unverified)"
+        text += " (unverified)"
     plain = values and change.action == "change" and change.ref.kind != "Secret"
     if plain and change.before and change.after:
-        told += f" [{short_hash(changed_values(change.before, change.after))}]"
-    return told
+        text += f" [{short_hash(changed_values(change.before, change.after))}]"
+    return text
 
 
 def _flat(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
@@ -156,7 +156,7 @@ def _flat(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
         yield path, value
 
 
-def _told(path: Path, before: Any, now: Any) -> str:
+def _difference(path: Path, before: Any, now: Any) -> str:
     what = " ".join(path)
     if what in _MEANINGS:
         return _MEANINGS[what]
@@ -208,8 +208,8 @@ def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
     planned = record["spec"].get("code")
     if not planned:
         return
-    found = task.materials.migrations().code
-    changed = [folder for folder, code in found.items() if planned.get(folder, code) != code]
+    current = task.materials.migrations().code
+    changed = [folder for folder, code in current.items() if planned.get(folder, code) != code]
     if changed:
         raise LifecycleError(
             f"the migrations in {', '.join(changed)} have changed since the plan was made. This task has "

@@ -38,7 +38,7 @@ def plan_hops(
     cluster: Cluster,
     materials: Materials,
     request: PlanRequest,
-    found: MigrationSet,
+    migration_set: MigrationSet,
     migrating: MigrationRunner,
     observed: ObservedState,
 ) -> Plan:
@@ -51,20 +51,28 @@ def plan_hops(
     """
     installation = observed.installation
     standing = {} if observed.refused else observed.inventories
-    release, kept = read_release(materials, standing)
-    wanted = _Stop(release.version, release.upgrades_from, materials)
+    release, unchanged = read_release(materials, standing)
+    desired = _Stop(release.version, release.upgrades_from, materials)
     at_hand = [
         _Stop(o.version, o.upgrades_from, o.materials, o.options) for o in materials.available_releases()
     ]
     target = installation.version if request.abandon else installation.target
-    way = find_hops(wanted, at_hand, installation.version, target)
+    way = find_hops(desired, at_hand, installation.version, target)
     plans: list[Plan] = []
     before: ReleaseRehearsal | None = None
-    for stop in way or [wanted]:
+    for stop in way or [desired]:
         digest = stop.materials.fingerprint()
-        release, kept = read_release(stop.materials, standing)
+        release, unchanged = read_release(stop.materials, standing)
         rehearsal = ReleaseRehearsal(
-            cluster, release, request, found, migrating, observed, digest, skip=kept, after=before
+            cluster,
+            release,
+            request,
+            migration_set,
+            migrating,
+            observed,
+            digest,
+            skip=unchanged,
+            after=before,
         )
         plans.append(rehearsal.plan())
         if plans[0].blockers:
@@ -81,7 +89,7 @@ def plan_hops(
             " (kyma_release_catalog) says"
         )
         return replace(first, blockers=(*first.blockers, Blocker("", missing)))
-    options = tuple(stop.options for stop in way or [wanted])
+    options = tuple(stop.options for stop in way or [desired])
     return replace(first, hops=options, later=tuple(plans[1:]))
 
 
@@ -130,29 +138,31 @@ class Hop(Protocol):
 AnyStop = TypeVar("AnyStop", bound=Hop)
 
 
-def find_hops(wanted: AnyStop, at_hand: Sequence[AnyStop], version: str, target: str) -> list[AnyStop] | None:
+def find_hops(
+    desired: AnyStop, at_hand: Sequence[AnyStop], version: str, target: str
+) -> list[AnyStop] | None:
     """The shortest path to a release, its last stop; of several shortest paths the one over newer releases.
 
     It leads over a pre-release only if there is no other path. An open deployment is ended first. None if
     there is no path over the available releases.
 
     Args:
-        wanted: the target release.
+        desired: the target release.
         at_hand: releases that the path may lead over, in any order.
         version: the release that was last deployed completely, or empty.
         target: the release that is being deployed; differs from ``version`` while a deployment is open.
     """
-    older = _newest_first(one for one in at_hand if is_older(one.version, wanted.version))
+    older = _newest_first(one for one in at_hand if is_older(one.version, desired.version))
     if is_open(version, target):
-        begun = [one for one in (wanted, *older) if is_same(one.version, target)]
-        if not begun or begun[0] is wanted:
+        begun = [one for one in (desired, *older) if is_same(one.version, target)]
+        if not begun or begun[0] is desired:
             return begun[:1] or None
         first = next((one for one in begun if one.version == target), begun[0])
-        rest = find_hops(wanted, at_hand, target, target)
+        rest = find_hops(desired, at_hand, target, target)
         return [first, *rest] if rest else None
     finals = [one for one in older if not _is_preview(one.version)]
     previews = [one for one in older if _is_preview(one.version)]
-    return _shortest([wanted, *finals], version) or _shortest([wanted, *finals, *previews], version)
+    return _shortest([desired, *finals], version) or _shortest([desired, *finals, *previews], version)
 
 
 def _shortest(stops: Sequence[AnyStop], version: str) -> list[AnyStop] | None:

@@ -58,8 +58,8 @@ class OwnWebhooks:
     def configurations(self) -> list[Object]:
         """All configurations of webhooks; none of a kind that can't be read."""
         if self._configurations is None:
-            found = map_in_threads(self._list, CONFIGURATION_KINDS)
-            self._configurations = [one for some in found for one in some]
+            lists = map_in_threads(self._list, CONFIGURATION_KINDS)
+            self._configurations = [one for some in lists for one in some]
         return self._configurations
 
     def _list(self, kind: str) -> list[Object]:

@@ -22,7 +22,7 @@ def partial_deployment_problems(
 
     Args:
         entries: the release's component list.
-        alone: the names of the wanted components; empty for the whole release.
+        alone: the names of the components to deploy; empty for the whole release.
         inventories: of what is deployed.
     """
     by_name = {entry.name: entry for entry in entries}
@@ -34,26 +34,26 @@ def partial_deployment_problems(
                 if need not in alone and need in by_name and not _exists(inventories.get(need)):
                     missing.setdefault(need, []).append(name)
     for need, names in missing.items():
-        who = f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {need}"
+        claim = f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {need}"
         how = "not deployed completely" if need in inventories else "not deployed"
         problems.append(
-            f"{who}, which is {how}: add it to components (kyma_components), or deploy the whole release"
+            f"{claim}, which is {how}: add it to components (kyma_components), or deploy the whole release"
         )
     return problems
 
 
-def partial_deployment_warnings(alone: Sequence[str], version: str, wanted: str) -> tuple[str, ...]:
+def partial_deployment_warnings(alone: Sequence[str], version: str, desired: str) -> tuple[str, ...]:
     """Warnings for a deployment of components alone, from another release than the cluster's.
 
     Args:
-        alone: the names of the wanted components; empty for the whole release.
+        alone: the names of the components to deploy; empty for the whole release.
         version: the cluster's release, or empty.
-        wanted: the release that the components are from.
+        desired: the release that the components are from.
     """
-    if not alone or not version or is_same(version, wanted):
+    if not alone or not version or is_same(version, desired):
         return ()
     return (
-        f"{', '.join(alone)} and the CRDs move to {wanted} alone, and the cluster stays at {version}:"
+        f"{', '.join(alone)} and the CRDs move to {desired} alone, and the cluster stays at {version}:"
         f" to deploy {version} again would be a downgrade of them",
     )
 
@@ -68,5 +68,5 @@ def _exists(inventory: Inventory | None) -> bool:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    meant = suggestion(name, known) or did_you_mean(known)
-    return f"components (kyma_components): the release has no component {name}; {meant}"
+    hint = suggestion(name, known) or did_you_mean(known)
+    return f"components (kyma_components): the release has no component {name}; {hint}"

@@ -31,7 +31,7 @@ def create_plan(
     cluster: Cluster,
     materials: Materials,
     request: PlanRequest,
-    found: MigrationSet,
+    migration_set: MigrationSet,
     migrating: MigrationRunner,
 ) -> Plan:
     """Plan a deployment; it only reads, and sends dry runs if something has changed.
@@ -48,39 +48,43 @@ def create_plan(
     report.has_read()
     known = set(request.alone) <= set(observed.installation.components)
     outlived = request.strict and overdue_migrations(migrating.migrations, observed.installation.version)
-    sound = known and not found.problems and not migrating.problems and not outlived
+    sound = known and not migration_set.problems and not migrating.problems and not outlived
     as_deployed = _is_as_deployed(observed, digest, request.policy)
     if sound and as_deployed and not _may_prune(observed, request.policy):
         installation = observed.installation
         deployed = with_installation(
             migrating, installation, observed.inventories.values(), materials.content
         )
-        asked = [one for one in deployed.migrations if one.component in (GLOBAL, *installation.components)]
+        migrations = [
+            one for one in deployed.migrations if one.component in (GLOBAL, *installation.components)
+        ]
         shared = SharedReads(cluster, copied=False)
-        results = deployed.check_migrations(asked, shared)
+        results = deployed.check_migrations(migrations, shared)
         if not shared.are_intact():
             # A migration check has changed the objects that all checks share, so the others saw false state.
-            results = deployed.check_migrations(asked, SharedReads(cluster))
+            results = deployed.check_migrations(migrations, SharedReads(cluster))
         verdicts = [migration_plan(result) for result in results]
         cancelled = migrating.take_cancel_reasons()
         if not cancelled and all(verdict.verdict == "not_needed" for verdict in verdicts):
             warnings = migration_warnings(
                 migrating.migrations,
                 verdicts,
-                files=found.files,
+                files=migration_set.files,
                 components=observed.inventories,
                 release=observed.installation.version,
             )
-            return _nothing_to_do(observed, verdicts, found, warnings, request.alone)
+            return _nothing_to_do(observed, verdicts, migration_set, warnings, request.alone)
     # Imported here, because a run with nothing to do does not need these: they are half of all modules.
     from ..desired.unchanged_components import read_release
     from .hops import plan_hops
     from .release_rehearsal import ReleaseRehearsal
 
     if request.hops and not request.alone:
-        return plan_hops(cluster, materials, request, found, migrating, observed)
-    release, kept = read_release(materials, {} if observed.refused else observed.inventories)
-    return ReleaseRehearsal(cluster, release, request, found, migrating, observed, digest, skip=kept).plan()
+        return plan_hops(cluster, materials, request, migration_set, migrating, observed)
+    release, unchanged = read_release(materials, {} if observed.refused else observed.inventories)
+    return ReleaseRehearsal(
+        cluster, release, request, migration_set, migrating, observed, digest, skip=unchanged
+    ).plan()
 
 
 def _is_as_deployed(observed: ObservedState, digest: str, policy: Policy) -> bool:
@@ -111,7 +115,7 @@ def _may_prune(observed: ObservedState, policy: Policy) -> bool:
 def _nothing_to_do(
     observed: ObservedState,
     verdicts: Sequence[MigrationPlan],
-    found: MigrationSet,
+    migration_set: MigrationSet,
     warnings: Sequence[str],
     alone: tuple[str, ...],
 ) -> Plan:
@@ -135,8 +139,8 @@ def _nothing_to_do(
         migrations=tuple(verdicts),
         basis=observed.basis,
         versions=observed.versions,
-        searched=found.searched,
-        code=found.code,
+        searched=migration_set.searched,
+        code=migration_set.code,
         warnings=tuple(warnings),
         alone=alone,
     )

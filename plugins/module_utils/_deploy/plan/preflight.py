@@ -69,23 +69,23 @@ def run_preflight(
     """
     now = datetime.now(UTC)
     held = hold_problem(observed.installation.hold, now)
-    found = [Blocker("", held, is_hold=True)] if held else []
-    found += [] if intended.takeover else coexistence_blockers(cluster, intended)
+    blockers = [Blocker("", held, is_hold=True)] if held else []
+    blockers += [] if intended.takeover else coexistence_blockers(cluster, intended)
     # A refusal that only names a missing right is reported once, with the roles that grant it.
-    told = [(blocker, refused_right(blocker.message)) for blocker in known]
-    refused = {right for _blocker, right in told if right is not None}
+    refusals = [(blocker, refused_right(blocker.message)) for blocker in known]
+    refused = {right for _blocker, right in refusals if right is not None}
     refused |= {right for text in observed.refused if (right := refused_right(text)) is not None}
-    kept = [blocker for blocker, right in told if right is None]
-    kept += [Blocker("", text) for text in observed.refused if refused_right(text) is None]
+    remaining = [blocker for blocker, right in refusals if right is None]
+    remaining += [Blocker("", text) for text in observed.refused if refused_right(text) is None]
     needed = records_rights(kinds) | needed_rights(intended)
-    missing, grants = _rights(cluster, intended, needed | lease_rights(), refused, kept)
-    kept = [blocker for blocker in kept if not (grants and is_escalation(blocker.message))]
+    missing, grants = _rights(cluster, intended, needed | lease_rights(), refused, remaining)
+    remaining = [blocker for blocker in remaining if not (grants and is_escalation(blocker.message))]
     notes = (
         *_open_run(cluster, observed, now),
         *(() if grants else unverified_role_notes(cluster, intended)),
     )
     rights = frozenset(write_rights(needed | granting_rights_of(intended, everything=True)))
-    return PreflightResult((*kept, *found, *missing), notes, grants, rights)
+    return PreflightResult((*remaining, *blockers, *missing), notes, grants, rights)
 
 
 def _rights(
@@ -99,8 +99,8 @@ def _rights(
     escalating = any(is_escalation(blocker.message) for blocker in known)
     if not missing and not escalating:
         return [], ""
-    wanted = granting_rights_of(intended, everything=bool(missing))
-    missing |= missing_rights(cluster, wanted)
+    role_rights = granting_rights_of(intended, everything=bool(missing))
+    missing |= missing_rights(cluster, role_rights)
     problem, grants = describe_missing_rights(cluster, missing, "deployment")
     return [Blocker("", problem)], grants
 

@@ -38,14 +38,14 @@ class Pruning:
     Args:
         inventories: of what the cluster has, by component.
         others: of owners that are no components, whose objects stay.
-        wanted: all objects of the release, by component.
+        desired: all objects of the release, by component.
         names: of the components to prune.
         policy: what the user allows.
     """
 
     inventories: Mapping[str, Inventory]
     others: Sequence[Inventory]
-    wanted: Mapping[str, Collection[Ref]]
+    desired: Mapping[str, Collection[Ref]]
     names: Collection[str]
     policy: Policy
 
@@ -109,7 +109,7 @@ class Pruning:
 
     def _planned(self) -> PlannedRemovals:
         # Definitions that components had and that no component has now.
-        dropped = self._obsolete({*self.wanted, *self.names}).values()
+        dropped = self._obsolete({*self.desired, *self.names}).values()
         return PlannedRemovals(
             {name: self.obsolete[name] for name, removal in self.removals.items() if removal.count},
             self._orphans,
@@ -121,10 +121,10 @@ class Pruning:
 
     @cached_property
     def _orphans(self) -> set[str]:
-        return set(self.names).difference(self.wanted)
+        return set(self.names).difference(self.desired)
 
     def _obsolete(self, names: Collection[str]) -> dict[str, tuple[InventoryEntry, ...]]:
-        refs = {ref for of_component in self.wanted.values() for ref in of_component}
+        refs = {ref for of_component in self.desired.values() for ref in of_component}
         return obsolete_entries(self.inventories.values(), refs, names, self.others)
 
 
@@ -200,10 +200,10 @@ class PruneRehearsal:
     @cached_property
     def _rehearsed(self) -> tuple[RemovalGate, Mapping[str, Sequence[ObjectChange]]]:
         """The gate, and by component the changes on the overlay when the run prunes there."""
-        found: dict[str, list[ObjectChange]] = {name: [] for name in self.pruning.removals}
+        changes: dict[str, list[ObjectChange]] = {name: [] for name in self.pruning.removals}
 
         def take(name: str) -> None:
-            found[name] += self.take_changes()
+            changes[name] += self.take_changes()
 
         # One by one, because the order of the changes shows which component they belong to.
-        return self.pruning.work(Terms(self.overlay), after_round=take), found
+        return self.pruning.work(Terms(self.overlay), after_round=take), changes

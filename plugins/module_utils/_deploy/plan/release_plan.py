@@ -104,7 +104,7 @@ class Plan:
     versions: str = ""
 
     @property
-    def needed(self) -> bool:
+    def is_needed(self) -> bool:
         """Whether there is anything to do."""
         return (
             (self.version != self.previous and not self.alone)
@@ -119,7 +119,7 @@ class Plan:
         Pruning precedes the global migrations after, which only run if all of it succeeded, and then see the
         final release.
         """
-        if not self.needed:
+        if not self.is_needed:
             return []
         return [
             *self._global_migrations("pre"),
@@ -129,8 +129,8 @@ class Plan:
         ]
 
     def _global_migrations(self, phase: str) -> list[dict[str, Any]]:
-        found = any(one.component == GLOBAL and one.phase == phase for one in self.migrations)
-        return [_task("migrate", [GLOBAL], phase=phase)] if found else []
+        has_migrations = any(one.component == GLOBAL and one.phase == phase for one in self.migrations)
+        return [_task("migrate", [GLOBAL], phase=phase)] if has_migrations else []
 
     def as_result(self) -> dict[str, Any]:
         """The plan in the result of the task ``plan``, and for the task ``run``."""
@@ -141,7 +141,7 @@ class Plan:
             "digest": self.digest,
             "basis": self.basis,
             "versions": self.versions,
-            "needed": self.needed,
+            "needed": self.is_needed,
             "components": [component.as_result() for component in self.components],
             "migrations": [migration.as_result() for migration in self.migrations],
             "prune": list(self.prune),
@@ -151,7 +151,7 @@ class Plan:
             "rights": [list(right) for right in self.rights],
             "searched": list(self.searched),
             "code": dict(self.code),
-            "noted": self._noted(),
+            "noted": self._observations(),
             "alone": list(self.alone),
             "stays": list(self.stays),
             "selection": {one.name: one.selection for one in self.components if one.takes_part},
@@ -160,16 +160,16 @@ class Plan:
             "later": [plan.as_result() for plan in self.later],
         }
 
-    def _noted(self) -> dict[str, Any]:
+    def _observations(self) -> dict[str, Any]:
         # Without anything to do, nothing is written just for the component list.
-        found = [one for one in self.components if one.observed_entries or (one.listed and self.needed)]
-        if not found:
+        observed = [one for one in self.components if one.observed_entries or (one.listed and self.is_needed)]
+        if not observed:
             return {}
 
         # Imported here, because a plan with nothing to do does not need it.
         from ..._components.observations import observation
 
-        return {one.name: observation(one) for one in found}
+        return {one.name: observation(one) for one in observed}
 
 
 def _task(tasks: str, components: Sequence[str], *, role: str = "", phase: str = "") -> dict[str, Any]:
@@ -187,15 +187,15 @@ def with_later_changes(
         component: which one reports the objects that change only then.
     """
     last = {change.ref: change for change in later}
-    found: list[ComponentPlan] = []
+    combined: list[ComponentPlan] = []
     for one in components:
         changes = [_and_then(change, last.pop(change.ref, None)) for change in one.changes]
         # An object that returns to its earlier state has not changed.
         real = tuple(change for change in changes if change.action != "change" or change.fields)
-        found.append(replace(one, changes=real))
+        combined.append(replace(one, changes=real))
     return [
         replace(one, changes=(*one.changes, *last.values())) if one.name == component else one
-        for one in found
+        for one in combined
     ]
 
 

@@ -24,7 +24,7 @@ def summary_of(plan: Plan, *, with_evidence: bool = False) -> list[str]:
         plan: to show. Unchanged parts have no line.
         with_evidence: whether each migration that is not needed has a line too, with the reason.
     """
-    if not plan.needed:
+    if not plan.is_needed:
         return _nothing_to_do(plan, with_evidence=with_evidence)
     lines = [f"{_title(plan)}:", *(f"  abandons  {what}" for what in plan.stays)]
     width = _width(plan)
@@ -102,7 +102,7 @@ def _component_lines(step: ComponentStep, version: str, width: int) -> list[str]
         return lines
     lines += [f"              left out: Helm hook {hook}" for hook in component.hooks]
     lines += [f"              note: {warning}" for warning in component.warnings]
-    return [*lines, *_found(component)]
+    return [*lines, *_drift_lines(component)]
 
 
 def _sums(plan: Plan) -> str:
@@ -112,9 +112,9 @@ def _sums(plan: Plan) -> str:
     """
     counts = count_changes(plan)
     needed = counts.pop("migrations")
-    told = [f"{count} to {action}" for action, count in counts.items() if count or action in _ALWAYS_COUNTED]
+    sums = [f"{count} to {action}" for action, count in counts.items() if count or action in _ALWAYS_COUNTED]
     title = "Plan of hop 1" if plan.later else "Plan"
-    return f"{title}: {', '.join([*told, _counted(needed, 'migration')])}"
+    return f"{title}: {', '.join([*sums, _counted(needed, 'migration')])}"
 
 
 def count_changes(plan: Plan) -> dict[str, int]:
@@ -143,8 +143,8 @@ def blocked_message(plan: Plan) -> str:
 
 def _count_words(changes: Sequence[ObjectChange]) -> str:
     """``14 to create, 2 to change``, or ``no object changes``."""
-    found = [change.action for change in changes]
-    counts = [(action, found.count(action)) for action in _ACTIONS]
+    actions = [change.action for change in changes]
+    counts = [(action, actions.count(action)) for action in _ACTIONS]
     return ", ".join(f"{count} to {action}" for action, count in counts if count) or "no object changes"
 
 
@@ -152,10 +152,10 @@ def _headed(component: ComponentPlan, width: int) -> list[str]:
     """The findings of a component with nothing to do, under its heading; no lines if there are none."""
     if not component.findings:
         return []
-    return [f"  {component.action:9} {component.label:{width}}".rstrip(), *_found(component)]
+    return [f"  {component.action:9} {component.label:{width}}".rstrip(), *_drift_lines(component)]
 
 
-def _found(component: ComponentPlan) -> list[str]:
+def _drift_lines(component: ComponentPlan) -> list[str]:
     if not component.findings:
         return []
 

@@ -55,14 +55,15 @@ class WebhookCheck:
 
     def new_blockers(self, changes: Sequence[tuple[str, ObjectChange]]) -> list[Blocker]:
         """Blockers for the webhooks that changes, each with its component, add or change."""
-        found = [
+        critical = [
             (component, webhook)
             for component, change in changes
             for webhook in new_critical_webhooks([change], self._requests, self._labels, self.allowed)
         ]
-        wanted = list(dict.fromkeys([*self.allowed, *(webhook.name for _component, webhook in found)]))
+        names = list(dict.fromkeys([*self.allowed, *(webhook.name for _component, webhook in critical)]))
         return [
-            Blocker(component, new_webhook_problem(webhook, wanted, _OPTION)) for component, webhook in found
+            Blocker(component, new_webhook_problem(webhook, names, _OPTION))
+            for component, webhook in critical
         ]
 
     def check_existing(self) -> tuple[list[Blocker], list[str]]:
@@ -102,15 +103,15 @@ class WebhookCheck:
         """Dry runs of a request; none if there is no object to try it with."""
         kind = {"apiVersion": request.api_version, "kind": request.kind}
         if request.what == ACCESS_REVIEWS:
-            asked = access_review(Right("get", "", "namespaces"))["spec"]
-            spec = {"namespace": "default"} if request.kind == "SelfSubjectRulesReview" else asked
+            access_spec = access_review(Right("get", "", "namespaces"))["spec"]
+            spec = {"namespace": "default"} if request.kind == "SelfSubjectRulesReview" else access_spec
             yield partial(self.cluster.create, {**kind, "metadata": {}, "spec": spec}, dry_run=True)
             return
         place = {"namespace": request.namespace} if request.namespace else {}
-        for found in self._examples(request):
-            meta = {**place, "labels": found["metadata"].get("labels") or {}}
-            trial = {**found, **kind, "metadata": {**meta, "name": _TRIAL}}
-            name, uid = found["metadata"]["name"], found["metadata"].get("uid")
+        for example in self._examples(request):
+            meta = {**place, "labels": example["metadata"].get("labels") or {}}
+            trial = {**example, **kind, "metadata": {**meta, "name": _TRIAL}}
+            name, uid = example["metadata"]["name"], example["metadata"].get("uid")
             named = (request.api_version, request.kind, name, request.namespace or None)
             if request.operation == "CREATE":
                 yield partial(self.cluster.create, trial, dry_run=True)
@@ -126,10 +127,10 @@ class WebhookCheck:
                 # No field of a record is required.
                 empty: Object = {"metadata": {"name": _TRIAL, "labels": labels}}
                 return self.cluster.list(request.api_version, request.kind).items[:1] or [empty]
-            found = self.cluster.get(request.api_version, request.kind, request.name, request.namespace)
+            live = self.cluster.get(request.api_version, request.kind, request.name, request.namespace)
         except ClusterError:
             return []
-        return [found or {"metadata": {"name": request.name}}]
+        return [live or {"metadata": {"name": request.name}}]
 
 
 def _silent(ask: Callable[[], Any]) -> str:
