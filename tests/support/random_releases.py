@@ -49,7 +49,7 @@ class Layout:
         manifests = [obj for thing, variant in placed for obj in THINGS[thing](variant)]
         return [*manifests, *([deployment("sick", "broken")] if broken else [])]
 
-    def wanted(self, broken: str = "") -> dict[str, dict[str, Object]]:
+    def desired(self, broken: str = "") -> dict[str, dict[str, Object]]:
         """The expected objects of each component in the cluster, by diff header; the foundation first."""
         homes = {entry.namespace: _namespace(entry.namespace, 0) for entry in self.entries}
         found: dict[str, dict[str, Object]] = {FOUNDATION: {}}

@@ -64,7 +64,7 @@ OBJECTS = [config_map("one", a="1"), deployment("two")]
 @pytest.mark.parametrize("phase", Phase)
 @pytest.mark.parametrize("component", ["app", GLOBAL])
 @pytest.mark.parametrize("how", [{"check": checks_badly}, {"run": runs_badly}], ids=["check", "run"])
-def test_what_a_migration_changes_of_them_is_not_deployed(
+def test_changes_of_a_migration_to_known_components_are_not_deployed(
     how: dict[str, Callable[[Context], Any]], component: str, phase: Phase
 ) -> None:
     given = release("2.9", {"app": OBJECTS})
@@ -75,9 +75,9 @@ def test_what_a_migration_changes_of_them_is_not_deployed(
     someone.plan()
     assert objects_digest(given.content["app"].objects) == digest
     assert someone.options["migration_variables"] == {"list": []}
-    found = someone.cluster.get("v1", "ConfigMap", "one", "kyma-system")
-    assert found
-    assert (found["data"], found["metadata"].get("labels")) == ({"a": "1"}, None)
+    live = someone.cluster.get("v1", "ConfigMap", "one", "kyma-system")
+    assert live
+    assert (live["data"], live["metadata"].get("labels")) == ({"a": "1"}, None)
 
 
 def test_nor_does_it_reach_another_migration_or_its_own_next_step() -> None:
@@ -94,7 +94,7 @@ def test_nor_does_it_reach_another_migration_or_its_own_next_step() -> None:
     assert set(seen) == {json.dumps([OBJECTS, {"list": []}], sort_keys=True)}
 
 
-def test_what_no_migration_reads_is_not_even_read() -> None:
+def test_a_component_that_no_migration_reads_is_not_parsed() -> None:
     def read() -> list[Object]:
         raise AssertionError("it was read")
 
@@ -117,7 +117,7 @@ class Watch:
             migration(
                 f"{component}-{phase}", component=component, phase=phase, check=self.check, run=self.run
             )
-            for component in ("kept", "changed", "new", GLOBAL)
+            for component in ("stable", "changed", "new", GLOBAL)
             for phase in Phase
         ]
 
@@ -142,20 +142,20 @@ def deployed(watch: Watch, **components: list[Object]) -> Deployer:
 
 def test_the_action_is_the_same_from_the_plan_to_the_last_migration() -> None:
     watch = Watch()
-    someone = deployed(watch, kept=[config_map("kept")], changed=[config_map("changed", a="1")])
-    assert watch.take() == {"kept": {"new"}, "changed": {"new"}}
+    someone = deployed(watch, stable=[config_map("stable")], changed=[config_map("changed", a="1")])
+    assert watch.take() == {"stable": {"new"}, "changed": {"new"}}
     someone.plan()
-    assert watch.take() == {"kept": {"unchanged"}, "changed": {"unchanged"}}
+    assert watch.take() == {"stable": {"unchanged"}, "changed": {"unchanged"}}
     someone.materials.given = release(
         "2.10",
         {
-            "kept": [config_map("kept")],
+            "stable": [config_map("stable")],
             "changed": [config_map("changed", a="2")],
             "new": [config_map("new")],
         },
     )
     planned = someone.plan()
-    expected = {"kept": {"unchanged"}, "changed": {"upgraded"}, "new": {"new"}}
+    expected = {"stable": {"unchanged"}, "changed": {"upgraded"}, "new": {"new"}}
     assert watch.take() == expected
     assert planned["plan"]["actions"] == {"changed": "upgraded", "new": "new"}
     assert someone.carry_out(planned)["state"] == "succeeded"
@@ -184,13 +184,13 @@ def test_a_component_that_was_never_complete_is_new_and_one_that_was_is_upgraded
 
 def test_components_that_are_not_deployed_stay_as_they_are() -> None:
     watch = Watch()
-    someone = deployed(watch, kept=[config_map("kept")], changed=[config_map("changed", a="1")])
+    someone = deployed(watch, stable=[config_map("stable")], changed=[config_map("changed", a="1")])
     watch.take()
     someone.materials.given = release(
-        "2.9", {"kept": [config_map("kept", a="2")], "changed": [config_map("changed", a="2")]}
+        "2.9", {"stable": [config_map("stable", a="2")], "changed": [config_map("changed", a="2")]}
     )
     someone.options = {"components": ["changed"]}
     planned = someone.plan()
-    assert watch.take() == {"kept": {"unchanged"}, "changed": {"upgraded"}}
+    assert watch.take() == {"stable": {"unchanged"}, "changed": {"upgraded"}}
     someone.carry_out(planned)
-    assert watch.take() == {"kept": {"unchanged"}, "changed": {"upgraded"}}
+    assert watch.take() == {"stable": {"unchanged"}, "changed": {"upgraded"}}

@@ -124,9 +124,9 @@ def older() -> Deployer:
     crd = f"{CRD_KIND[0]}/v1", CRD_KIND[1], RUN_DEFINITION["metadata"]["name"], None
     lease = LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE
     namespace = "v1", "Namespace", LIFECYCLE_NAMESPACE, None
-    found = [someone.cluster.get(*one) for one in (crd, lease, namespace)]
-    entries = [entry_of(one) for one in found if one is not None]
-    assert len(entries) == len(found)
+    existing = [someone.cluster.get(*one) for one in (crd, lease, namespace)]
+    entries = [entry_of(one) for one in existing if one is not None]
+    assert len(entries) == len(existing)
     write_inventory(
         someone.cluster.with_field_manager(FIELD_MANAGER),
         replace(inventory, entries=(*inventory.entries, *entries)),
@@ -143,7 +143,7 @@ def lives(someone: Deployer) -> list[bool]:
     ]
 
 
-def test_what_an_older_inventory_has_of_ours_is_never_pruned(older: Deployer) -> None:
+def test_own_objects_in_an_older_inventory_are_never_pruned(older: Deployer) -> None:
     older.options["prune_allow"] = ["Namespace", "CustomResourceDefinition"]
     older.materials.given = release("2.10", {"a": [config_map("a2")], "b": [config_map("b")]})
     result = older.deploy()

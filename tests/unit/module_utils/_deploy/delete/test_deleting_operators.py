@@ -115,14 +115,14 @@ def test_an_operator_stays_with_all_that_it_needs_while_its_resources_live(check
         "base": "not started",
         "foundation": "not started",
     }
-    told = result["msg"]
+    message = result["msg"]
     assert (
         "operator not started: nothing of it is deleted, because resources that it manages exist and need it:"
-        " 1 Thing.example.com\n    Thing default/theirs: " in told
+        " 1 Thing.example.com\n    Thing default/theirs: " in message
     )
-    assert "written by kubectl" in told
-    assert "Delete them first, or have them deleted while it still runs: force=true" in told
-    assert "store not started: operator may need it" in told
+    assert "written by kubectl" in message
+    assert "Delete them first, or have them deleted while it still runs: force=true" in message
+    assert "store not started: operator may need it" in message
     if check_mode:
         assert deletions(someone) == []
     else:
@@ -133,17 +133,17 @@ def test_an_operator_stays_with_all_that_it_needs_while_its_resources_live(check
         assert someone.cluster.resource(API_VERSION, "Inventory") is None
 
 
-def test_its_progress_tells_it_in_one_line() -> None:
+def test_the_progress_names_blocking_resources_in_one_line() -> None:
     someone = installed()
     make(someone, thing("theirs"))
     someone.delete()
-    [told] = [
+    [detail] = [
         detail for name, state, detail in someone.reports if (name, state) == ("operator", "not started")
     ]
-    assert told.endswith("need it: 1 Thing.example.com")
+    assert detail.endswith("need it: 1 Thing.example.com")
 
 
-def test_one_list_per_kind_tells_what_lives() -> None:
+def test_a_deletion_lists_each_kind_once() -> None:
     someone = installed(KYMA, crd("Thing"), crd("Widget"))
     someone.delete(check_mode=True)
     lists = [one.ref.kind for one in memory(someone).requests if one.verb == "list"]
@@ -169,12 +169,12 @@ def test_with_force_its_resources_go_first_while_it_runs() -> None:
     make(someone, thing("theirs", finalizers=[GUARD]))
 
     def reconcile(cluster: Cluster, event: Event) -> None:
-        found = event.object["metadata"]
-        if found.get("deletionTimestamp") and found.get("finalizers") == [GUARD]:
+        meta = event.object["metadata"]
+        if meta.get("deletionTimestamp") and meta.get("finalizers") == [GUARD]:
             running = cluster.get("apps/v1", "Deployment", "op", "kyma-system")
             assert running, "the operator is gone"
             patch = {"metadata": {"finalizers": None}}
-            cluster.patch("example.com/v1", "Thing", found["name"], found["namespace"], patch)
+            cluster.patch("example.com/v1", "Thing", meta["name"], meta["namespace"], patch)
 
     memory(someone).on_write(reconcile)
     result = someone.delete("operator", force=True)
@@ -226,7 +226,7 @@ ORDERS: dict[str, tuple[Entries, str]] = {
 
 @pytest.mark.parametrize("force", [False, True])
 @pytest.mark.parametrize("order", ORDERS)
-def test_what_components_bring_blocks_nothing_and_is_gone_before_its_operator(
+def test_a_resource_of_a_component_blocks_nothing_and_is_deleted_before_its_operator(
     order: str, force: bool
 ) -> None:
     components, failing = ORDERS[order]
@@ -258,8 +258,8 @@ def test_an_operator_beside_it_waits_until_it_is_gone(workers: int, names: tuple
         let_go(someone, "ours")
 
     def start(_cluster: Cluster, event: Event) -> None:
-        found = event.object["metadata"]
-        if found["name"] == "ours" and found.get("deletionTimestamp") and not running:
+        meta = event.object["metadata"]
+        if meta["name"] == "ours" and meta.get("deletionTimestamp") and not running:
             running.append(True)
             threading.Timer(0.3, end).start()
 
@@ -269,7 +269,7 @@ def test_an_operator_beside_it_waits_until_it_is_gone(workers: int, names: tuple
     assert running == [True, True]
 
 
-def test_what_belongs_to_a_resource_that_goes_is_waited_for() -> None:
+def test_an_operator_waits_for_dependents_of_a_deleted_resource() -> None:
     someone = installed({"operator": [*operator("op", "things"), thing("ours")]})
     parent = someone.cluster.get("example.com/v1", "Thing", "ours", "default")
     assert parent
@@ -287,7 +287,7 @@ def test_what_belongs_to_a_resource_that_goes_is_waited_for() -> None:
     assert not is_running(someone)
 
 
-def test_what_somebody_makes_meanwhile_keeps_the_operator_at_once() -> None:
+def test_an_operator_stays_at_once_if_a_user_creates_a_resource_meanwhile() -> None:
     someone = installed({"operator": [*operator("op", "things"), thing("ours")]})
 
     def make_one(cluster: Cluster, event: Event) -> None:
@@ -319,7 +319,7 @@ def test_a_cancellation_ends_that_wait() -> None:
     assert is_running(someone)
 
 
-def test_what_a_component_that_stays_has_brought_blocks() -> None:
+def test_a_resource_of_a_component_that_stays_blocks() -> None:
     someone = installed({"apps": [thing("ours")], "operator": operator("op", "things")})
     result = someone.delete("operator")
     assert states(result) == {"operator": "not started"}
@@ -327,7 +327,7 @@ def test_what_a_component_that_stays_has_brought_blocks() -> None:
     assert not someone.delete("operator", "apps").get("failed")
 
 
-def test_what_a_component_brings_that_is_blocked_itself_blocks_too() -> None:
+def test_a_resource_of_a_component_that_is_blocked_itself_blocks_too() -> None:
     components: Entries = {
         "apps": [*operator("apps", "widgets"), thing("ours")],
         "operator": operator("op", "things"),
@@ -390,8 +390,8 @@ def test_if_asking_fails_nothing_of_that_component_goes(kind: str, status: int, 
     fail_lists(someone, kind, status)
     result = someone.delete("operator", "other", force=force)
     assert states(result) == {"operator": "not started", "other": "succeeded"}
-    told = "operator not started: nothing of it is deleted, because it is unknown whether resources"
-    assert f"{told} that it manages exist: list {kind}: no" in result["msg"]
+    reason = "operator not started: nothing of it is deleted, because it is unknown whether resources"
+    assert f"{reason} that it manages exist: list {kind}: no" in result["msg"]
     assert deletions(someone) == ["Deployment other"]
 
 

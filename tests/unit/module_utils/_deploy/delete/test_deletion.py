@@ -149,7 +149,7 @@ def test_where_nothing_of_ours_is_there_is_nothing_to_do() -> None:
     assert (result["changed"], result["summary"]) == (False, ["nothing to delete"])
 
 
-def test_in_check_mode_it_tells_what_would_go_and_keeps_all() -> None:
+def test_check_mode_lists_all_deletions_and_deletes_nothing() -> None:
     someone = installed()
     with only_reads(memory(someone)):
         result = someone.delete(check_mode=True)
@@ -160,25 +160,25 @@ def test_in_check_mode_it_tells_what_would_go_and_keeps_all() -> None:
     assert sorted(shown) == sorted(deletions(someone))
 
 
-def test_what_defines_a_kind_that_others_use_stays_and_what_lives_is_listed() -> None:
+def test_a_definition_that_others_use_stays_and_its_resources_are_listed() -> None:
     someone = installed()
     theirs = custom("Gateway", "theirs")
     theirs["metadata"]["namespace"] = "default"
     someone.cluster.with_field_manager("somebody").create(theirs)
     result = someone.delete()
     assert result["failed"]
-    told = (
+    reason = (
         "foundation not started: nothing of it is deleted, because resources that it manages exist and "
         "need it:"
     )
-    assert f"{told} 1 Gateway.example.com\n    Gateway default/theirs" in result["msg"]
+    assert f"{reason} 1 Gateway.example.com\n    Gateway default/theirs" in result["msg"]
     assert someone.cluster.get("example.com/v1", "Gateway", "theirs", "default")
     assert [(name, len(one.entries)) for name, one in read_inventories(someone.cluster).items()] == [
         ("foundation", 2)
     ]
     with only_reads(memory(someone)):
         again = someone.delete()
-    assert (again["changed"], told in again["msg"]) == (False, True)
+    assert (again["changed"], reason in again["msg"]) == (False, True)
     someone.cluster.delete("example.com/v1", "Gateway", "theirs", "default")
     assert someone.delete()["changed"]
     assert someone.cluster.resource(API_VERSION, "Inventory") is None
@@ -198,9 +198,11 @@ def test_a_definition_that_gets_a_resource_meanwhile_stays_and_is_all_that_is_re
     memory(someone).on_write(make)
     result = someone.delete()
     assert not result.get("failed")
-    told = "CustomResourceDefinition gateways.example.com: it stays, as these exist: Gateway default/theirs"
-    assert result["warnings"] == [told]
-    assert told in result["msg"]
+    warning = (
+        "CustomResourceDefinition gateways.example.com: it stays, as these exist: Gateway default/theirs"
+    )
+    assert result["warnings"] == [warning]
+    assert warning in result["msg"]
     assert [
         entry.ref.kind for one in read_inventories(someone.cluster).values() for entry in one.entries
     ] == ["CustomResourceDefinition"]
@@ -233,7 +235,7 @@ def test_a_namespace_in_which_others_live_stays_unless_forced() -> None:
     assert someone.cluster.get("v1", "Namespace", "kyma-system") is None
 
 
-def test_what_controllers_publish_into_every_namespace_keeps_none() -> None:
+def test_objects_of_controllers_in_every_namespace_do_not_retain_a_namespace() -> None:
     someone = installed()
     root = named("kube-root-ca.crt")
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "ca", "uid": "1"}
@@ -269,8 +271,8 @@ def test_the_time_that_others_take_is_not_a_components_own() -> None:
     cluster = memory(someone)
 
     def let_go(_cluster: Cluster, event: Event) -> None:
-        found = event.object["metadata"]
-        if found["name"] == "home" and "deletionTimestamp" in found and found.get("finalizers"):
+        meta = event.object["metadata"]
+        if meta["name"] == "home" and "deletionTimestamp" in meta and meta.get("finalizers"):
             patch = {"metadata": {"finalizers": None}}
             threading.Timer(0.2, cluster.patch, ("v1", "Namespace", "home", None, patch)).start()
 
@@ -281,7 +283,7 @@ def test_the_time_that_others_take_is_not_a_components_own() -> None:
     assert someone.cluster.get("v1", "Namespace", "home") is None
 
 
-def test_a_namespace_that_was_there_before_stays_whatever_is_forced(
+def test_a_namespace_that_existed_before_stays_even_by_force(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     slow_clock(monkeypatch)
@@ -296,7 +298,7 @@ def test_a_namespace_that_was_there_before_stays_whatever_is_forced(
     assert cluster.resource(API_VERSION, "Inventory") is None
 
 
-def test_what_hangs_is_told_and_what_it_may_need_stays() -> None:
+def test_an_object_with_a_finalizer_is_reported_and_its_needs_stay() -> None:
     someone = installed()
     patch = {"metadata": {"finalizers": ["example.com/guard"]}}
     someone.cluster.patch("example.com/v1", "Gateway", "kyma", "kyma-system", patch)
@@ -352,7 +354,7 @@ def test_after_an_interruption_anywhere_a_rerun_goes_on() -> None:
         assert everything(cluster) - (LEASE_OBJECTS if is_held else set()) == empty, call
 
 
-def test_what_is_not_ours_any_more_is_left_alone() -> None:
+def test_a_recreated_object_is_left_alone() -> None:
     someone = installed()
     someone.cluster.delete("v1", "ConfigMap", "boards", "kyma-system")
     someone.cluster.with_field_manager("somebody").create(named("boards"))
@@ -361,7 +363,7 @@ def test_what_is_not_ours_any_more_is_left_alone() -> None:
     assert someone.cluster.get("v1", "ConfigMap", "boards", "kyma-system")
 
 
-def test_what_others_have_added_to_an_inventory_is_left_alone() -> None:
+def test_an_object_that_others_have_added_to_an_inventory_is_left_alone() -> None:
     someone = installed()
     live = someone.cluster.with_field_manager("kubectl").create(named("theirs", namespace="kyma-system"))
     inventory = read_inventories(someone.cluster)["dashboards"]
@@ -448,8 +450,8 @@ def test_components_that_stay_as_they_are_go_as_the_newest_run_has_listed_them()
     assert someone.deploy()["state"] == "succeeded"
     writes = [one.ref for one in memory(someone).requests if one.writes]
     assert [one.name for one in writes if one.kind in ("Inventory", "ConfigMap")] == ["b", "a", "c"]
-    [told] = someone.component_info(names=["a"])["components"]
-    assert told["component_version"] == "1.1"
+    [row] = someone.component_info(names=["a"])["components"]
+    assert row["component_version"] == "1.1"
     with only_reads(memory(someone)):
         someone.deploy()
     memory(someone).requests.clear()
@@ -518,8 +520,8 @@ def test_a_deletion_is_a_run_of_its_own() -> None:
         "prerequisites": "failed",
         "foundation": "not started",
     }
-    told = someone.run_info(run=result["run"])["runs"][0]
-    assert (told["action"], told["note"]) == ("delete", "")
+    row = someone.run_info(run=result["run"])["runs"][0]
+    assert (row["action"], row["note"]) == ("delete", "")
     assert {row["name"] for row in result["durations"] if row["kind"] == "component"} == set(someone.states())
     assert any(line.split()[:2] == ["component", "istio"] for line in result["summary"])
     let_go(someone)
@@ -578,25 +580,25 @@ def test_a_deadline_ends_a_deletion() -> None:
     assert someone.record()["status"]["cancelled"] == "its deadline of 1 s"
 
 
-def test_somebody_at_another_terminal_ends_a_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_at_another_terminal_cancels_a_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stopping, "POLL_SECONDS", 0.0)
     someone = installed(grace=0.2)
     stuck(someone, "Deployment", "monitoring")
 
     def cancel(_cluster: Any, event: Any) -> None:
         meta = event.object["metadata"]
-        if meta["name"] == "monitoring" and meta.get("deletionTimestamp") and not asked:
-            asked.append("now")
+        if meta["name"] == "monitoring" and meta.get("deletionTimestamp") and not requests:
+            requests.append("now")
             someone.task(run.DEFINITION, state="cancelled", reason="a fire drill")
 
-    asked: list[str] = []
+    requests: list[str] = []
     memory(someone).on_write(cancel)
     result = someone.delete()
     assert result["state"] == "cancelled"
     assert someone.record()["status"]["cancelled"].endswith(": a fire drill")
 
 
-def test_a_deletion_that_was_cut_off_is_told_and_ended_by_the_next_run() -> None:
+def test_an_interrupted_deletion_is_reported_and_ended_by_the_next_run() -> None:
     someone = installed()
     memory(someone).fail_at(6, KeyboardInterrupt(), before=True, writes_only=True)
     with pytest.raises(KeyboardInterrupt):
@@ -640,7 +642,7 @@ def test_migrations_do_not_run() -> None:
     assert not someone.delete().get("failed")
 
 
-def test_what_a_release_left_behind_goes_too() -> None:
+def test_objects_that_a_release_has_dropped_are_deleted_too() -> None:
     someone = installed()
     someone.materials.given = release("2.10", {"gateway": [config_map("routes")]}, crds=[crd("Gateway")])
     assert someone.deploy()["state"] == "succeeded"

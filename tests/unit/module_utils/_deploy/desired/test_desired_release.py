@@ -51,7 +51,7 @@ def test_the_namespace_is_the_components_where_the_manifest_leaves_it_out() -> N
     assert "namespace" not in complete_manifest(obj("Namespace", "a", "mine"), "ns", served)["metadata"]
 
 
-def test_the_releases_own_crds_tell_the_scope_of_what_is_not_served_yet() -> None:
+def test_the_releases_own_crds_give_the_scope_of_kinds_that_are_not_served_yet() -> None:
     crd = obj("CustomResourceDefinition", "widgets.x.io", api_version="apiextensions.k8s.io/v1")
     crd["spec"] = {"group": "x.io", "scope": "Namespaced", "names": {"kind": "Widget"}}
     widget = obj("Widget", "w", api_version="x.io/v1")
@@ -67,7 +67,7 @@ def test_string_data_becomes_data() -> None:
     assert "stringData" in secret
 
 
-def test_what_others_own_is_left_out() -> None:
+def test_fields_that_others_own_are_left_out() -> None:
     aggregating = obj("ClusterRole", "r", aggregationRule={"clusterRoleSelectors": []}, rules=[])
     assert "rules" not in complete_manifest(aggregating, "ns", served)
     scaler = obj("HorizontalPodAutoscaler", "h", api_version="autoscaling/v2")
@@ -82,8 +82,8 @@ def test_the_foundation_has_all_namespaces_with_what_a_component_says_of_its_own
     brought = obj("Namespace", "a-ns")
     brought["metadata"]["labels"] = {"istio-injection": "enabled"}
     desired = desired_release(release(a=[brought, obj("Namespace", "other")], b=[]), served)
-    found = desired.components[FOUNDATION].objects
-    assert [(o["metadata"]["name"], o["metadata"].get("labels")) for o in found] == [
+    objects = desired.components[FOUNDATION].objects
+    assert [(o["metadata"]["name"], o["metadata"].get("labels")) for o in objects] == [
         ("a-ns", {"istio-injection": "enabled"}),
         ("b-ns", None),
     ]
@@ -148,7 +148,7 @@ def test_a_definition_that_stands_among_the_crds_twice_counts_once_if_it_is_the_
     )
 
 
-def test_what_others_refer_to_comes_first_and_webhooks_last() -> None:
+def test_referenced_objects_come_first_and_webhooks_last() -> None:
     objects = [
         obj("ValidatingWebhookConfiguration", "v", api_version="admissionregistration.k8s.io/v1"),
         obj("Widget", "w", api_version="x.io/v1"),

@@ -16,7 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.rel
 
 
 @pytest.mark.parametrize(
-    ("version", "target", "wanted"),
+    ("version", "target", "desired"),
     [
         ("", "", "2.9"),
         ("2.9", "2.9", "2.9"),
@@ -28,12 +28,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.rel
         ("2.10.0+b", "2.10.0+b", "2.10.0+a"),
     ],
 )
-def test_these_may_follow(version: str, target: str, wanted: str) -> None:
-    assert upgrade_problem(version, target, wanted) == ""
+def test_these_may_follow(version: str, target: str, desired: str) -> None:
+    assert upgrade_problem(version, target, desired) == ""
 
 
 @pytest.mark.parametrize(
-    ("version", "target", "wanted", "told"),
+    ("version", "target", "desired", "expected"),
     [
         ("2.9", "2.9", "2.11", "deploy 2.10 first"),
         ("2.10", "2.10", "2.9", "downgrades"),
@@ -44,8 +44,8 @@ def test_these_may_follow(version: str, target: str, wanted: str) -> None:
         ("", "2.9", "2.10", "deploy 2.9 again"),
     ],
 )
-def test_these_may_not(version: str, target: str, wanted: str, told: str) -> None:
-    assert told in upgrade_problem(version, target, wanted)
+def test_these_may_not(version: str, target: str, desired: str, expected: str) -> None:
+    assert expected in upgrade_problem(version, target, desired)
 
 
 def test_a_release_may_say_what_it_follows() -> None:
@@ -54,11 +54,11 @@ def test_a_release_may_say_what_it_follows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "wanted"),
+    ("version", "desired"),
     [("2.10.0", "2.10.1"), ("2.10.0-rc1", "2.10.0"), ("2.10", "2.10.0"), ("2.10.0+b", "2.10.0+a")],
 )
-def test_what_a_release_says_it_follows_leaves_its_own_minor_as_it_is(version: str, wanted: str) -> None:
-    assert upgrade_problem(version, version, wanted, ["2.9"]) == ""
+def test_versions_that_a_release_follows_do_not_restrict_its_own_minor(version: str, desired: str) -> None:
+    assert upgrade_problem(version, version, desired, ["2.9"]) == ""
 
 
 def test_a_release_may_say_what_it_follows_of_its_own_minor() -> None:

@@ -57,8 +57,8 @@ from tests.unit.module_utils._deploy.plan.test_planning import edit, writes_conf
 class WholeMaterials(FakeMaterials):
     """Materials that read everything, and don't tell from what."""
 
-    def release(self, kept: Mapping[str, str] | None = None) -> Release:
-        del kept
+    def release(self, skip: Mapping[str, str] | None = None) -> Release:
+        del skip
         whole = super().release()
         content = {name: replace(one, source_hash="") for name, one in whole.content.items()}
         return replace(whole, content=content, crds=replace(whole.crds, source_hash=""))
@@ -281,7 +281,7 @@ def test_a_migration_that_looks_into_what_has_not_changed_has_that_alone_read() 
     assert seen == BEFORE["scaled"]
 
 
-def test_what_has_not_changed_and_somebody_has_changed_is_restored_as_it_was_sent() -> None:
+def test_an_unchanged_component_with_drift_is_restored_as_it_was_applied() -> None:
     someone = deployed(release("2.9", BEFORE, crds=CRDS))
     edit(someone, "apps/v1", "Deployment", "scaled", {"metadata": {"labels": {"a": "b"}}})
     edit(
@@ -334,8 +334,8 @@ def rendering(someone: Deployer, make: Callable[[str], Release]) -> Deployer:
 
 
 def changes(planned: Result, component: str) -> list[tuple[str, str]]:
-    [found] = [one for one in planned["plan"]["components"] if one["name"] == component]
-    return [(one["action"], one["name"]) for one in found["changes"]]
+    [row] = [one for one in planned["plan"]["components"] if one["name"] == component]
+    return [(one["action"], one["name"]) for one in row["changes"]]
 
 
 def written(someone: Deployer, start: int) -> list[str]:
@@ -372,7 +372,7 @@ def test_a_run_writes_only_what_has_moved_however_the_rest_is_rendered_now(way: 
 
 
 @WAYS
-def test_what_has_a_random_name_outlives_the_drift_of_something_else(way: dict[str, str]) -> None:
+def test_an_object_with_a_random_name_outlives_the_drift_of_another_object(way: dict[str, str]) -> None:
     def make(value: str) -> Release:
         return release("2.9", {"app": [config_map("settings", level="info"), config_map(f"app-{value}")]})
 
@@ -386,7 +386,7 @@ def test_what_has_a_random_name_outlives_the_drift_of_something_else(way: dict[s
 
 
 @WAYS
-def test_what_has_a_random_name_outlives_a_migration_of_its_component(way: dict[str, str]) -> None:
+def test_an_object_with_a_random_name_outlives_a_migration_of_its_component(way: dict[str, str]) -> None:
     def make(value: str) -> Release:
         return release("2.9", {"app": [config_map("settings"), config_map(f"app-{value}")]})
 
@@ -400,7 +400,7 @@ def test_what_has_a_random_name_outlives_a_migration_of_its_component(way: dict[
 
 
 @WAYS
-def test_what_is_left_to_prune_takes_along_nothing_that_has_a_random_name(way: dict[str, str]) -> None:
+def test_pruning_leftovers_deletes_no_object_with_a_random_name(way: dict[str, str]) -> None:
     def make(version: str, image: str, *more: Object) -> Callable[[str], Release]:
         return lambda value: release(
             version, {"app": [config_map(f"app-{value}"), *more], "web": [deployment("web", image)]}
@@ -412,10 +412,10 @@ def test_what_is_left_to_prune_takes_along_nothing_that_has_a_random_name(way: d
     assert rendering(someone, make("2.10", "broken")).deploy()["failed"]
     before = config_maps(someone)
     planned = rendering(someone, make("2.10", "nginx:2")).plan()
-    told = changes(planned, "app")
-    assert {action for action, _name in told} == {"delete"}
+    planned_changes = changes(planned, "app")
+    assert {action for action, _name in planned_changes} == {"delete"}
     assert someone.carry_out(planned)["state"] == "succeeded"
-    assert config_maps(someone) == before - {name for _action, name in told}
+    assert config_maps(someone) == before - {name for _action, name in planned_changes}
     assert len(config_maps(someone)) == 1
 
 
@@ -443,7 +443,7 @@ def test_a_new_release_leaves_alone_what_is_only_rendered_to_other_random_values
         assert changes({"plan": plan["later"][0]}, "web") == [("change", "settings")]
 
 
-def test_what_is_not_applied_is_waited_for_all_the_same() -> None:
+def test_a_run_waits_also_for_workloads_that_it_does_not_apply() -> None:
     someone = deployed(release("2.9", {"app": [config_map("settings", level="info"), deployment("app")]}))
     stuck = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}
     status = {"status": {"conditions": [stuck], "availableReplicas": 0}}
@@ -455,7 +455,7 @@ def test_what_is_not_applied_is_waited_for_all_the_same() -> None:
     assert someone.states() == {"app": "failed"}
 
 
-def test_what_the_plan_has_looked_at_as_a_whole_is_applied_as_a_whole() -> None:
+def test_a_component_that_the_plan_has_read_completely_is_applied_completely() -> None:
     """The autoscaler is there, and nothing new any more, when the component's turn comes."""
     before: Entries = {
         "scaler": (entry("scaler", prerequisite=True), [config_map("scaler")]),

@@ -46,7 +46,7 @@ def test_prerequisites_go_one_by_one_and_the_rest_by_needs() -> None:
     assert waves_of(entries) == [("base",), ("mesh",), ("db", "logs"), ("api",), ("ui",)]
 
 
-def test_what_takes_no_part_is_there_already() -> None:
+def test_a_need_that_takes_no_part_counts_as_deployed() -> None:
     assert waves_of([entry("ui", "api")]) == [("ui",)]
 
 
@@ -55,7 +55,7 @@ def test_more_than_thirty_components_are_all_placed() -> None:
     assert sorted(name for wave in waves_of(entries) for name in wave) == sorted(e.name for e in entries)
 
 
-def test_a_missing_name_and_a_circle_are_told() -> None:
+def test_a_missing_name_and_a_circle_are_reported() -> None:
     problems = needs_problems([entry("a", "b"), entry("b", "c"), entry("c", "a"), entry("d", "gone")])
     assert "component d needs gone, which is not in the component list" in problems
     assert any("a → b → c → a" in problem for problem in problems)

@@ -53,7 +53,9 @@ def test_each_comes_once_and_after_what_it_needs(entries: list[ComponentEntry]) 
 
 @given(lists(sound=True), st.sets(st.sampled_from(NAMES)))
 @settings(max_examples=100, deadline=None)
-def test_what_takes_no_part_keeps_nobody_waiting(entries: list[ComponentEntry], chosen: set[str]) -> None:
+def test_a_component_that_takes_no_part_delays_no_other(
+    entries: list[ComponentEntry], chosen: set[str]
+) -> None:
     taking_part = [entry for entry in entries if entry.name in chosen]
     waves = waves_of(taking_part)
     assert {name for wave in waves for name in wave} == {entry.name for entry in taking_part}

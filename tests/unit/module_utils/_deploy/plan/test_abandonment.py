@@ -107,22 +107,22 @@ def test_the_target_is_the_same_however_its_version_is_written() -> None:
     assert planned["plan"]["stays"] == []
     assert going_on.carry_out(planned)["state"] == "failed"
     assert versions(going_on) == ("2.9", "2.10.0")
-    told = deployer(kyma("2.9"), cluster=cluster, abandon=True).plan()["plan"]["stays"]
-    assert "component logging has moved to 2.10.0" in told
-    assert any(one.startswith("migration logging/grows ran in ") for one in told)
+    stays = deployer(kyma("2.9"), cluster=cluster, abandon=True).plan()["plan"]["stays"]
+    assert "component logging has moved to 2.10.0" in stays
+    assert any(one.startswith("migration logging/grows ran in ") for one in stays)
     someone = deployer(kyma("2.10"), cluster=cluster)
     assert someone.deploy()["state"] == "succeeded"
     assert versions(someone) == ("2.10", "2.10")
 
 
-def test_giving_it_up_tells_what_stays_and_goes_back() -> None:
+def test_an_abandonment_lists_what_stays_and_returns_to_the_earlier_release() -> None:
     someone = deployer(kyma("2.9"), cluster=halfway(), abandon=True)
     planned = someone.plan()
-    told = planned["plan"]["stays"]
-    assert "component logging has moved to 2.10" in told
-    assert "component monitoring has begun and is incomplete" in told
-    assert any(one.startswith("migration logging/grows ran in ") for one in told)
-    assert "component logging: 1 object was deleted and recreated" in told
+    stays = planned["plan"]["stays"]
+    assert "component logging has moved to 2.10" in stays
+    assert "component monitoring has begun and is incomplete" in stays
+    assert any(one.startswith("migration logging/grows ran in ") for one in stays)
+    assert "component logging: 1 object was deleted and recreated" in stays
     assert any("abandons  component logging has moved to 2.10" in line for line in planned["summary"])
     actions = {one["name"]: one["action"] for one in planned["plan"]["components"]}
     assert actions["logging"] == "downgrade"
@@ -143,7 +143,7 @@ def test_giving_it_up_allows_no_other_way_than_that_of_versions() -> None:
     assert versions(fixed) == ("2.10.1", "2.10.1")
 
 
-def test_a_downgrade_is_refused_whatever_the_flags() -> None:
+def test_a_downgrade_is_refused_in_spite_of_all_flags() -> None:
     someone = deployer_after(kyma("2.10"))
     older = deployer(kyma("2.9"), cluster=someone.cluster, abandon=True, force_conflicts=True)
     refused = older.plan()
@@ -162,7 +162,7 @@ def test_of_two_first_deployments_one_is_refused() -> None:
 
 
 @pytest.mark.parametrize("deployed", [False, True])
-def test_what_was_planned_for_one_cluster_does_not_begin_on_another(*, deployed: bool) -> None:
+def test_a_plan_for_one_cluster_does_not_begin_on_another(*, deployed: bool) -> None:
     someone = deployer(kyma("2.9"))
     if deployed:
         someone.deploy()
@@ -178,17 +178,17 @@ def test_what_was_planned_for_one_cluster_does_not_begin_on_another(*, deployed:
 def test_which_cluster_it_is_takes_a_question_only_where_no_run_is_remembered() -> None:
     cluster = healthy_cluster()
     someone = deployer(kyma("2.9"), cluster=cluster)
-    asked = Ref("", "Namespace", "", "kube-system")
+    identity = Ref("", "Namespace", "", "kube-system")
     someone.deploy()
-    assert [one.ref for one in cluster.requests].count(asked) == 2
+    assert [one.ref for one in cluster.requests].count(identity) == 2
     cluster.requests.clear()
     someone.deploy()
     someone.materials.given = kyma("2.10")
     someone.deploy()
-    assert asked not in [one.ref for one in cluster.requests]
+    assert identity not in [one.ref for one in cluster.requests]
 
 
-def test_who_may_not_tell_clusters_apart_may_deploy() -> None:
+def test_a_user_without_the_right_to_identify_the_cluster_may_deploy() -> None:
     cluster = healthy_cluster()
     someone = deployer(kyma("2.9"), cluster=cluster)
     refusal = Forbidden("get", status=403, api_message="you may not")

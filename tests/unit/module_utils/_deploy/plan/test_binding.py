@@ -29,12 +29,12 @@ def objects(level: str = "info") -> list[Object]:
     return [config_map("settings", level=level), deployment("loki"), secret("token", t=CANARY + level)]
 
 
-def somebody(version: str = "2.9", level: str = "info", **more: Any) -> Deployer:
+def planning(version: str = "2.9", level: str = "info", **more: Any) -> Deployer:
     return deployer(release(version, {"logging": objects(level)}), plan_out="plan.json", **more)
 
 
 def deployed() -> Deployer:
-    someone = somebody()
+    someone = planning()
     assert someone.deploy()["state"] == "succeeded"
     return someone
 
@@ -50,40 +50,42 @@ def edit(someone: Deployer, kind: str, name: str, patch: dict[str, Any]) -> None
 
 
 def upgrade(someone: Deployer, **more: Any) -> Deployer:
-    return somebody("2.10", "debug", cluster=someone.cluster, **more)
+    return planning("2.10", "debug", cluster=someone.cluster, **more)
 
 
-def test_nothing_changed_is_nothing_to_tell() -> None:
+def test_without_a_change_there_is_no_difference() -> None:
     someone = deployed()
     assert input_differences(saw(someone), saw(someone)) == []
     assert input_differences(saw(upgrade(someone)), saw(upgrade(someone))) == []
-    nobody_yet = somebody()
-    assert input_differences(saw(nobody_yet), saw(nobody_yet)) == []
+    first = planning()
+    assert input_differences(saw(first), saw(first)) == []
 
 
-def test_only_a_plan_that_is_kept_tells_what_it_saw() -> None:
+def test_only_a_stored_plan_contains_its_inputs() -> None:
     someone = deployer(release("2.9", {"logging": objects()}))
     assert "saw" not in someone.plan()
 
 
 def test_another_release_or_another_rendering() -> None:
     someone = deployed()
-    told = input_differences(saw(upgrade(someone)), saw(somebody("2.10", "trace", cluster=someone.cluster)))
-    assert "the release, its values, or the tools that render it are others" in told
-    assert "component logging content is not what it was" in told
+    differences = input_differences(
+        saw(upgrade(someone)), saw(planning("2.10", "trace", cluster=someone.cluster))
+    )
+    assert "the release, its values, or the tools that render it are others" in differences
+    assert "component logging content is not what it was" in differences
 
 
-def test_somebody_has_deployed_meanwhile() -> None:
+def test_another_deployment_meanwhile() -> None:
     someone = deployed()
     before = saw(upgrade(someone))
     upgrade(someone).deploy()
-    told = input_differences(before, saw(upgrade(someone)))
-    assert "another run has deployed to the cluster since" in told
-    assert "component logging action: the plan has upgrade, and now it is unchanged" in told
+    differences = input_differences(before, saw(upgrade(someone)))
+    assert "another run has deployed to the cluster since" in differences
+    assert "component logging action: the plan has upgrade, and now it is unchanged" in differences
 
 
 def test_a_hold_neither_counts_as_a_deployment_nor_lets_the_plan_through() -> None:
-    for someone in (upgrade(deployed()), somebody()):
+    for someone in (upgrade(deployed()), planning()):
         planned = someone.plan()
         someone.task(hold.DEFINITION, reason="the auditors are here")
         refused = someone.plan()
@@ -99,8 +101,8 @@ def test_an_object_that_would_change_otherwise() -> None:
     someone = deployed()
     before = saw(upgrade(someone))
     edit(someone, "ConfigMap", "settings", {"data": {"level": "else"}})
-    [told] = input_differences(before, saw(upgrade(someone)))
-    assert told.startswith(
+    [difference] = input_differences(before, saw(upgrade(someone)))
+    assert difference.startswith(
         "component logging object ConfigMap kyma-system/settings: the plan has change data.level ["
     )
     edit(someone, "ConfigMap", "settings", {"data": {"more": "x"}})
@@ -109,7 +111,7 @@ def test_an_object_that_would_change_otherwise() -> None:
     assert input_differences(edited, saw(upgrade(someone)))
 
 
-def test_what_only_controllers_write_does_not_matter() -> None:
+def test_a_status_that_controllers_write_is_no_difference() -> None:
     someone = deployed()
     before = saw(upgrade(someone))
     someone.cluster.with_field_manager("controller").patch(
@@ -125,22 +127,24 @@ def test_what_only_controllers_write_does_not_matter() -> None:
 
 def test_other_options() -> None:
     someone = deployed()
-    told = input_differences(saw(upgrade(someone)), saw(upgrade(someone, force_conflicts=True)))
-    assert told == ["force_conflicts (kyma_force_conflicts) differs from the plan"]
-    told = input_differences(saw(upgrade(someone)), saw(upgrade(someone, migration_variables={"x": CANARY})))
-    assert told == ["migration_variables (kyma_migration_variables) differs from the plan"]
+    differences = input_differences(saw(upgrade(someone)), saw(upgrade(someone, force_conflicts=True)))
+    assert differences == ["force_conflicts (kyma_force_conflicts) differs from the plan"]
+    differences = input_differences(
+        saw(upgrade(someone)), saw(upgrade(someone, migration_variables={"x": CANARY}))
+    )
+    assert differences == ["migration_variables (kyma_migration_variables) differs from the plan"]
 
 
 def test_another_cluster() -> None:
-    told = input_differences(saw(upgrade(deployed())), saw(upgrade(deployed())))
-    assert "this is not the cluster that the plan was made for" in told
+    differences = input_differences(saw(upgrade(deployed())), saw(upgrade(deployed())))
+    assert "this is not the cluster that the plan was made for" in differences
 
 
 def on_the_way(someone: Deployer, *, last: str = "trace", between: str = "debug") -> Deployer:
     """Somebody with 2.11 in mind, and 2.10 at hand."""
-    wanted = somebody("2.11", last, cluster=someone.cluster, hops="auto")
-    wanted.materials.others = (release("2.10", {"logging": objects(between)}),)
-    return wanted
+    newer = planning("2.11", last, cluster=someone.cluster, hops="auto")
+    newer.materials.others = (release("2.10", {"logging": objects(between)}),)
+    return newer
 
 
 def test_a_way_is_bound_to_every_release_on_it() -> None:
@@ -158,26 +162,26 @@ def test_a_later_hop_is_bound_to_its_release_and_options_and_not_to_its_objects(
     before = saw(on_the_way(someone)) | code
     upgrade(someone).deploy()
     edit(someone, "ConfigMap", "settings", {"data": {"level": "else"}})
-    turn = somebody("2.11", "trace", cluster=someone.cluster)
+    turn = planning("2.11", "trace", cluster=someone.cluster)
     assert differences_of_later_hop(before, saw(turn) | code, "2.11") == []
     assert deviations(before, turn.plan()["plan"]) == []
-    other = somebody("2.11", "error", cluster=someone.cluster, force_conflicts=True)
-    told = differences_of_later_hop(before, saw(other) | {"migration code": "another"}, "2.11")
-    assert sorted(told) == [
+    other = planning("2.11", "error", cluster=someone.cluster, force_conflicts=True)
+    differences = differences_of_later_hop(before, saw(other) | {"migration code": "another"}, "2.11")
+    assert sorted(differences) == [
         "force_conflicts (kyma_force_conflicts) differs from the plan",
         "the code of the migrations, or of this collection, is another",
         "the release, its values, or the tools that render it are others",
     ]
 
 
-def test_what_a_later_hop_does_otherwise_than_foretold_is_told() -> None:
+def test_a_later_hop_that_deviates_from_its_prediction_is_reported() -> None:
     someone = deployed()
     before = saw(on_the_way(someone))
     upgrade(someone).deploy()
-    somebody("2.11", "trace", cluster=someone.cluster, components=["logging"]).deploy()
-    plan = somebody("2.11", "trace", cluster=someone.cluster).plan()["plan"]
-    [told] = deviations(before, plan)
-    assert told == "component logging: the plan has upgrade, and now it is unchanged"
+    planning("2.11", "trace", cluster=someone.cluster, components=["logging"]).deploy()
+    plan = planning("2.11", "trace", cluster=someone.cluster).plan()["plan"]
+    [deviation] = deviations(before, plan)
+    assert deviation == "component logging: the plan has upgrade, and now it is unchanged"
 
 
 def test_no_secret_is_in_it() -> None:
@@ -189,7 +193,7 @@ def test_no_secret_is_in_it() -> None:
     assert '"Secret kyma-system/token": "change data.t"' in said
 
 
-def test_of_many_differences_the_first_are_told() -> None:
-    told = input_differences({str(number): number for number in range(30)}, {})
-    assert len(told) == 11
-    assert told[-1] == "and 20 more"
+def test_only_the_first_of_many_differences_are_listed() -> None:
+    differences = input_differences({str(number): number for number in range(30)}, {})
+    assert len(differences) == 11
+    assert differences[-1] == "and 20 more"

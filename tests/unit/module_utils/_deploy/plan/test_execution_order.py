@@ -108,7 +108,7 @@ def test_the_last_line_has_the_sums() -> None:
     assert summary_of(WHOLE)[-1] == "Plan: 3 to create, 1 to change, 3 to delete, 4 migrations"
 
 
-def test_what_is_replaced_is_counted_where_there_is_any() -> None:
+def test_replacements_are_counted_if_there_are_any() -> None:
     some = plan([component("a", "upgrade", change("x", "replace"), change("y", "replace"))], waves=[("a",)])
     assert summary_of(some)[-1] == "Plan: 0 to create, 0 to change, 2 to replace, 0 to delete, 0 migrations"
 
@@ -129,7 +129,7 @@ def test_the_evidence_of_what_is_not_needed_stands_at_its_turn() -> None:
     assert not any("--diff" in line for line in lines)
 
 
-def test_so_it_does_where_there_is_nothing_to_do() -> None:
+def test_a_summary_without_changes_shows_evidence_on_request() -> None:
     idle = [migration("a", "pre", "not_needed")]
     some = replace(plan([component("a", "unchanged")], idle), previous="2.10")
     assert summary_of(some) == ["Kyma 2.10: nothing to do, 1 objects as deployed"]

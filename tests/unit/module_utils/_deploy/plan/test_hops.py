@@ -45,14 +45,14 @@ class Stop:
     upgrades_from: tuple[str, ...] = ()
 
 
-def way(wanted: str, at_hand: str, version: str, target: str = "") -> str | None:
+def way(desired: str, at_hand: str, version: str, target: str = "") -> str | None:
     stops = [Stop(one) for one in at_hand.split()]
-    found = find_hops(Stop(wanted), stops, version, target or version)
-    return None if found is None else " ".join(stop.version for stop in found)
+    hops = find_hops(Stop(desired), stops, version, target or version)
+    return None if hops is None else " ".join(stop.version for stop in hops)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "at_hand", "version", "target", "expected"),
+    ("desired", "at_hand", "version", "target", "expected"),
     [
         ("2.11", "2.9 2.10 2.11", "", "", "2.11"),
         ("2.10", "2.9 2.10 2.11", "2.9", "", "2.10"),
@@ -75,15 +75,15 @@ def way(wanted: str, at_hand: str, version: str, target: str = "") -> str | None
         ("2.11", "2.9", "2.9", "2.10", None),
     ],
 )
-def test_the_way(wanted: str, at_hand: str, version: str, target: str, expected: str | None) -> None:
-    assert way(wanted, at_hand, version, target) == expected
+def test_the_way(desired: str, at_hand: str, version: str, target: str, expected: str | None) -> None:
+    assert way(desired, at_hand, version, target) == expected
 
 
-def test_what_a_release_says_it_may_follow_makes_the_way() -> None:
+def test_the_way_follows_the_versions_that_a_release_may_follow() -> None:
     stops = [Stop("2.10"), Stop("2.11", ("2.9",))]
-    found = find_hops(Stop("2.12"), stops, "2.9", "2.9")
-    assert found
-    assert [stop.version for stop in found] == ["2.11", "2.12"]
+    hops = find_hops(Stop("2.12"), stops, "2.9", "2.9")
+    assert hops
+    assert [stop.version for stop in hops] == ["2.11", "2.12"]
 
 
 def kyma(version: str, **more: Any) -> Release:
@@ -108,19 +108,23 @@ class FollowsTen(Migration):
     def check(self, ctx: Context) -> Verdict:
         if ctx.cluster.get("v1", "ConfigMap", "made-way", "default"):
             return not_needed("it has run")
-        found = ctx.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
-        return needed("it is 2.10") if found and found["data"] == {"v": "2.10"} else not_needed("it is not")
+        settings = ctx.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+        return (
+            needed("it is 2.10")
+            if settings and settings["data"] == {"v": "2.10"}
+            else not_needed("it is not")
+        )
 
     def run(self, ctx: Context) -> None:
         meta = {"name": "made-way", "namespace": "default"}
         ctx.cluster.apply({**config_map("", done="yes"), "metadata": meta})
 
 
-def on_2_9(*others: Release, wanted: Release | None = None) -> Deployer:
+def on_2_9(*others: Release, desired: Release | None = None) -> Deployer:
     """Somebody with 2.9 in the cluster who wants 2.11, with other releases at hand."""
     cluster = healthy_cluster()
     assert deployer(kyma("2.9"), cluster=cluster).deploy()["state"] == "succeeded"
-    materials = FakeMaterials(wanted or kyma("2.11"), (FollowsTen,), others=others)
+    materials = FakeMaterials(desired or kyma("2.11"), (FollowsTen,), others=others)
     return Deployer(cluster, materials, {"hops": "auto"})
 
 
@@ -178,7 +182,7 @@ def test_each_hop_is_a_run_and_the_provisional_plan_was_right() -> None:
     assert someone.installation().version == "2.11"
 
 
-def test_what_a_hop_prunes_no_later_one_prunes_again() -> None:
+def test_objects_that_a_hop_prunes_are_not_pruned_by_later_hops() -> None:
     claim: Object = {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
@@ -213,9 +217,9 @@ def test_a_way_that_has_a_gap_is_refused_and_names_what_is_at_hand() -> None:
     assert "hops=auto (kyma_hops) finds no path: the available releases are 2.9" in refused["msg"]
 
 
-def test_what_may_block_a_later_hop_is_told_and_does_not_block_the_first() -> None:
+def test_a_possible_blocker_of_a_later_hop_is_reported_and_does_not_block_the_first() -> None:
     bad = release("2.11", {"logging": [{**config_map("settings"), "kind": "Nonsense"}]})
-    planned = on_2_9(kyma("2.10"), wanted=bad).plan()
+    planned = on_2_9(kyma("2.10"), desired=bad).plan()
     assert not planned.get("failed")
     assert any(line.startswith("  blocked?  logging: ") for line in planned["summary"])
 
@@ -226,7 +230,7 @@ def test_a_blocked_first_hop_blocks_all() -> None:
 
 
 def test_without_a_gap_there_is_one_hop() -> None:
-    someone = on_2_9(kyma("2.9"), wanted=kyma("2.10"))
+    someone = on_2_9(kyma("2.9"), desired=kyma("2.10"))
     someone.materials.classes = ()
     plan = someone.plan()["plan"]
     assert plan["hops"] == [{}]

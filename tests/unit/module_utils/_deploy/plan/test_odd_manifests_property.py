@@ -36,14 +36,14 @@ def test_only_errors_in_words_come_of_odd_manifests(
     good, odd = manifests
     wrapped = {"apiVersion": "v1", "kind": "List", "metadata": list_metadata, "items": [odd]}
     value = wrapped if listed else odd
-    found = read(yaml.safe_dump(value), "f.yaml")
-    assert read(json.dumps(value), "f.json").objects == found.objects
-    assert all(problem.line and problem.file for problem in found.problems)
+    parsed = read(yaml.safe_dump(value), "f.yaml")
+    assert read(json.dumps(value), "f.json").objects == parsed.objects
+    assert all(problem.line and problem.file for problem in parsed.problems)
     defined = [crd("Widget")] if good["kind"] == "Widget" else []
     there = deployer(release("2.9", {"a": [*defined, good]}), timeout=0.01)
     for someone in (deployer(release("2.10", {})), there):
         someone.deploy()
-        someone.materials.given = release("2.10", {"a": [*defined, *found.objects]})
+        someone.materials.given = release("2.10", {"a": [*defined, *parsed.objects]})
         # What any task raises but an error in words goes through to here.
         someone.plan(check_mode=True)
 
@@ -59,7 +59,7 @@ def test_only_errors_in_words_come_of_odd_manifests(
         made("example.com/v1", "CustomResourceDefinition", spec="theirs"),
     ],
 )
-def test_what_is_the_servers_to_refuse_is_left_to_it(odd: Object) -> None:
+def test_errors_that_the_server_detects_are_left_to_it(odd: Object) -> None:
     given_release = release("2.9", {"a": [config_map("a"), odd]})
     assert "secret" not in json.dumps(deployer(given_release).plan().get("diff", ""))
     completed = desired_release(given_release, lambda _api_version, _kind: True).components["a"].objects[1]

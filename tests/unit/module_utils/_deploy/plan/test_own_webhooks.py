@@ -80,7 +80,7 @@ def test_a_webhook_of_ours_that_is_down_does_not_block_what_mends_it() -> None:
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_goes_and_what_is_made_anew_need_not_be_asked_about_either() -> None:
+def test_deleted_and_recreated_objects_do_not_need_their_webhooks_either() -> None:
     someone = deployer_after(kyma("2.9", config_map("old")), replace_immutable=["Deployment"])
     silence(someone, matches=lambda request: request.dry_run and is_write(request))
     someone.materials.given = kyma("2.10")

@@ -70,8 +70,8 @@ def marks(component: str, phase: Phase, seen: list[str]) -> type[Migration]:
 
 
 def data(someone: Deployer, name: str) -> Any:
-    found = someone.cluster.get("v1", "ConfigMap", name, "kyma-system")
-    return found and found["data"]
+    config_map = someone.cluster.get("v1", "ConfigMap", name, "kyma-system")
+    return config_map and config_map["data"]
 
 
 def blockers(alone: list[str], **deployed: str) -> list[str]:
@@ -80,19 +80,19 @@ def blockers(alone: list[str], **deployed: str) -> list[str]:
 
 
 def test_unknown_names_are_refused_with_those_that_are_near() -> None:
-    [told] = blockers(["loging"], istio="x")
-    assert "no component loging" in told
-    assert "did you mean logging?" in told
-    [told] = blockers(["xyz"], istio="x")
-    assert "istio or logging or telemetry or monitoring" in told
+    [blocker] = blockers(["loging"], istio="x")
+    assert "no component loging" in blocker
+    assert "did you mean logging?" in blocker
+    [blocker] = blockers(["xyz"], istio="x")
+    assert "istio or logging or telemetry or monitoring" in blocker
 
 
-def test_they_take_no_hops_and_who_asks_for_both_is_told_so() -> None:
+def test_components_alone_take_no_hops_and_a_request_for_both_is_refused() -> None:
     someone = deployer_after(kyma("2.9"))
     someone.materials.given, someone.materials.others = kyma("2.12"), (kyma("2.10"), kyma("2.11"))
     someone.options = {"components": ["logging"], "hops": "auto"}
-    [told] = someone.plan()["blockers"]
-    assert told == (
+    [blocker] = someone.plan()["blockers"]
+    assert blocker == (
         "2.12 can't follow 2.9 directly, as upgrades go one minor version at a time: deploy 2.10, then 2.11"
         " as whole releases first, as components (kyma_components) alone take no hops"
     )
@@ -100,20 +100,20 @@ def test_they_take_no_hops_and_who_asks_for_both_is_told_so() -> None:
     assert someone.plan()["plan"]["version"] == "2.10"
 
 
-def test_what_they_need_must_be_there() -> None:
+def test_components_alone_need_deployed_needs() -> None:
     assert blockers([]) == []
     assert blockers(["telemetry"], istio="x", logging="x") == []
     assert blockers(["telemetry", "logging", "istio"]) == []
-    [told] = blockers(["telemetry", "monitoring"], logging="x")
-    assert "telemetry, monitoring need istio, which is not deployed" in told
-    [told] = blockers(["telemetry"], istio="x", logging="")
-    assert "telemetry needs logging, which is not deployed completely" in told
+    [blocker] = blockers(["telemetry", "monitoring"], logging="x")
+    assert "telemetry, monitoring need istio, which is not deployed" in blocker
+    [blocker] = blockers(["telemetry"], istio="x", logging="")
+    assert "telemetry needs logging, which is not deployed completely" in blocker
 
 
 def test_only_another_version_is_warned_of() -> None:
     assert partial_deployment_warnings(["logging"], "2.9", "2.9.0") == ()
-    [told] = partial_deployment_warnings(["logging"], "2.9", "2.10")
-    assert "downgrade of them" in told
+    [warning] = partial_deployment_warnings(["logging"], "2.9", "2.10")
+    assert "downgrade of them" in warning
 
 
 def test_only_they_and_the_global_migrations_run_and_the_version_stays() -> None:
@@ -167,7 +167,7 @@ def test_the_same_release_leaves_the_cluster_with_all_of_it() -> None:
     assert whole.materials.read == []
 
 
-def test_what_has_moved_alone_is_no_longer_of_the_release_that_the_cluster_has() -> None:
+def test_a_component_that_was_upgraded_alone_is_newer_than_the_release_of_the_cluster() -> None:
     someone = deployer_after(kyma())
     deployer(kyma("2.10", "debug"), cluster=memory(someone), components=["logging"]).deploy()
     refused = deployer(kyma(), cluster=memory(someone)).plan()

@@ -82,8 +82,8 @@ def actions(planned: Result) -> dict[str, str]:
 
 
 def changes(planned: Result, component: str) -> dict[str, tuple[str, list[str]]]:
-    [found] = [one for one in planned["plan"]["components"] if one["name"] == component]
-    return {f"{one['kind']} {one['name']}": (one["action"], one["fields"]) for one in found["changes"]}
+    [row] = [one for one in planned["plan"]["components"] if one["name"] == component]
+    return {f"{one['kind']} {one['name']}": (one["action"], one["fields"]) for one in row["changes"]}
 
 
 def deployed(given: Release | None = None, *migrations: type[Migration]) -> Deployer:
@@ -136,8 +136,8 @@ def writes_config_map(
         return needed(f"{made} is missing")
 
     def run(_self: Migration, ctx: Context) -> None:
-        found = config_map(made, by=component)
-        ctx.cluster.apply({**found, "metadata": {"name": made, "namespace": "default"}})
+        made_object = config_map(made, by=component)
+        ctx.cluster.apply({**made_object, "metadata": {"name": made, "namespace": "default"}})
 
     body = {
         "component": component,
@@ -170,7 +170,7 @@ def test_on_an_empty_cluster_everything_is_to_be_created() -> None:
     assert any("install   gateway" in line and "1 to create" in line for line in planned["summary"])
 
 
-def test_what_depends_on_the_releases_own_definitions_is_unverified_and_blocks_nothing() -> None:
+def test_an_object_of_the_releases_own_definitions_is_unverified_and_blocks_nothing() -> None:
     planned = deployer(kyma()).plan()
     [gateway] = [one for one in planned["plan"]["components"] if one["name"] == "gateway"]
     assert [one["unverified"] for one in gateway["changes"]] == [True]
@@ -196,8 +196,8 @@ def test_a_component_s_own_version_is_shown_in_plans_and_kept_in_records() -> No
     someone.carry_out(planned)
     shown = {"foundation": "", "mesh": "1.4.0", "logging": ""}
     components = someone.record()["status"]["components"].values()
-    for found in (planned["plan"]["components"], components, someone.component_info()["components"]):
-        assert {one["name"]: one["component_version"] for one in found} == shown
+    for rows in (planned["plan"]["components"], components, someone.component_info()["components"]):
+        assert {one["name"]: one["component_version"] for one in rows} == shown
     again = someone.plan()["plan"]
     assert not again["needed"]
     assert {one["name"]: one["component_version"] for one in again["components"]} == shown
@@ -245,7 +245,7 @@ def test_only_the_component_that_a_migration_looks_into_is_read() -> None:
     assert not planned["plan"]["needed"]
 
 
-def test_a_migration_of_a_component_that_the_release_lacks_is_not_asked() -> None:
+def test_a_migration_of_a_component_that_the_release_lacks_is_not_checked() -> None:
     someone = deployed()
     someone.materials.classes = (writes_config_map("absent", Phase.PRE, "one"),)
     someone.materials.unreadable = True
@@ -264,7 +264,7 @@ def test_the_status_of_what_runs_is_no_change() -> None:
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_a_controller_writes_after_the_apply_is_not_looked_at_later() -> None:
+def test_a_field_that_a_controller_writes_after_the_apply_is_no_drift() -> None:
     someone = deployer(kyma())
 
     def revises(cluster: Cluster, event: Event) -> None:
@@ -275,9 +275,9 @@ def test_what_a_controller_writes_after_the_apply_is_not_looked_at_later() -> No
 
     memory(someone).on_write(revises)
     assert someone.deploy()["state"] == "succeeded"
-    found = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
-    assert found is not None
-    assert found["metadata"]["annotations"]
+    live = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
+    assert live is not None
+    assert live["metadata"]["annotations"]
     someone.materials.unreadable = True
     assert not someone.plan()["plan"]["needed"]
 
@@ -363,7 +363,7 @@ def test_only_the_object_that_was_edited_is_looked_at() -> None:
     assert {n: a for n, a in actions(planned).items() if a != "unchanged"} == {"logging": "drifted"}
 
 
-def test_what_was_deleted_is_made_again() -> None:
+def test_a_deleted_object_is_created_again() -> None:
     someone = deployed()
     someone.cluster.delete("v1", "ConfigMap", "settings", "kyma-system")
     planned = someone.plan()
@@ -371,41 +371,41 @@ def test_what_was_deleted_is_made_again() -> None:
     assert actions(planned)["logging"] == "drifted"
 
 
-def told(planned: Result, component: str = "logging") -> list[tuple[str, str, str]]:
+def drift_of(planned: Result, component: str = "logging") -> list[tuple[str, str, str]]:
     """What the plan says that others have done: field, manager and what becomes of it."""
-    [found] = [one for one in planned["plan"]["components"] if one["name"] == component]
-    return [(one["field"], one["manager"], one["outcome"]) for one in found["drift"]]
+    [row] = [one for one in planned["plan"]["components"] if one["name"] == component]
+    return [(one["field"], one["manager"], one["outcome"]) for one in row["drift"]]
 
 
 def as_controller(someone: Deployer, name: str, patch: dict[str, Any], manager: str = "operator") -> None:
     someone.cluster.with_field_manager(manager).patch("v1", "ConfigMap", name, "kyma-system", patch)
 
 
-def test_who_has_changed_what_is_told_and_it_is_restored() -> None:
+def test_a_changed_field_is_reported_with_its_manager_and_restored() -> None:
     someone = deployed()
     edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": "trace"}})
     planned = someone.plan()
-    assert told(planned) == [("data.level", "kubectl-edit", "restored")]
+    assert drift_of(planned) == [("data.level", "kubectl-edit", "restored")]
     [logging] = [one for one in planned["plan"]["components"] if one["name"] == "logging"]
     assert logging["drift"][0]["time"]
     assert planned["summary"][0] == "Kyma 2.9:"
     assert any("data.level was changed by kubectl-edit" in line for line in planned["summary"])
     assert someone.carry_out(planned)["state"] == "succeeded"
-    found = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
-    assert found is not None
-    assert found["data"] == {"level": "info"}
+    live = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert live is not None
+    assert live["data"] == {"level": "info"}
     record = someone.record()["status"]["components"]["logging"]
     assert [one["field"] for one in record["drift"]] == ["data.level"]
     assert record["warnings"] == []
 
 
-def test_what_others_added_is_told_once_and_stays() -> None:
+def test_a_field_that_others_added_is_reported_once_and_stays() -> None:
     someone = deployed()
     edit(someone, "v1", "ConfigMap", "settings", {"metadata": {"labels": {"team": "a"}}})
     planned = someone.plan()
     assert set(actions(planned).values()) == {"unchanged"}
     assert (planned["changed"], planned["plan"]["needed"]) == (False, False)
-    assert told(planned) == [("metadata.labels.team", "kubectl-edit", "kept")]
+    assert drift_of(planned) == [("metadata.labels.team", "kubectl-edit", "kept")]
     assert "metadata.labels.team was added by kubectl-edit" in planned["summary"][2]
     assert someone.deploy()["changed"] is False
     assert someone.results[-1]["changed"] is False
@@ -414,30 +414,30 @@ def test_what_others_added_is_told_once_and_stays() -> None:
         assert someone.deploy()["summary"] == ["Kyma 2.9: nothing to do, 10 objects as deployed"]
 
 
-def test_what_a_controller_took_is_ceded_told_once_and_taken_by_force() -> None:
+def test_a_field_of_a_controller_is_ceded_reported_once_and_taken_by_force() -> None:
     someone = deployed()
     as_controller(someone, "settings", {"data": {"level": "its own"}})
     planned = someone.deploy()
-    assert told(planned) == [("data.level", "operator", "ceded")]
+    assert drift_of(planned) == [("data.level", "operator", "ceded")]
     assert not planned["changed"]
     someone.materials.unreadable = True
     assert someone.deploy()["plan"]["noted"] == {}
     someone.materials.unreadable = False
     # An upgrade leaves it too, without a word.
     someone.materials.given = kyma("2.10", level="debug")
-    assert told(someone.plan()) == []
+    assert drift_of(someone.plan()) == []
     assert someone.deploy()["state"] == "succeeded"
-    found = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
-    assert found is not None
-    assert found["data"] == {"level": "its own"}
+    live = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert live is not None
+    assert live["data"] == {"level": "its own"}
     someone.options = {"force_conflicts": True}
     planned = someone.plan()
-    assert told(planned) == [("data.level", "operator", "restored")]
+    assert drift_of(planned) == [("data.level", "operator", "restored")]
     someone.carry_out(planned)
     assert changes(planned, "logging") == {"ConfigMap settings": ("change", ["data.level"])}
-    found = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
-    assert found is not None
-    assert found["data"] == {"level": "debug"}
+    live = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert live is not None
+    assert live["data"] == {"level": "debug"}
     assert not someone.plan()["plan"]["needed"]
 
 
@@ -445,29 +445,29 @@ def test_whom_to_take_fields_back_from_is_a_setting() -> None:
     someone = deployed()
     as_controller(someone, "settings", {"data": {"level": "x"}}, "our-portal")
     someone.options = {"interactive_managers": ["our-*"]}
-    assert told(someone.plan()) == [("data.level", "our-portal", "restored")]
+    assert drift_of(someone.plan()) == [("data.level", "our-portal", "restored")]
 
 
-def test_what_was_left_to_somebody_is_taken_back_once_the_setting_names_them() -> None:
+def test_a_ceded_field_is_taken_back_once_the_setting_names_its_manager() -> None:
     someone = deployed()
     as_controller(someone, "settings", {"data": {"level": "x"}}, "our-portal")
-    assert told(someone.deploy()) == [("data.level", "our-portal", "ceded")]
+    assert drift_of(someone.deploy()) == [("data.level", "our-portal", "ceded")]
     someone.options = {"interactive_managers": ["our-*"]}
     planned = someone.plan()
-    assert told(planned) == [("data.level", "our-portal", "restored")]
+    assert drift_of(planned) == [("data.level", "our-portal", "restored")]
     assert someone.carry_out(planned)["state"] == "succeeded"
     someone.materials.unreadable = True
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_others_added_goes_only_where_the_user_is_strict() -> None:
+def test_a_field_that_others_added_is_removed_only_if_drift_is_strict() -> None:
     someone = deployed()
     addition = {"metadata": {"labels": {"team": "a"}}, "data": {"more": "1"}}
     edit(someone, "v1", "ConfigMap", "settings", addition)
     someone.deploy()
     someone.options = {"strict_drift": True}
     planned = someone.plan()
-    assert told(planned) == [
+    assert drift_of(planned) == [
         ("data.more", "kubectl-edit", "removed"),
         ("metadata.labels.team", "kubectl-edit", "removed"),
     ]
@@ -475,22 +475,22 @@ def test_what_others_added_goes_only_where_the_user_is_strict() -> None:
         "ConfigMap settings": ("change", ["metadata.labels", "data.more"]),
     }
     assert someone.carry_out(planned)["state"] == "succeeded"
-    found = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
-    assert found is not None
-    assert found["data"] == {"level": "info"}
-    assert "labels" not in found["metadata"]
+    live = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert live is not None
+    assert live["data"] == {"level": "info"}
+    assert "labels" not in live["metadata"]
     someone.materials.unreadable = True
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_was_removed_by_hand_comes_back_and_nobody_is_blamed() -> None:
+def test_a_field_that_was_removed_by_hand_is_restored_and_its_drift_names_no_manager() -> None:
     someone = deployed()
     edit(someone, "v1", "ConfigMap", "settings", {"data": {"level": None}})
     someone.cluster.delete("apps/v1", "Deployment", "loki", "kyma-system")
-    assert sorted(told(someone.plan())) == [("", "", "restored"), ("data.level", "", "restored")]
+    assert sorted(drift_of(someone.plan())) == [("", "", "restored"), ("data.level", "", "restored")]
 
 
-def test_what_changes_while_it_is_noted_is_looked_at_again() -> None:
+def test_a_field_that_changes_while_it_is_recorded_is_read_again() -> None:
     someone = deployed()
     edit(someone, "v1", "ConfigMap", "settings", {"metadata": {"labels": {"team": "a"}}})
 
@@ -500,11 +500,11 @@ def test_what_changes_while_it_is_noted_is_looked_at_again() -> None:
 
     someone.before = meddle
     assert not someone.deploy()["plan"]["needed"]
-    assert told(someone.plan()) == [("data.level", "kubectl-edit", "restored")]
+    assert drift_of(someone.plan()) == [("data.level", "kubectl-edit", "restored")]
 
 
 @pytest.mark.parametrize(("manager", "outcome"), [("another-applier", "ceded"), ("kubectl-edit", "restored")])
-def test_what_changes_before_a_run_ends_is_told_by_the_next_plan(manager: str, outcome: str) -> None:
+def test_the_next_plan_reports_a_field_that_changed_before_the_run_ended(manager: str, outcome: str) -> None:
     someone = deployed()
     someone.materials.given = kyma("2.10", level="debug")
     tasks: list[str] = []
@@ -518,9 +518,9 @@ def test_what_changes_before_a_run_ends_is_told_by_the_next_plan(manager: str, o
     someone.before = meddle
     assert someone.deploy()["state"] == "succeeded"
     someone.before = tasks.append
-    assert told(someone.plan()) == [("data.level", manager, outcome)]
+    assert drift_of(someone.plan()) == [("data.level", manager, outcome)]
     someone.deploy()
-    assert told(someone.plan()) == []
+    assert drift_of(someone.plan()) == []
 
 
 def test_nothing_is_noted_over_another_deployment() -> None:
@@ -534,7 +534,7 @@ def test_nothing_is_noted_over_another_deployment() -> None:
         someone.task(run.DEFINITION, state="noted", plan=someone.plan()["plan"], check_mode=True)
 
 
-def test_what_helm_or_a_client_side_apply_made_is_ours_and_what_the_release_dropped_goes() -> None:
+def test_an_object_of_helm_or_a_client_side_apply_is_adopted_without_dropped_fields() -> None:
     old = config_map("settings", level="info", gone="1")
     old["metadata"]["namespace"] = "kyma-system"
     label = {"metadata": {"labels": {"team": "a"}}}
@@ -546,13 +546,13 @@ def test_what_helm_or_a_client_side_apply_made_is_ours_and_what_the_release_drop
         someone.cluster.with_field_manager(maker).create(old)
         as_controller(someone, "settings", label)
         planned = someone.plan()
-        assert told(planned) == [("", maker, "adopted"), ("metadata.labels.team", "operator", "kept")]
+        assert drift_of(planned) == [("", maker, "adopted"), ("metadata.labels.team", "operator", "kept")]
         assert changes(planned, "logging")["ConfigMap settings"] == ("change", ["data.gone"])
         assert someone.carry_out(planned)["state"] == "succeeded"
-        found = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
-        assert found is not None
-        assert found["data"] == {"level": "info"}
-        assert {m["manager"] for m in found["metadata"]["managedFields"]} == {FIELD_MANAGER, "operator"}
+        live = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+        assert live is not None
+        assert live["data"] == {"level": "info"}
+        assert {m["manager"] for m in live["metadata"]["managedFields"]} == {FIELD_MANAGER, "operator"}
         namespace = someone.cluster.get("v1", "Namespace", "kyma-system")
         assert namespace is not None
         assert namespace["metadata"]["labels"]["x"] == "y"
@@ -560,17 +560,17 @@ def test_what_helm_or_a_client_side_apply_made_is_ours_and_what_the_release_drop
         assert not someone.plan()["plan"]["needed"]
 
 
-def test_a_person_who_applies_our_object_by_hand_does_not_make_it() -> None:
+def test_an_apply_of_our_object_by_hand_is_an_edit() -> None:
     someone = deployed()
     by_hand = someone.cluster.with_field_manager("kubectl-client-side-apply")
     by_hand.patch("v1", "ConfigMap", "settings", "kyma-system", {"data": {"level": "x", "more": "1"}})
-    assert told(someone.plan()) == [
+    assert drift_of(someone.plan()) == [
         ("data.level", "kubectl-client-side-apply", "restored"),
         ("data.more", "kubectl-client-side-apply", "kept"),
     ]
 
 
-def test_a_person_who_edits_during_the_run_is_noticed_by_the_next_plan() -> None:
+def test_an_edit_during_the_run_is_reported_by_the_next_plan() -> None:
     someone = deployer(kyma())
     edited: list[str] = []
 
@@ -603,16 +603,16 @@ def test_an_autoscaler_may_scale() -> None:
     controller.patch("apps/v1", "Deployment", "loki", "kyma-system", {"spec": {"replicas": 4}})
     planned = someone.deploy()
     assert set(actions(planned).values()) == {"unchanged"}
-    assert told(planned) == [("spec.replicas", "kube-controller-manager", "ceded")]
-    assert told(someone.plan()) == []
+    assert drift_of(planned) == [("spec.replicas", "kube-controller-manager", "ceded")]
+    assert drift_of(someone.plan()) == []
     someone.materials.given = release("2.10", {"logging": [deployment("loki", "nginx:2"), autoscaler]})
     assert someone.deploy()["state"] == "succeeded"
-    found = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
-    assert found is not None
-    assert found["spec"]["replicas"] == 4
+    live = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
+    assert live is not None
+    assert live["spec"]["replicas"] == 4
 
 
-def test_an_autoscaler_that_somebody_brings_along_keeps_what_there_is() -> None:
+def test_an_autoscaler_of_another_user_retains_the_replicas() -> None:
     someone = deployer_after(release("2.9", {"logging": [deployment("loki", replicas=3)]}))
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "loki"}
     autoscaler: Object = {
@@ -627,9 +627,9 @@ def test_an_autoscaler_that_somebody_brings_along_keeps_what_there_is() -> None:
     # To leave replicas out while nobody else holds it would set it to 1.
     assert changes(planned, "logging")["Deployment loki"][1] == ["spec.template.spec.containers[main].image"]
     someone.carry_out(planned)
-    found = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
-    assert found is not None
-    assert found["spec"]["replicas"] == 3
+    live = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
+    assert live is not None
+    assert live["spec"]["replicas"] == 3
 
 
 def _autoscaler_is_able(cluster: Any, event: Any) -> None:
@@ -655,7 +655,7 @@ def blockers(planned: Result) -> str:
     return "\n".join(planned["blockers"])
 
 
-def test_all_that_blocks_is_told_at_once_and_nothing_is_written() -> None:
+def test_all_blockers_are_reported_at_once_and_nothing_is_written() -> None:
     class Refuses(Looks):
         """Can't do it."""
 
@@ -681,7 +681,7 @@ def test_all_that_blocks_is_told_at_once_and_nothing_is_written() -> None:
     someone.options["skip_migrations"] = ["logging/no-such-thing"]
     with only_reads(memory(someone)):
         planned = someone.plan()
-    told = blockers(planned)
+    messages = blockers(planned)
     for expected in (
         "2.11 can't follow 2.9 directly",
         "deploy 2.10 first",
@@ -695,7 +695,7 @@ def test_all_that_blocks_is_told_at_once_and_nothing_is_written() -> None:
         "logging: migration logging/refuses: the StorageClass slow can't expand volumes",
         "logging/no-such-thing is to be skipped",
     ):
-        assert expected in told
+        assert expected in messages
     assert planned["msg"].startswith(
         "Kyma 2.11 can't be deployed now, for 9 reasons; nothing was written:\n- "
     )
@@ -709,11 +709,11 @@ def in_v2(obj: Object) -> Object:
 
 def test_a_version_that_the_definition_of_a_release_does_not_have_blocks() -> None:
     someone = deployer(release("2.9", {"a": [in_v2(custom("Gateway", "kyma"))]}, crds=[crd("Gateway")]))
-    told = blockers(someone.plan())
-    assert told == "a: Gateway kyma-system/kyma: the cluster does not serve Gateway in example.com/v2"
+    messages = blockers(someone.plan())
+    assert messages == "a: Gateway kyma-system/kyma: the cluster does not serve Gateway in example.com/v2"
 
 
-def test_of_what_a_refused_definition_would_have_brought_only_the_definition_is_told() -> None:
+def test_a_refused_definition_is_reported_without_objects_of_its_kind() -> None:
     objects = {"a": [custom("Gateway", "one")], "b": [in_v2(custom("Gateway", "two"))]}
     someone = deployer(release("2.9", objects, crds=[crd("Gateway")]))
     refusal = Invalid("apply it", status=422, reason="Invalid", api_message="no schema")
@@ -751,8 +751,8 @@ def test_a_kind_whose_definition_comes_with_a_component_that_is_left_out_blocks(
     someone = deployed(release("2.9", {"a": [config_map("a")], "b": [config_map("b")]}))
     someone.materials.given = release("2.9", {"a": [custom("Gateway", "kyma")], "b": [crd("Gateway")]})
     someone.options["components"] = ["a"]
-    told = blockers(someone.plan())
-    assert "; component b brings its definition, and is none of components (kyma_components)" in told
+    messages = blockers(someone.plan())
+    assert "; component b brings its definition, and is none of components (kyma_components)" in messages
     someone.options["components"] = []
     assert changes(someone.plan(), "a")["Gateway kyma"][0] == "create"
 
@@ -767,8 +767,8 @@ def test_a_kind_that_comes_with_the_component_itself_or_with_one_beside_it_is_on
     planned = someone.plan()["plan"]
     [made] = [one for c in planned["components"] for one in c["changes"] if one["kind"] == "Gateway"]
     assert (made["action"], made["unverified"]) == ("create", True)
-    told = [warning for c in planned["components"] for warning in c["warnings"]]
-    assert told == (
+    warnings = [warning for c in planned["components"] for warning in c["warnings"]]
+    assert warnings == (
         []
         if own
         else [
@@ -778,11 +778,11 @@ def test_a_kind_that_comes_with_the_component_itself_or_with_one_beside_it_is_on
     )
     # And once it is served there is nothing to tell.
     memory(someone).apply(definition)
-    told = [warning for c in someone.plan()["plan"]["components"] for warning in c["warnings"]]
-    assert told == []
+    warnings = [warning for c in someone.plan()["plan"]["components"] for warning in c["warnings"]]
+    assert warnings == []
 
 
-def test_where_needs_make_no_sense_it_is_not_told_what_comes_before_what() -> None:
+def test_with_wrong_needs_no_order_of_components_is_reported() -> None:
     needs = ComponentEntry("a", "kyma-system", needs=("b", "nobody"))
     someone = deployer(release("2.9", {"a": (needs, [custom("Gateway", "kyma")]), "b": [crd("Gateway")]}))
     assert blockers(someone.plan()) == "component a needs nobody, which is not in the component list"
@@ -796,8 +796,8 @@ def test_a_downgrade_is_refused() -> None:
 
 def test_a_server_outside_the_range_that_the_release_supports_blocks() -> None:
     someone = deployer(kyma(kubernetes="<1.0"))
-    told = f"the release supports Kubernetes <1.0, and the cluster has {someone.cluster.server_version()}"
-    assert blockers(someone.plan()) == told
+    expected = f"the release supports Kubernetes <1.0, and the cluster has {someone.cluster.server_version()}"
+    assert blockers(someone.plan()) == expected
     someone.materials.given = kyma(kubernetes=">=1.0")
     assert someone.plan()["plan"]["blockers"] == []
 
@@ -816,17 +816,17 @@ def test_broken_migrations_block_also_where_nothing_else_is_to_be_done() -> None
     assert "bad.py:3: invalid syntax" in blockers(someone.plan())
 
 
-def test_to_skip_what_does_not_exist_is_told_also_where_nothing_is_to_be_done() -> None:
+def test_an_unknown_migration_to_skip_blocks_also_without_changes() -> None:
     someone = deployed(kyma(), Looks)
     someone.options["skip_migrations"] = ["logging/looks", "loging/looks"]
-    told = blockers(someone.plan())
-    assert told == (
+    messages = blockers(someone.plan())
+    assert messages == (
         "loging/looks is to be skipped (skip_migrations), and there is no such migration;"
         " there are logging/looks"
     )
 
 
-def test_what_is_skipped_is_not_asked() -> None:
+def test_a_skipped_migration_is_not_checked() -> None:
     someone = deployer(kyma(), Looks, skip_migrations=["logging/looks"])
     assert someone.plan()["plan"]["migrations"] == []
 
@@ -896,13 +896,13 @@ def test_a_component_takes_part_when_its_migration_is_needed() -> None:
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_a_migration_takes_from_its_component_comes_back_in_the_plan_and_in_the_run() -> None:
+def test_an_object_that_a_migration_deletes_is_created_again_in_the_plan_and_in_the_run() -> None:
     class DeletesLoki(Looks):
         """Makes way for what can't be changed in place."""
 
         def check(self, ctx: Context) -> Verdict:
-            found = ctx.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
-            old = found is not None and "old" in found["metadata"]["labels"]
+            live = ctx.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
+            old = live is not None and "old" in live["metadata"]["labels"]
             return needed("loki is old") if old else not_needed("loki is new or absent")
 
         def run(self, ctx: Context) -> None:
@@ -916,9 +916,9 @@ def test_what_a_migration_takes_from_its_component_comes_back_in_the_plan_and_in
     assert [one["action"] for one in planned["plan"]["migrations"][0]["writes"]] == ["delete"]
     assert changes(planned, "logging") == {"Deployment loki": ("create", [])}
     assert someone.carry_out(planned)["state"] == "succeeded"
-    found = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
-    assert found is not None
-    assert "labels" not in found["metadata"]
+    live = someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
+    assert live is not None
+    assert "labels" not in live["metadata"]
 
 
 def test_a_needed_migration_after_an_unchanged_component_makes_it_take_part() -> None:
@@ -974,7 +974,7 @@ def shlex_value(line: str) -> list[str]:
 
 
 @pytest.mark.parametrize("stuck", [False, True])
-def test_what_a_blocked_migration_would_have_made_way_for_is_no_reason_of_its_own(stuck: bool) -> None:
+def test_an_object_that_a_blocked_migration_would_delete_is_no_blocker_of_its_own(stuck: bool) -> None:
     class Refuses(Looks):
         """Would delete the Deployment, so that it can be made anew."""
 
@@ -983,33 +983,33 @@ def test_what_a_blocked_migration_would_have_made_way_for_is_no_reason_of_its_ow
             return blocked("the volume can't grow") if stuck else not_needed("there is no volume")
 
     def other(label: str) -> Object:
-        found = deployment("other")
-        found["spec"]["selector"] = {"matchLabels": {"app": label}}
-        found["spec"]["template"]["metadata"] = {"labels": {"app": label}}
-        return found
+        obj = deployment("other")
+        obj["spec"]["selector"] = {"matchLabels": {"app": label}}
+        obj["spec"]["template"]["metadata"] = {"labels": {"app": label}}
+        return obj
 
     someone = deployed(kyma(logging=[other("old")]))
     someone.materials.given, someone.materials.classes = kyma("2.10", logging=[other("new")]), (Refuses,)
-    told, *advice = blockers(someone.plan()).splitlines()
-    assert ("the volume can't grow" if stuck else "field is immutable") in told
+    message, *advice = blockers(someone.plan()).splitlines()
+    assert ("the volume can't grow" if stuck else "field is immutable") in message
     assert advice == ([] if stuck else [allowing("Job", "Deployment kyma-system/other")])
 
 
 @pytest.mark.parametrize("allowed", ["Deployment", "Deployment kyma-system/other"])
-def test_what_can_not_be_changed_is_replaced_where_the_kind_or_the_object_is_allowed(allowed: str) -> None:
+def test_an_immutable_object_is_replaced_if_its_kind_or_itself_is_allowed(allowed: str) -> None:
     def selecting(name: str, label: str) -> Object:
-        found = deployment(name)
-        found["spec"]["selector"] = {"matchLabels": {"app": label}}
-        found["spec"]["template"]["metadata"] = {"labels": {"app": label}}
-        return found
+        obj = deployment(name)
+        obj["spec"]["selector"] = {"matchLabels": {"app": label}}
+        obj["spec"]["template"]["metadata"] = {"labels": {"app": label}}
+        return obj
 
     def both(label: str) -> list[Object]:
         return [selecting("one", label), selecting("other", label)]
 
     someone = deployed(kyma(logging=both("old")))
     someone.materials.given = kyma("2.10", logging=both("new"))
-    *told, advice = blockers(someone.plan()).splitlines()
-    assert [line.partition(": apply ")[2].partition(":")[0] for line in told] == [
+    *messages, advice = blockers(someone.plan()).splitlines()
+    assert [line.partition(": apply ")[2].partition(":")[0] for line in messages] == [
         "Deployment kyma-system/one",
         "Deployment kyma-system/other",
     ]
@@ -1033,10 +1033,10 @@ def test_an_entry_that_allows_nothing_is_refused_with_the_right_form(option: str
     planned = deployer(kyma(), **{option: entries}).plan()
     assert planned["failed"]
     for entry, form in ((entries[1], "StatefulSet kyma-system/nats"), (entries[2], "Deployment")):
-        told = (
+        expected = (
             f"{option} (kyma_{option}): {entry!r} is neither a kind nor an object of a kind: write {form!r}"
         )
-        assert told in planned["msg"]
+        assert expected in planned["msg"]
 
 
 def test_a_migration_that_fails_when_rehearsed_blocks() -> None:
@@ -1050,9 +1050,9 @@ def test_a_migration_that_fails_when_rehearsed_blocks() -> None:
         def run(self, ctx: Context) -> None:
             ctx.cluster.patch("v1", "ConfigMap", "nowhere", "default", {"data": {"a": "b"}})
 
-    told = blockers(deployer(kyma(), Fails).plan())
-    assert told.startswith("logging: migration logging/fails, rehearsed: patch ConfigMap")
-    assert "nowhere" in told
+    messages = blockers(deployer(kyma(), Fails).plan())
+    assert messages.startswith("logging: migration logging/fails, rehearsed: patch ConfigMap")
+    assert "nowhere" in messages
 
 
 @pytest.mark.parametrize("where", ["check", "run"])
@@ -1083,13 +1083,16 @@ def test_a_migration_that_would_cancel_blocks_and_hides_nothing_else(where: str)
 
     for someone in (deployer(kyma()), deployed()):
         someone.materials.classes = (Cancels, Refuses)
-        told = blockers(someone.plan())
-        assert "logging: the deployment would be cancelled by migration logging/cancels: it is Friday" in told
-        assert "gateway: migration gateway/refuses: the ice is thin" in told
-        assert "cancelled before" not in told
+        messages = blockers(someone.plan())
+        assert (
+            "logging: the deployment would be cancelled by migration logging/cancels: it is Friday"
+            in messages
+        )
+        assert "gateway: migration gateway/refuses: the ice is thin" in messages
+        assert "cancelled before" not in messages
 
 
-def test_the_plan_tells_where_migrations_were_searched() -> None:
+def test_the_plan_lists_the_folders_that_were_searched_for_migrations() -> None:
     someone = deployer(kyma())
     assert someone.plan()["plan"]["searched"] == ["/somewhere/kyma_migrations"]
     someone.deploy()
@@ -1117,7 +1120,7 @@ def test_a_migration_of_an_unknown_component_is_warned_of(*, nothing_to_do: bool
     assert someone.plan()["warnings"] == []
 
 
-def test_what_the_collection_brings_for_components_that_are_not_there_is_no_news(
+def test_migrations_of_the_collection_for_missing_components_are_no_warning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     someone = deployer(kyma())

@@ -35,7 +35,7 @@ from tests.support.extent import examples
 from tests.support.foretold import as_in_the_release, assert_foretold, changed, manifests, shown
 from tests.support.random_releases import Attempt, Step, lives
 
-Wanted = Mapping[str, Mapping[str, Object]]
+Desired = Mapping[str, Mapping[str, Object]]
 """What each component has to be in the cluster, by how a diff heads it."""
 
 FOREIGN = [
@@ -60,30 +60,30 @@ class World:
     maybe: set[str] = field(default_factory=set)
     owned: dict[str, set[str]] = field(default_factory=dict)
 
-    def deployed(self, attempt: Attempt, wanted: Wanted) -> None:
+    def deployed(self, attempt: Attempt, desired: Desired) -> None:
         """It has succeeded: what no component has any more is gone, but for what nobody prunes."""
-        part = part_of(attempt, wanted)
-        orphans = self.owned.keys() - wanted.keys() if attempt.prune and not attempt.alone else set()
-        release = {ref for objects in wanted.values() for ref in objects}
-        taken = {ref for name in part for ref in wanted[name]}
+        part = part_of(attempt, desired)
+        orphans = self.owned.keys() - desired.keys() if attempt.prune and not attempt.alone else set()
+        release = {ref for objects in desired.values() for ref in objects}
+        taken = {ref for name in part for ref in desired[name]}
         going = {ref for name in (*part, *orphans) for ref in self.owned.get(name, ())} - release
         for name, refs in self.owned.items():
             if name in orphans or name in part:
                 refs &= {ref for ref in refs if ref.startswith(PROTECTED) or ref in release} - taken
         for name in part:
-            self.owned.setdefault(name, set()).update(wanted[name])
+            self.owned.setdefault(name, set()).update(desired[name])
         for ref in going.difference(*self.owned.values()):
             self.there.pop(ref, None)
             self.maybe.discard(ref)
         for name in part:
-            self.there |= wanted[name]
+            self.there |= desired[name]
         self.maybe -= taken
 
-    def failed(self, started: Iterable[str], wanted: Wanted, touched: set[str]) -> None:
+    def failed(self, started: Iterable[str], desired: Desired, touched: set[str]) -> None:
         """It has failed: what it may have touched is there in any state, or not."""
         for name in started:
-            self.owned.setdefault(name, set()).update(wanted[name])
-            self.maybe.update(wanted[name])
+            self.owned.setdefault(name, set()).update(desired[name])
+            self.maybe.update(desired[name])
         self.maybe |= touched
         self.lose(self.maybe)
 
@@ -100,9 +100,9 @@ class World:
             assert as_in_the_release(now[ref]) == obj
 
 
-def part_of(attempt: Attempt, wanted: Wanted) -> list[str]:
+def part_of(attempt: Attempt, desired: Desired) -> list[str]:
     """The components that a deployment works on."""
-    return [FOUNDATION, *attempt.alone] if attempt.alone else list(wanted)
+    return [FOUNDATION, *attempt.alone] if attempt.alone else list(desired)
 
 
 class Watchman:
@@ -115,7 +115,7 @@ class Watchman:
     """
 
     def __init__(self) -> None:
-        self.wanted: Wanted = {}
+        self.desired: Desired = {}
         self.before: Mapping[str, Collection[str]] = {}
         self.objections: list[str] = []
 
@@ -124,15 +124,15 @@ class Watchman:
         ref = str(ref_of(happened.object))
         if happened.type == "DELETED":
             return
-        for name in [name for name, objects in self.wanted.items() if ref in objects]:
+        for name in [name for name, objects in self.desired.items() if ref in objects]:
             for first in self.before.get(name, ()):
-                for obj in self.wanted[first].values():
+                for obj in self.desired[first].values():
                     if not is_there(cluster, obj):
                         self.objections.append(f"{ref} of {name} before {ref_of(obj)} of {first}")
 
-    def attend(self, attempt: Attempt, wanted: Wanted) -> None:
+    def attend(self, attempt: Attempt, desired: Desired) -> None:
         """Look at a deployment from now on."""
-        part, entries = part_of(attempt, wanted), attempt.layout.entries
+        part, entries = part_of(attempt, desired), attempt.layout.entries
         prerequisites = [FOUNDATION, *(entry.name for entry in entries if entry.prerequisite)]
         first = {
             name: prerequisites[: prerequisites.index(name)] if name in prerequisites else prerequisites
@@ -142,7 +142,7 @@ class Watchman:
         before = {name: [*first[name], *needs.get(name, ())] for name in part}
         # What is deployed alone finds the others as they are.
         self.before = {name: [one for one in before[name] if one in part] for name in part}
-        self.wanted = wanted
+        self.desired = desired
 
 
 def is_there(cluster: Cluster, obj: Object) -> bool:
@@ -159,9 +159,9 @@ def is_there(cluster: Cluster, obj: Object) -> bool:
 
 
 @contextmanager
-def going_wrong(cluster: MemoryCluster, attempt: Attempt, wanted: Wanted) -> Iterator[None]:
+def going_wrong(cluster: MemoryCluster, attempt: Attempt, desired: Desired) -> Iterator[None]:
     """While something goes wrong with one write of the release's objects."""
-    refs = {ref for objects in wanted.values() for ref in objects}
+    refs = {ref for objects in desired.values() for ref in objects}
     armed, seen = True, 0
 
     def strikes(request: Request) -> bool:
@@ -233,7 +233,7 @@ class Life:
         """Deploy once, and look at everything."""
         entries = attempt.layout.entries
         broken = entries[attempt.where % len(entries)].name if attempt.fault == "sick" else ""
-        wanted = attempt.layout.wanted(broken)
+        desired = attempt.layout.desired(broken)
         release = attempt.layout.release(version, broken)
         options = {"prune": attempt.prune, "components": list(attempt.alone), "timeout": 5}
         someone = deployer(release, cluster=self._cluster, **options)
@@ -243,50 +243,50 @@ class Life:
         if planned.get("failed"):
             # The components that are deployed alone lack others.
             assert attempt.alone
-            assert all("not deployed" in told for told in planned["blockers"]), planned["msg"]
+            assert all("not deployed" in blocker for blocker in planned["blockers"]), planned["msg"]
             return
         start = len(self._cluster.requests)
-        self._watchman.attend(attempt, wanted)
+        self._watchman.attend(attempt, desired)
         ended = planned
         if planned["plan"]["needed"]:
-            with going_wrong(self._cluster, attempt, wanted):
+            with going_wrong(self._cluster, attempt, desired):
                 ended = someone.carry_out(planned)
-        self._watchman.wanted = {}
+        self._watchman.desired = {}
         written = Counter(str(request.ref) for request in self._cluster.requests[start:] if request.writes)
         after = self._manifests()
         assert not self._watchman.objections, self._watchman.objections
         assert self._others() == self._foreign
-        self._assert_nothing_twice(planned, wanted, before, written)
+        self._assert_nothing_twice(planned, desired, before, written)
         self._pruned |= set(before) - set(after)
         states = someone.states() if planned["plan"]["needed"] else {}
         if ended.get("failed"):
             assert attempt.fault, ended["msg"]
             assert changed(before, after) <= set(shown(planned))
             started = [name for name, state in states.items() if state != "not started"]
-            self._world.failed(started, wanted, changed(before, after))
+            self._world.failed(started, desired, changed(before, after))
         else:
-            assert broken not in part_of(attempt, wanted), "what is broken counts as healthy"
+            assert broken not in part_of(attempt, desired), "what is broken counts as healthy"
             assert_foretold(planned, before, after)
-            self._world.deployed(attempt, wanted)
+            self._world.deployed(attempt, desired)
             self.version = self.version if attempt.alone else version
             with only_reads(self._cluster):
                 assert not someone.deploy()["plan"]["needed"]
         installation = someone.installation()
         assert installation.version == self.version
         if not attempt.alone:
-            self._finished = {name: one for name, one in self._finished.items() if name in wanted}
-        for name in part_of(attempt, wanted):
+            self._finished = {name: one for name, one in self._finished.items() if name in desired}
+        for name in part_of(attempt, desired):
             self._finished.pop(name, None)
             if states.get(name, "succeeded") == "succeeded":
-                self._finished[name] = list(wanted[name].values())
+                self._finished[name] = list(desired[name].values())
         self._world.check(after)
 
     def _assert_nothing_twice(
-        self, planned: Result, wanted: Wanted, before: Mapping[str, Object], written: Mapping[str, int]
+        self, planned: Result, desired: Desired, before: Mapping[str, Object], written: Mapping[str, int]
     ) -> None:
         """No object is written twice, and none of a component that is finished, and stands as it is to be."""
         for one in planned["plan"]["components"]:
-            name, objects = one["name"], wanted.get(one["name"])
+            name, objects = one["name"], desired.get(one["name"])
             if objects is None:
                 continue
             stands = all(ref in before and as_in_the_release(before[ref]) == objects[ref] for ref in objects)
@@ -301,8 +301,8 @@ class Life:
                 assert written.get(ref, 0) <= most, (name, ref)
 
     def _manifests(self) -> dict[str, Object]:
-        found = manifests(self._cluster)
-        return {ref: obj for ref, obj in found.items() if ref not in self._at_first}
+        live = manifests(self._cluster)
+        return {ref: obj for ref, obj in live.items() if ref not in self._at_first}
 
     def _others(self) -> list[Object | None]:
         return [

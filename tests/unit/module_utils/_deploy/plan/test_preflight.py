@@ -65,9 +65,11 @@ class Limited(ClusterWrapper):
             return cast("T", {"status": {"resourceRules": rules, "incomplete": bool(self.refused)}})
         if call.kind == "SelfSubjectAccessReview":
             assert call.obj
-            wanted = call.obj["spec"]["resourceAttributes"]
-            self.reviews.append(wanted)
-            allowed = wanted["verb"] != "*" and (wanted["verb"], wanted["resource"]) not in self.refused
+            attributes = call.obj["spec"]["resourceAttributes"]
+            self.reviews.append(attributes)
+            allowed = (
+                attributes["verb"] != "*" and (attributes["verb"], attributes["resource"]) not in self.refused
+            )
             return cast("T", {**call.obj, "status": {"allowed": allowed}})
         if call.kind == "SelfSubjectReview":
             return cast("T", {"status": {"userInfo": {"username": "jane"}}})
@@ -90,14 +92,14 @@ def limited(someone: Deployer, *refused: tuple[str, str]) -> Limited:
     return someone.cluster
 
 
-def test_who_may_do_everything_is_asked_one_question() -> None:
+def test_an_administrator_takes_one_access_review() -> None:
     someone = deployer(kyma())
     cluster = limited(someone)
     assert not someone.plan().get("failed")
     assert cluster.reviews == [{"namespace": "kyma-lifecycle-anywhere"}]
 
 
-def test_all_missing_rights_are_told_in_one_blocker_with_the_roles() -> None:
+def test_all_missing_rights_are_in_one_blocker_with_the_roles() -> None:
     someone = deployer(kyma())
     limited(someone, ("patch", "deployments"), ("create", "gateways"), ("delete", "runs"))
     refused = someone.plan()
@@ -113,16 +115,16 @@ def test_all_missing_rights_are_told_in_one_blocker_with_the_roles() -> None:
     assert refused["grants"] in refused["msg"]
 
 
-def test_other_blockers_are_told_with_the_rights() -> None:
+def test_other_blockers_are_reported_with_the_rights() -> None:
     bad = {**crd("Gateway"), "kind": "Podsecuritypolicy", "apiVersion": "policy/v1beta1"}
     someone = deployer(release("2.9", {"logging": [deployment("loki"), bad]}))
     limited(someone, ("patch", "deployments"))
-    told = "\n".join(someone.plan()["blockers"])
-    assert "does not serve Podsecuritypolicy" in told
-    assert "lacks rights" in told
+    messages = "\n".join(someone.plan()["blockers"])
+    assert "does not serve Podsecuritypolicy" in messages
+    assert "lacks rights" in messages
 
 
-def test_what_may_not_be_read_is_told_with_all_else() -> None:
+def test_a_missing_right_to_read_is_reported_with_all_others() -> None:
     someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10", level="debug")
     limited(someone, ("list", "inventorys"), ("get", "installations"), ("patch", "configmaps"))
@@ -132,7 +134,7 @@ def test_what_may_not_be_read_is_told_with_all_else() -> None:
     assert "patch configmaps in kyma-system" in blocker
 
 
-def test_what_may_not_be_read_of_what_the_release_drops_is_told_with_all_else() -> None:
+def test_a_missing_right_to_read_a_dropped_object_is_reported_with_all_others() -> None:
     someone = deployer_after(release("2.9", {"logging": [config_map("stays"), secret("dropped")]}))
     someone.materials.given = release("2.10", {"logging": [config_map("stays", v="2")]})
     limited(someone, ("list", "secrets"), ("patch", "configmaps"))
@@ -141,7 +143,7 @@ def test_what_may_not_be_read_of_what_the_release_drops_is_told_with_all_else() 
     assert "patch configmaps in kyma-system" in blocker
 
 
-def test_who_may_not_read_runs_is_told_so_when_giving_up_a_deployment() -> None:
+def test_an_abandonment_without_the_right_to_read_runs_is_blocked() -> None:
     someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10", level="debug")
     someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
@@ -162,7 +164,7 @@ def test_a_refused_plan_warns_of_all_it_would_warn_of() -> None:
     assert [one for one in refused["warnings"] if "has not ended, and its record was last written at" in one]
 
 
-def test_without_any_right_on_definitions_all_of_them_are_told() -> None:
+def test_all_missing_rights_on_definitions_are_reported() -> None:
     someone = deployer(kyma())
     verbs = ("list", "get", "patch", "create")
     limited(someone, *((verb, "customresourcedefinitions") for verb in verbs), ("patch", "configmaps"))
@@ -171,14 +173,14 @@ def test_without_any_right_on_definitions_all_of_them_are_told() -> None:
     assert "patch configmaps in kyma-system" in blocker
 
 
-def test_with_nothing_to_do_nobody_is_asked() -> None:
+def test_a_plan_without_changes_reviews_no_access() -> None:
     someone = deployer_after(kyma())
     cluster = limited(someone, ("patch", "deployments"))
     assert not someone.plan()["plan"]["needed"]
     assert cluster.reviews == []
 
 
-def test_roles_that_can_not_be_judged_yet_are_noted() -> None:
+def test_roles_that_cannot_be_reviewed_yet_are_a_warning() -> None:
     role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "r"}}
     someone = deployer(release("2.9", {"logging": [role, config_map("settings")]}))
     limited(someone, ("escalate", "roles"))
@@ -198,7 +200,7 @@ def made_by_helm(status: str = "deployed") -> MemoryCluster:
     there = config_map("settings", level="info")
     there["metadata"] |= {"namespace": "kyma-system", **marks}
     labels = {"owner": "helm", "name": "logging", "status": status}
-    kept: Object = {
+    release_secret: Object = {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {
@@ -207,11 +209,11 @@ def made_by_helm(status: str = "deployed") -> MemoryCluster:
             "labels": labels,
         },
     }
-    cluster.seed(there, kept, manager="helm")
+    cluster.seed(there, release_secret, manager="helm")
     return cluster
 
 
-def test_what_helm_manages_blocks_unless_it_is_taken_over() -> None:
+def test_an_object_that_helm_manages_blocks_unless_it_is_taken_over() -> None:
     someone = deployer(kyma(level="debug"), cluster=made_by_helm())
     [blocker] = someone.plan()["blockers"]
     assert blocker.startswith(
@@ -222,7 +224,7 @@ def test_what_helm_manages_blocks_unless_it_is_taken_over() -> None:
 
 
 @pytest.mark.parametrize("manager", ["helm", "terraform"])
-def test_what_was_taken_over_is_not_helms_any_more_whoever_has_written_its_marks(manager: str) -> None:
+def test_an_object_after_a_takeover_is_not_helms_whichever_manager_wrote_its_marks(manager: str) -> None:
     cluster = made_by_helm()
     settings = cluster.get("v1", "ConfigMap", "settings", "kyma-system")
     assert settings
@@ -238,7 +240,7 @@ def test_what_was_taken_over_is_not_helms_any_more_whoever_has_written_its_marks
     assert someone.deploy()["state"] == "succeeded"
 
 
-def test_what_helm_has_forgotten_does_not_block() -> None:
+def test_an_object_of_an_uninstalled_helm_release_does_not_block() -> None:
     someone = deployer(kyma(level="debug"), cluster=made_by_helm("uninstalled"), force_conflicts=True)
     assert not someone.plan().get("failed")
 
@@ -310,7 +312,7 @@ def test_a_hold_that_comes_in_the_moment_in_which_a_run_begins_refuses_it() -> N
     assert someone.installation().last_run == before
 
 
-def test_nobody_else_has_begun_where_only_the_metadata_of_the_installation_is_written() -> None:
+def test_a_write_to_the_metadata_of_the_installation_is_no_other_deployment() -> None:
     someone = upgrading()
     label = {"metadata": {"labels": {"team": "a"}}}
     meanwhile(someone, lambda: someone.cluster.patch(API_VERSION, "Installation", "kyma", None, label))
@@ -324,7 +326,7 @@ def test_a_deletion_begins_with_a_hold_neither() -> None:
     assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
 
 
-def test_a_hold_does_not_disturb_who_has_nothing_to_do() -> None:
+def test_a_hold_does_not_block_a_plan_without_changes() -> None:
     someone = deployer_after(kyma())
     someone.task(hold.DEFINITION, reason="wait")
     assert not someone.plan()["plan"]["needed"]
@@ -341,7 +343,7 @@ def test_a_hold_that_came_after_the_plan_stops_the_run() -> None:
 # Other runs.
 
 
-def test_a_run_without_an_end_is_noted() -> None:
+def test_a_run_without_an_end_is_a_warning() -> None:
     someone = deployer(kyma())
     someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
     [warning] = someone.plan()["warnings"]

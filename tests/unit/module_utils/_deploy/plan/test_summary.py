@@ -25,17 +25,17 @@ def component(name: str, action: str, *, has_drifted: bool = False) -> Component
 
 def headings_of_drift(*components: ComponentPlan) -> dict[str, str]:
     """The heading over each line of drift, by the object that the line is about."""
-    found, heading = {}, ""
+    headings, heading = {}, ""
     for line in summary_of(Plan("2.9", "2.9", "", "", components)):
         if line.strip().startswith("drift: "):
-            found[line.partition("/")[2].partition(":")[0]] = heading
+            headings[line.partition("/")[2].partition(":")[0]] = heading
         else:
             heading = line
-    return found
+    return headings
 
 
 def test_drift_stands_under_its_own_component() -> None:
-    found = headings_of_drift(
+    headings = headings_of_drift(
         component("istio", "unchanged", has_drifted=True),
         component("logging", "upgrade"),
         component("serverless", "unchanged", has_drifted=True),
@@ -44,7 +44,7 @@ def test_drift_stands_under_its_own_component() -> None:
         component("gateway", "unchanged"),
         component("eventing", "unchanged", has_drifted=True),
     )
-    assert {name: heading.split()[:2] for name, heading in found.items()} == {
+    assert {name: heading.split()[:2] for name, heading in headings.items()} == {
         "istio": ["unchanged", "istio"],
         "serverless": ["unchanged", "serverless"],
         "telemetry": ["upgrade", "telemetry"],
@@ -53,19 +53,19 @@ def test_drift_stands_under_its_own_component() -> None:
     }
 
 
-def test_so_it_does_where_there_is_nothing_to_do() -> None:
-    found = headings_of_drift(
+def test_drift_stands_under_its_component_also_without_changes() -> None:
+    headings = headings_of_drift(
         component("istio", "unchanged"),
         component("logging", "unchanged", has_drifted=True),
         component("kiali", "orphaned", has_drifted=True),
     )
-    assert {name: heading.split() for name, heading in found.items()} == {
+    assert {name: heading.split() for name, heading in headings.items()} == {
         "logging": ["unchanged", "logging"],
         "kiali": ["orphaned", "kiali"],
     }
 
 
-def test_what_has_a_heading_is_not_counted_once_more() -> None:
+def test_a_component_with_a_heading_is_not_counted_again() -> None:
     lines = summary_of(
         Plan(
             "2.9",

@@ -53,12 +53,12 @@ def webhook_warnings(planned: Result) -> list[str]:
 def test_a_release_may_not_bring_one_unless_it_is_allowed_by_name(kind: str) -> None:
     both = guard(EVERYTHING, "one.x.io", "two.x.io", kind=kind)
     someone = deployer(kyma("2.9", both), allow_webhooks=["one.x.io"])
-    [told] = someone.plan()["blockers"]
-    assert told.startswith(
+    [blocker] = someone.plan()["blockers"]
+    assert blocker.startswith(
         f"app: {kind}WebhookConfiguration guard: its webhook two.x.io has the failurePolicy"
     )
-    assert "access reviews and the records of this collection and Leases in kyma-lifecycle" in told
-    assert told.splitlines()[-1] == """    -e '{"kyma_allow_webhooks": ["one.x.io", "two.x.io"]}'"""
+    assert "access reviews and the records of this collection and Leases in kyma-lifecycle" in blocker
+    assert blocker.splitlines()[-1] == """    -e '{"kyma_allow_webhooks": ["one.x.io", "two.x.io"]}'"""
     someone.options["allow_webhooks"] = ["one.x.io", "two.x.io"]
     assert someone.deploy()["state"] == "succeeded"
     assert not someone.plan()["plan"]["needed"]
@@ -67,8 +67,8 @@ def test_a_release_may_not_bring_one_unless_it_is_allowed_by_name(kind: str) -> 
 def test_an_existing_one_may_not_be_widened() -> None:
     someone = deployer_after(kyma("2.9", guard(PODS)))
     someone.materials.given = kyma("2.10", guard(EVERYTHING))
-    [told] = someone.plan()["blockers"]
-    assert "its webhook guard.x.io has" in told
+    [blocker] = someone.plan()["blockers"]
+    assert "its webhook guard.x.io has" in blocker
 
 
 def test_one_that_exists_and_answers_is_a_warning() -> None:
@@ -76,8 +76,8 @@ def test_one_that_exists_and_answers_is_a_warning() -> None:
     someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
     someone.materials.given = kyma("2.10")
     planned = someone.plan()
-    [told] = webhook_warnings(planned)
-    assert told.endswith("kubectl delete validatingwebhookconfiguration guard")
+    [warning] = webhook_warnings(planned)
+    assert warning.endswith("kubectl delete validatingwebhookconfiguration guard")
     assert someone.carry_out(planned)["state"] == "succeeded"
     someone.materials.given = kyma("2.11")
     someone.options["allow_webhooks"] = ["guard.x.io"]
@@ -93,9 +93,9 @@ def test_one_that_does_not_answer_blocks_with_the_command_to_run(
     silence(someone, "guard.x.io", *kinds)
     someone.materials.given = kyma("2.10")
     planned = someone.plan()
-    [told] = planned["blockers"]
-    assert "It does not answer, so this run could not write." in told
-    assert told.splitlines()[-1] == "    kubectl delete validatingwebhookconfiguration guard"
+    [blocker] = planned["blockers"]
+    assert "It does not answer, so this run could not write." in blocker
+    assert blocker.splitlines()[-1] == "    kubectl delete validatingwebhookconfiguration guard"
     assert webhook_warnings(planned) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 
 from tests.support.driver import Deployer, config_map, deployer_after, job, release
-from tests.unit.module_utils._deploy.plan.test_planning import told
+from tests.unit.module_utils._deploy.plan.test_planning import drift_of
 
 STAYS = {"a": [config_map("a")], "b": [config_map("b")]}
 
@@ -30,15 +30,15 @@ def moved(manager: str) -> tuple[Deployer, dict[str, Any]]:
     someone.cluster.with_field_manager(manager).patch(
         "v1", "ConfigMap", "c", "kyma-system", {"data": {"extra": "1"}}
     )
-    assert told(someone.deploy(), "a") == [("data.extra", manager, "kept")]
+    assert drift_of(someone.deploy(), "a") == [("data.extra", manager, "kept")]
     someone.materials.given = with_one_in("b", "2.10", config_map("c", x="1"))
     return someone, someone.plan()
 
 
 @pytest.mark.parametrize("manager", ["kubectl-client-side-apply", "kubectl-edit"])
-def test_an_addition_stays_with_an_object_that_moves_and_is_not_told_again(manager: str) -> None:
+def test_an_addition_stays_with_an_object_that_moves_and_is_not_reported_again(manager: str) -> None:
     someone, planned = moved(manager)
-    assert told(planned, "b") == []
+    assert drift_of(planned, "b") == []
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert someone.cluster.get("v1", "ConfigMap", "c", "kyma-system")["data"] == {"x": "1", "extra": "1"}
 
@@ -66,8 +66,8 @@ def test_a_component_that_moves_to_a_namespace_of_another_is_deployed_there(late
     someone = deployer_after(of("2.9", {"a": "ns1", "b": "ns2"}))
     someone.materials.given = of("2.10", later)
     assert someone.deploy()["state"] == "succeeded"
-    found = {
+    namespaces = {
         o["metadata"]["name"]: o["metadata"]["namespace"]
         for o in someone.cluster.list("v1", "ConfigMap").items
     }
-    assert {name: found[name] for name in later} == later
+    assert {name: namespaces[name] for name in later} == later

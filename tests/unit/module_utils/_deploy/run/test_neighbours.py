@@ -117,7 +117,7 @@ def test_two_migrations_of_one_object_pass_in_either_order(first: str) -> None:
 
 def test_the_plan_names_the_neighbour_and_the_object_of_a_provisional_verdict() -> None:
     verdicts = by_id(two_components(Early, Late, Aside).plan())
-    assert {one: found["depends_on"] for one, found in verdicts.items()} == {
+    assert {one: verdict["depends_on"] for one, verdict in verdicts.items()} == {
         "a/early": ["b"],
         "b/late": ["a"],
         "b/aside": [],
@@ -135,7 +135,7 @@ def test_a_person_reads_on_whom_a_verdict_depends() -> None:
 
 def test_verdicts_of_components_in_different_waves_are_final() -> None:
     verdicts = by_id(two_components(Early, Late, needs=("a",)).plan())
-    assert [found["depends_on"] for found in verdicts.values()] == [[], []]
+    assert [verdict["depends_on"] for verdict in verdicts.values()] == [[], []]
 
 
 def test_a_final_verdict_still_has_to_hold_in_the_run() -> None:
@@ -211,7 +211,7 @@ def deployed_web(replicas: int, *migrations: type[Migration], earlier: int = 0) 
 
 @pytest.mark.parametrize("earlier", [0, 1])
 @pytest.mark.parametrize("migration", [Checks, ChecksLater])
-def test_what_a_check_reads_of_a_status_that_the_run_changes_is_no_verdict(
+def test_a_check_of_a_status_that_the_run_changes_gives_no_verdict(
     migration: type[Migration], earlier: int
 ) -> None:
     someone = deployed_web(3, migration, earlier=earlier)

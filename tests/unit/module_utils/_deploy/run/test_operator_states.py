@@ -22,8 +22,8 @@ GROUP = "operator.kyma-project.io"
 
 
 def serverless_crd() -> Object:
-    found = crd("Serverless", GROUP)
-    version = found["spec"]["versions"][0]
+    definition = crd("Serverless", GROUP)
+    version = definition["spec"]["versions"][0]
     status = {
         "type": "object",
         "properties": {"state": {"type": "string"}},
@@ -31,7 +31,7 @@ def serverless_crd() -> Object:
     }
     version["schema"]["openAPIV3Schema"]["properties"] = {"status": status}
     version["subresources"] = {"status": {}}
-    return found
+    return definition
 
 
 def reporting(*states: dict[str, Any], seconds: float = 0.05) -> MemoryCluster:
@@ -70,8 +70,8 @@ def test_an_error_is_waited_for_and_ends() -> None:
     cluster = reporting({"state": "Processing"}, {"state": "Error", "description": "a"}, {"state": "Ready"})
     someone = deployer(kyma(), cluster=cluster)
     assert someone.deploy()["state"] == "succeeded"
-    told = " ".join(detail for _subject, state, detail in someone.reports if state == "waiting")
-    assert "its status.state is Error: a" in told
+    progress = " ".join(detail for _subject, state, detail in someone.reports if state == "waiting")
+    assert "its status.state is Error: a" in progress
 
 
 def test_an_error_that_stays_fails_the_component_at_its_timeout() -> None:
@@ -99,11 +99,11 @@ def test_an_error_that_stays_fails_the_component_at_its_timeout() -> None:
         ),
     ],
 )
-def test_a_warning_is_healthy_and_told(status: dict[str, Any], warning: str) -> None:
+def test_a_warning_is_healthy_and_reported(status: dict[str, Any], warning: str) -> None:
     someone = deployer(kyma(), cluster=reporting(status))
     assert someone.deploy()["state"] == "succeeded"
-    told = f"Serverless kyma-system/default: {warning}"
-    assert any(told in str(result) for result in someone.results)
+    expected = f"Serverless kyma-system/default: {warning}"
+    assert any(expected in str(result) for result in someone.results)
 
 
 def test_without_an_operator_it_is_healthy_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

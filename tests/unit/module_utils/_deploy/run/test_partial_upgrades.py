@@ -43,9 +43,9 @@ def upgraded(someone: Deployer, after: Release, **options: Any) -> None:
 
 
 def data_of(someone: Deployer, name: str) -> Any:
-    found = someone.cluster.get("v1", "ConfigMap", name, NAMESPACE)
-    assert found is not None
-    return found["data"]
+    config_map = someone.cluster.get("v1", "ConfigMap", name, NAMESPACE)
+    assert config_map is not None
+    return config_map["data"]
 
 
 def secrets(value: str) -> tuple[Object, Object]:
@@ -54,7 +54,7 @@ def secrets(value: str) -> tuple[Object, Object]:
 
 
 @WAYS
-def test_what_has_changed_and_what_has_moved_is_written(way: dict[str, str]) -> None:
+def test_changed_and_drifted_objects_are_written(way: dict[str, str]) -> None:
     someone = deployed(
         app("2.9", deployment("kept"), *secrets("1"), config_map("moved", a="1"), config_map("old"))
     )
@@ -78,7 +78,7 @@ def test_what_has_changed_and_what_has_moved_is_written(way: dict[str, str]) -> 
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_is_left_alone_has_to_be_healthy_as_well() -> None:
+def test_an_unchanged_object_has_to_be_healthy_as_well() -> None:
     someone = deployed(app("2.9", deployment("kept")))
     stuck = {
         "type": "Progressing",
@@ -102,8 +102,8 @@ class DropsKey(Migration):
     keep = "for tests"
 
     def check(self, ctx: Context) -> Verdict:
-        found = ctx.cluster.get("v1", "ConfigMap", "settings", NAMESPACE)
-        if ctx.release == "2.10" and found and "gone" in found["data"]:
+        settings = ctx.cluster.get("v1", "ConfigMap", "settings", NAMESPACE)
+        if ctx.release == "2.10" and settings and "gone" in settings["data"]:
             return needed("the key is there")
         return not_needed("the key is not there")
 
@@ -136,9 +136,9 @@ def thing(*fields: str) -> Object:
 
 
 def spec_of_thing(someone: Deployer) -> Any:
-    found = someone.cluster.get("example.com/v1", "Thing", "one", NAMESPACE)
-    assert found is not None
-    return found["spec"]
+    thing = someone.cluster.get("example.com/v1", "Thing", "one", NAMESPACE)
+    assert thing is not None
+    return thing["spec"]
 
 
 def with_definition_in(place: str, version: str, *fields: str, image: str = "nginx") -> Release:
@@ -170,7 +170,7 @@ def test_a_field_arrives_whose_definition_came_with_a_run_that_failed() -> None:
 
 
 @pytest.mark.parametrize("option", ["takeover", "force_conflicts"])
-def test_what_others_have_taken_is_taken_back_where_that_is_wanted(option: str) -> None:
+def test_a_field_that_others_have_taken_is_taken_back_on_request(option: str) -> None:
     someone = deployed(app("2.9", config_map("settings", a="1")))
     others = someone.cluster.with_field_manager("helm")
     others.patch("v1", "ConfigMap", "settings", NAMESPACE, {"data": {"a": "theirs"}})
@@ -179,7 +179,7 @@ def test_what_others_have_taken_is_taken_back_where_that_is_wanted(option: str) 
     assert data_of(someone, "settings") == {"a": "1"}
 
 
-def test_what_others_have_added_during_a_run_is_removed_where_that_is_wanted() -> None:
+def test_a_field_that_others_have_added_during_a_run_is_removed_on_request() -> None:
     someone = deployer(app("2.9", config_map("settings", a="1")))
     assert isinstance(someone.cluster, MemoryCluster)
     added: list[str] = []

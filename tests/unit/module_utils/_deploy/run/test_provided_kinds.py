@@ -41,7 +41,7 @@ def user(*objects: Object, **more: Any) -> tuple[ComponentEntry, list[Object]]:
     return entry("user", **more), [config_map("settings"), *(objects or (ROUTE,))]
 
 
-class Told(list[tuple[str, str, str]]):
+class Reports(list[tuple[str, str, str]]):
     """The reported progress; ``when_waiting`` is called with the first report that kinds are awaited."""
 
     def __init__(self, when_waiting: Callable[[], None]) -> None:
@@ -72,7 +72,7 @@ def operated(given: Any, *definitions: Object) -> Deployer:
 
     cluster.on_write(look)
     someone = deployer(given, cluster=cluster)
-    someone.reports = Told(lambda: install_after("waiting"))
+    someone.reports = Reports(lambda: install_after("waiting"))
     return someone
 
 
@@ -130,7 +130,7 @@ def test_two_components_may_have_objects_of_one_name() -> None:
     assert someone.cluster.get("mesh.test/v1", "Route", "shop", "elsewhere")
 
 
-def test_what_does_not_come_within_the_timeout_is_named() -> None:
+def test_a_kind_that_is_not_served_within_the_timeout_is_named() -> None:
     gate = custom("Gate", "front", "mesh.test")
     parts = {"mesh": mesh(prerequisite=True), "user": user(ROUTE, gate, timeout=SECONDS)}
     someone = operated(release("2.9", parts), crd("Gate", "mesh.test"))
@@ -159,7 +159,7 @@ def test_a_cancelled_run_does_not_wait_on() -> None:
     ("of_user", "of_mesh"),
     [({"prerequisite": True}, {}), ({}, {"needs": ("user",)})],
 )
-def test_what_comes_before_the_component_that_provides_its_kinds_is_refused(
+def test_a_component_before_the_provider_of_its_kinds_is_refused(
     of_user: dict[str, Any], of_mesh: dict[str, Any]
 ) -> None:
     given = release("2.9", {"user": user(**of_user), "mesh": mesh(**of_mesh)})
@@ -170,11 +170,11 @@ def test_what_comes_before_the_component_that_provides_its_kinds_is_refused(
     )
 
 
-def test_what_is_deployed_alone_does_not_wait_for_what_is_not_deployed() -> None:
+def test_a_component_alone_does_not_wait_for_a_provider_that_is_not_deployed() -> None:
     someone = operated(release("2.9", {"mesh": mesh(), "user": user()}), crd("Gate", "mesh.test"))
     someone.options["components"] = ["user"]
-    told = str(someone.plan()["msg"])
-    assert "component mesh provides mesh.test, and is none of components (kyma_components)" in told
+    message = str(someone.plan()["msg"])
+    assert "component mesh provides mesh.test, and is none of components (kyma_components)" in message
 
 
 def test_side_by_side_is_warned_of_as_the_one_may_keep_the_other_from_starting() -> None:

@@ -103,7 +103,7 @@ def test_an_orphan_whose_resources_live_stays_and_fails_the_run_at_its_end() -> 
     assert "old" not in read_inventories(someone.cluster)
 
 
-def test_what_somebody_makes_after_the_plan_keeps_it_too() -> None:
+def test_a_resource_that_is_created_after_the_plan_retains_the_operator_too() -> None:
     someone = orphaned()
     planned = someone.plan()
     assert component_of(planned, "old")["action"] == "delete"
@@ -112,7 +112,7 @@ def test_what_somebody_makes_after_the_plan_keeps_it_too() -> None:
     assert is_running(someone)
 
 
-def test_what_an_orphan_brought_itself_goes_before_its_operator() -> None:
+def test_a_resource_of_an_orphan_is_deleted_before_its_operator() -> None:
     components = {**ORPHANED, "apps": [thing("ours", finalizers=["example.com/guard"])]}
     someone = upgraded(components, {"a": [KEEP]}, prune=True)
     planned = someone.plan()
@@ -158,13 +158,13 @@ def test_if_asking_fails_nothing_of_the_orphan_goes(status: int) -> None:
     error = ApiError("list Thing", status=status, api_message="no")
     memory(someone).fail_when(lambda one: one.verb == "list" and one.ref.kind == "Thing", error)
     planned = someone.plan()
-    told = (
+    reason = (
         "nothing of it is deleted, because it is unknown whether resources that it manages exist: list "
         "Thing: no"
     )
-    assert component_of(planned, "old")["warnings"] == [told]
+    assert component_of(planned, "old")["warnings"] == [reason]
     ended = someone.carry_out(planned)
-    assert f"component old: {told}" in ended["failures"][0]
+    assert f"component old: {reason}" in ended["failures"][0]
     assert is_running(someone)
     assert not is_running(someone, "kiali")
 
@@ -172,8 +172,8 @@ def test_if_asking_fails_nothing_of_the_orphan_goes(status: int) -> None:
 def test_a_right_to_ask_that_is_missing_blocks_the_plan() -> None:
     someone = orphaned()
     right = 'cannot list resource "things" in API group "example.com" at the cluster scope'
-    told = f'things.example.com is forbidden: User "ci" {right}'
-    error = Forbidden("list Thing", status=403, reason="Forbidden", api_message=told)
+    refusal = f'things.example.com is forbidden: User "ci" {right}'
+    error = Forbidden("list Thing", status=403, reason="Forbidden", api_message=refusal)
     memory(someone).fail_when(lambda one: one.verb == "list" and one.ref.kind == "Thing", error)
     planned = someone.plan()
     assert planned["failed"]
@@ -190,11 +190,11 @@ def test_an_operator_that_is_dropped_with_its_definition_stays_while_resources_l
     make(someone, thing("theirs"))
     planned = someone.plan()
     notes = component_of(planned, "a")["warnings"]
-    told = "it stays, because resources that may need it exist: 1 Thing.example.com"
+    reason = "it stays, because resources that may need it exist: 1 Thing.example.com"
     assert sorted(notes) == [
-        f"ClusterRole op: {told}",
-        f"Deployment kyma-system/op: {told}",
-        f"ServiceAccount kyma-system/op: {told}",
+        f"ClusterRole op: {reason}",
+        f"Deployment kyma-system/op: {reason}",
+        f"ServiceAccount kyma-system/op: {reason}",
     ]
     assert component_of(planned, "a")["changes"] == []
     assert someone.carry_out(planned)["state"] == "succeeded"
@@ -225,7 +225,7 @@ def test_that_holds_for_a_definition_of_its_own_that_may_go() -> None:
     assert someone.cluster.resource("example.com/v1", "Widget") is None
 
 
-def test_what_somebody_makes_after_the_plan_keeps_such_an_operator_too() -> None:
+def test_a_resource_that_is_created_after_the_plan_retains_a_dropped_operator_too() -> None:
     someone = upgraded({"a": [KEEP, *operator("op", "things")]}, {"a": [KEEP]}, keeps_crd=False)
     planned = someone.plan()
     assert planned["plan"]["prune"] == ["a"]
@@ -243,7 +243,7 @@ def test_an_operator_that_is_replaced_while_its_definition_stays_is_pruned() -> 
     assert (is_running(someone), is_running(someone, "new")) == (False, True)
 
 
-def test_what_is_no_part_of_an_operator_is_pruned_whatever_lives() -> None:
+def test_an_object_that_is_no_part_of_an_operator_is_pruned_while_resources_live() -> None:
     someone = upgraded({"a": [KEEP, config_map("old")]}, {"a": [KEEP]}, keeps_crd=False)
     make(someone, thing("theirs"))
     assert someone.deploy()["state"] == "succeeded"

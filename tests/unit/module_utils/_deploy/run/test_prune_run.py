@@ -101,7 +101,7 @@ def actions(planned: Result) -> dict[str, str]:
     return {one["name"]: one["action"] for one in planned["plan"]["components"]}
 
 
-def noted(someone: Deployer, component: str) -> list[str]:
+def recorded_names(someone: Deployer, component: str) -> list[str]:
     inventory = read_inventories(someone.cluster).get(component)
     return [entry.ref.name for entry in inventory.entries] if inventory else []
 
@@ -118,7 +118,7 @@ KEEP = config_map("keep", a="1")
 BROKEN = deployment("b", "broken")
 
 
-def test_what_the_release_drops_goes_when_all_is_healthy_and_is_shown_before() -> None:
+def test_a_dropped_object_is_shown_and_deleted_when_all_is_healthy() -> None:
     someone = upgraded(
         {"logging": [KEEP, config_map("old"), deployment("loki")], "other": [deployment("x", "x:1")]},
         {"logging": [KEEP, deployment("loki")], "other": [deployment("x", "x:2")]},
@@ -134,12 +134,12 @@ def test_what_the_release_drops_goes_when_all_is_healthy_and_is_shown_before() -
     verbs = [(one.verb, one.ref.name) for one in memory(someone).requests[start:] if one.ref]
     assert verbs.index(("delete", "old")) > verbs.index(("apply", "x"))
     assert find(someone, "old") is None
-    assert noted(someone, "logging") == ["keep", "loki"]
+    assert recorded_names(someone, "logging") == ["keep", "loki"]
     assert someone.record()["status"]["components"]["logging"]["deleted"] == 1
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_moves_to_another_component_lives() -> None:
+def test_an_object_that_moves_to_another_component_stays() -> None:
     someone = upgraded(
         {"a": [KEEP, config_map("moved", v="1")], "b": [config_map("b")]},
         {"a": [KEEP], "b": [config_map("b"), config_map("moved", v="1")]},
@@ -153,7 +153,7 @@ def test_what_moves_to_another_component_lives() -> None:
     assert before
     assert after
     assert before["metadata"]["uid"] == after["metadata"]["uid"]
-    assert noted(someone, "b") == ["b", "moved"]
+    assert recorded_names(someone, "b") == ["b", "moved"]
     assert deletions(someone) == []
     assert not someone.plan()["plan"]["needed"]
 
@@ -168,7 +168,7 @@ def test_an_orphan_is_forgotten_although_another_component_has_an_object_of_it()
     assert "orphan" not in read_inventories(someone.cluster)
 
 
-def test_what_is_on_its_way_to_another_component_is_remembered_until_it_has_come() -> None:
+def test_an_object_that_moves_later_is_recorded_until_the_other_component_has_it() -> None:
     moved = config_map("moved", v="1")
     someone = upgraded(
         {"a": [KEEP, moved, config_map("old")], "b": [config_map("b")]},
@@ -177,20 +177,20 @@ def test_what_is_on_its_way_to_another_component_is_remembered_until_it_has_come
     alone = deployer(someone.materials.given, cluster=memory(someone), components=["a"])
     assert alone.deploy()["state"] == "succeeded"
     assert find(someone, "old") is None
-    assert noted(someone, "a") == ["keep", "moved"]
+    assert recorded_names(someone, "a") == ["keep", "moved"]
     someone.materials.given = release("2.10", {"a": [KEEP], "b": [config_map("b")]})
     assert someone.deploy()["state"] == "succeeded"
     assert find(someone, "moved") is None
-    assert noted(someone, "a") == ["keep"]
+    assert recorded_names(someone, "a") == ["keep"]
 
 
-def test_a_component_that_comes_back_is_deployed_whatever_was_left_of_it() -> None:
+def test_a_component_that_returns_is_deployed_despite_its_leftovers() -> None:
     team: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
     with_it: Entries = {"a": [KEEP], "b": [team, config_map("b")]}
     someone = upgraded(with_it, {"a": [KEEP]}, prune=True)
     assert someone.deploy()["state"] == "succeeded"
     assert find(someone, "b") is None
-    assert noted(someone, "b") == ["team"]
+    assert recorded_names(someone, "b") == ["team"]
     someone.materials.given = release("2.11", with_it)
     planned = someone.plan()
     assert actions(planned)["b"] == "resume"
@@ -198,7 +198,7 @@ def test_a_component_that_comes_back_is_deployed_whatever_was_left_of_it() -> No
     assert find(someone, "b")
 
 
-def test_what_somebody_made_anew_is_left_to_them_with_a_warning_and_forgotten() -> None:
+def test_an_object_that_another_user_recreated_stays_with_a_warning_and_without_a_record() -> None:
     someone = upgraded({"a": [KEEP, config_map("old")]}, {"a": [KEEP]})
     someone.cluster.delete("v1", "ConfigMap", "old", "kyma-system")
     foreign = {**config_map("old", theirs="1"), "metadata": {"name": "old", "namespace": "kyma-system"}}
@@ -209,23 +209,23 @@ def test_what_somebody_made_anew_is_left_to_them_with_a_warning_and_forgotten() 
     assert "recreated it" in component["warnings"][0]
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert find(someone, "old")
-    assert noted(someone, "a") == ["keep"]
+    assert recorded_names(someone, "a") == ["keep"]
 
 
 @pytest.mark.parametrize("names", [("guard", "metrics", "server"), ("server", "metrics", "guard")])
-def test_what_can_be_in_the_way_of_others_goes_first_whichever_component_has_it(names: list[str]) -> None:
+def test_webhooks_and_aggregated_apis_of_all_components_are_deleted_first(names: list[str]) -> None:
     api = "v1.metrics.example.com"
     dropped = {
         "guard": webhook("guard"),
         "metrics": aggregated_api(api),
         "server": deployment("server"),
     }
-    kept = {name: config_map(f"keep-{name}") for name in names}
+    retained = {name: config_map(f"keep-{name}") for name in names}
     cluster = healthy_cluster()
     cluster.on_write(make_available)
     someone = upgraded(
-        {name: [kept[name], dropped[name]] for name in names},
-        {name: [kept[name]] for name in names},
+        {name: [retained[name], dropped[name]] for name in names},
+        {name: [retained[name]] for name in names},
         cluster=cluster,
         workers=1,
     )
@@ -236,7 +236,7 @@ def test_what_can_be_in_the_way_of_others_goes_first_whichever_component_has_it(
     assert (sorted(first), last) == (["guard", api], "server")
 
 
-def test_what_a_failed_run_has_made_again_goes() -> None:
+def test_an_object_that_a_failed_run_has_created_again_is_pruned() -> None:
     someone = upgraded({"a": [KEEP, config_map("old")]}, {"a": [KEEP, config_map("old"), BROKEN]})
     someone.cluster.delete("v1", "ConfigMap", "old", "kyma-system")
     assert someone.deploy()["failed"]
@@ -246,7 +246,7 @@ def test_what_a_failed_run_has_made_again_goes() -> None:
     assert find(someone, "old") is None
 
 
-def test_what_a_failed_run_has_replaced_goes_with_its_component() -> None:
+def test_an_object_that_a_failed_run_has_replaced_is_deleted_with_its_component() -> None:
     someone = upgraded({"a": [job("setup", "setup:1")]}, {"a": [job("setup", "setup:2"), BROKEN]})
     before = find(someone, "setup", "Job", "batch/v1")
     assert someone.deploy()["failed"]
@@ -258,7 +258,7 @@ def test_what_a_failed_run_has_replaced_goes_with_its_component() -> None:
     assert find(someone, "setup", "Job", "batch/v1") is None
 
 
-def test_what_a_cancelled_run_has_replaced_before_it_ended_goes_too() -> None:
+def test_an_object_that_a_cancelled_run_has_replaced_is_deleted_too() -> None:
     cancelled: list[bool] = []
     held_one = held(job("held", "setup:1"))
     someone = upgraded(
@@ -281,7 +281,7 @@ def test_what_a_cancelled_run_has_replaced_before_it_ended_goes_too() -> None:
     assert find(someone, "setup", "Job", "batch/v1") is None
 
 
-def test_a_failed_run_that_has_made_nothing_anew_writes_its_inventory_once() -> None:
+def test_a_failed_run_without_a_recreated_object_writes_its_inventory_once() -> None:
     someone = upgraded({"a": [KEEP, deployment("b")]}, {"a": [config_map("keep", a="2"), BROKEN]})
     start = len(memory(someone).requests)
     assert someone.deploy()["failed"]
@@ -294,7 +294,7 @@ def test_a_failed_run_that_has_made_nothing_anew_writes_its_inventory_once() -> 
 
 
 @pytest.mark.parametrize("times", [2, 8])
-def test_what_changes_all_the_time_is_read_again_and_goes(
+def test_an_object_that_changes_all_the_time_is_read_again_and_deleted(
     monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     monkeypatch.setattr(removal, "LONGEST_PAUSE", 0.01)
@@ -325,11 +325,11 @@ def test_a_prune_that_fails_fails_its_component_and_a_rerun_goes_on() -> None:
     assert "example.com/guard" in failure
     assert someone.installation().version == "2.9"
     assert deletions(someone) == ["hook", "old"]
-    assert noted(someone, "a") == ["keep", "old"]
+    assert recorded_names(someone, "a") == ["keep", "old"]
     someone.cluster.patch("v1", "ConfigMap", "old", "kyma-system", {"metadata": {"finalizers": None}})
     assert find(someone, "old") is None
     assert someone.deploy()["state"] == "succeeded"
-    assert noted(someone, "a") == ["keep"]
+    assert recorded_names(someone, "a") == ["keep"]
 
 
 def test_nothing_is_pruned_while_anything_is_unhealthy() -> None:
@@ -377,8 +377,8 @@ def test_data_definitions_and_namespaces_stay_unless_they_are_allowed() -> None:
     someone = upgraded(before, after, crds=[crd("Gateway")])
     planned = someone.plan()
     warnings = {one["name"]: one["warnings"] for one in planned["plan"]["components"]}
-    told = "PersistentVolumeClaim kyma-system/data belongs to no component any more, and stays"
-    assert told in warnings["a"][0]
+    warning = "PersistentVolumeClaim kyma-system/data belongs to no component any more, and stays"
+    assert warning in warnings["a"][0]
     assert len(warnings["foundation"]) == 2
     assert someone.carry_out(planned)["state"] == "succeeded"
     assert deletions(someone) == ["b"]
@@ -393,7 +393,7 @@ def test_data_definitions_and_namespaces_stay_unless_they_are_allowed() -> None:
     assert someone.cluster.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "gateways.example.com")
 
 
-def test_what_objects_of_other_components_lived_in_goes_with_them() -> None:
+def test_a_namespace_and_a_definition_are_pruned_with_objects_of_other_components() -> None:
     before: Entries = {
         "a": [KEEP, custom("Gateway", "kyma")],
         "b": (ComponentEntry("b", "lost"), [config_map("b")]),
@@ -448,7 +448,7 @@ def test_an_orphaned_component_goes_only_when_asked_for() -> None:
         assert not someone.plan()["plan"]["needed"]
 
 
-def test_what_the_server_would_not_delete_blocks() -> None:
+def test_a_deletion_that_the_server_refuses_blocks() -> None:
     someone = upgraded({"a": [KEEP, config_map("old")]}, {"a": [KEEP]})
     memory(someone).fail_when(
         lambda request: request.verb == "delete", Forbidden("delete ConfigMap kyma-system/old", status=403)

@@ -33,7 +33,7 @@ from tests.support.driver import Deployer, config_map, deployer, deployment, rel
 
 ALL = "all"
 NAMESPACE = "kyma-system"
-Asked = list[tuple[str, ...] | str]
+Reads = list[tuple[str, ...] | str]
 
 
 def kyma(logging: str = "1") -> Release:
@@ -42,16 +42,16 @@ def kyma(logging: str = "1") -> Release:
     return release("2.9", components)
 
 
-def asked_by(task: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Asked:
+def recorded_reads(task: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Reads:
     """The components whose inventories a task reads from now on."""
-    asked: Asked = []
+    reads: Reads = []
 
     def recording(cluster: Cluster, components: Collection[str] = ()) -> dict[str, Inventory]:
-        asked.append(tuple(sorted(components)) or ALL)
+        reads.append(tuple(sorted(components)) or ALL)
         return read_inventories(cluster, components)
 
     monkeypatch.setattr(task, "read_inventories", recording)
-    return asked
+    return reads
 
 
 def deployed() -> Deployer:
@@ -79,9 +79,9 @@ def test_a_run_begins_without_reading_the_inventories_that_its_plan_has_read(
 ) -> None:
     someone = upgrading()
     planned = someone.plan()["plan"]
-    asked = asked_by(started, monkeypatch)
+    reads = recorded_reads(started, monkeypatch)
     assert someone.task(run.DEFINITION, state="started", plan=planned)["run"]
-    assert asked == []
+    assert reads == []
 
 
 def test_a_write_that_is_no_deployment_does_not_keep_a_run_from_beginning(
@@ -90,9 +90,9 @@ def test_a_write_that_is_no_deployment_does_not_keep_a_run_from_beginning(
     someone = upgrading()
     planned = someone.plan()["plan"]
     touch(someone, "tracing")
-    asked = asked_by(started, monkeypatch)
+    reads = recorded_reads(started, monkeypatch)
     assert someone.task(run.DEFINITION, state="started", plan=planned)["run"]
-    assert asked == [ALL]
+    assert reads == [ALL]
 
 
 def test_a_component_that_was_deployed_since_the_plan_keeps_a_run_from_beginning() -> None:
@@ -107,35 +107,35 @@ def test_the_first_run_on_a_cluster_reads_what_there_is(monkeypatch: pytest.Monk
     someone = deployer(kyma())
     planned = someone.plan()["plan"]
     assert planned["versions"] == ""
-    asked = asked_by(started, monkeypatch)
+    reads = recorded_reads(started, monkeypatch)
     assert someone.task(run.DEFINITION, state="started", plan=planned)["run"]
-    assert asked == [ALL]
+    assert reads == [ALL]
 
 
 def test_at_its_end_a_run_reads_the_inventories_of_what_it_has_worked_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(finished, "JUST_NOW", 0.0)
-    asked = asked_by(finished, monkeypatch)
+    reads = recorded_reads(finished, monkeypatch)
     someone = upgrading()
     assert someone.deploy()["state"] == "succeeded"
-    assert asked == [(FOUNDATION, "logging", "tracing"), ("logging",)]
+    assert reads == [(FOUNDATION, "logging", "tracing"), ("logging",)]
 
 
 def test_at_its_end_a_run_does_not_look_again_at_what_was_watched_until_just_now(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(finished, "JUST_NOW", 60.0)
-    asked = asked_by(finished, monkeypatch)
+    reads = recorded_reads(finished, monkeypatch)
     someone = upgrading()
     assert someone.deploy()["state"] == "succeeded"
     # What is well by being there is not watched: of it the server's answers are all that is known.
-    assert asked == [(FOUNDATION, "tracing")]
+    assert reads == [(FOUNDATION, "tracing")]
     assert someone.record()["status"]["components"]["logging"]["seen"] > 0
 
 
 @pytest.mark.parametrize("component", ["logging", "global"])
-def test_what_a_migration_after_has_changed_just_now_is_not_taken_for_drift(component: str) -> None:
+def test_a_change_by_a_post_migration_just_now_is_no_drift(component: str) -> None:
     class Hurries(Migration):
         """Lets the pods of a Deployment count as soon as they are ready."""
 
@@ -164,7 +164,7 @@ def test_inventories_are_found_by_their_component() -> None:
     assert sorted(read_inventories(cluster)) == [FOUNDATION, "logging", "tracing"]
 
 
-def test_what_a_wait_has_seen_is_noted_with_the_component_and_not_once_more_at_the_end() -> None:
+def test_observations_of_a_wait_are_recorded_with_the_component_and_not_again_at_the_end() -> None:
     someone = upgrading()
     cluster = someone.cluster
     assert isinstance(cluster, MemoryCluster)

@@ -67,8 +67,8 @@ def deployed() -> Deployer:
 
 
 def config_map_of_others() -> Object:
-    found = config_map("not-ours", a="b")
-    return {**found, "metadata": {**found["metadata"], "namespace": "kyma-system"}}
+    obj = config_map("not-ours", a="b")
+    return {**obj, "metadata": {**obj["metadata"], "namespace": "kyma-system"}}
 
 
 def paths_in(value: Any, path: Path) -> Iterator[Path]:
@@ -100,14 +100,14 @@ def records(someone: Deployer, kind: str) -> list[Object]:
 
 def all_fields() -> list[tuple[str, Path]]:
     someone = deployed()
-    found = {
+    fields = {
         (kind, path)
         for kind in KINDS
         for record in records(someone, kind)
         for part in ("spec", "status")
         for path in paths_in(record.get(part), (part,))
     }
-    return sorted(found)
+    return sorted(fields)
 
 
 IDENTITY = {"owner", "ownerKind", "apiVersion", "kind", "name"}

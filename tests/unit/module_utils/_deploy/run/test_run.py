@@ -152,16 +152,16 @@ def test_a_migration_is_recorded_as_running_before_its_first_write() -> None:
     ledger = Ledger()
     migrations = every_phase(ledger)
     someone = deployer(kyma(), *migrations)
-    noted: dict[str, dict[str, Any]] = {}
+    recorded: dict[str, dict[str, Any]] = {}
     for one in migrations:
 
         def look(_ctx: Context, migration: str = one.id()) -> None:
-            noted[migration] = dict(someone.record()["status"]["migrations"][migration])
+            recorded[migration] = dict(someone.record()["status"]["migrations"][migration])
 
         ledger.wrong[one.id()] = look
     someone.deploy()
-    assert set(noted) == {one.id() for one in migrations}
-    assert {(one["state"], one["wrote"], one["evidence"]) for one in noted.values()} == {
+    assert set(recorded) == {one.id() for one in migrations}
+    assert {(one["state"], one["wrote"], one["evidence"]) for one in recorded.values()} == {
         ("running", True, "it was not done yet")
     }
     ended = someone.record()["status"]["migrations"].values()
@@ -271,16 +271,16 @@ def test_an_upgrade_counts_what_it_did() -> None:
 
 
 @pytest.mark.usefixtures("slow_clock")
-def test_what_is_applied_again_as_it_was_counts_for_nothing() -> None:
+def test_an_unchanged_object_that_is_applied_again_counts_as_no_change() -> None:
     someone = deployer(kyma())
     someone.deploy()
     someone.cluster.delete("v1", "Secret", "token", "kyma-system")
     by_hand = someone.cluster.with_field_manager("kubectl-edit")
     by_hand.patch("v1", "ConfigMap", "settings", "kyma-system", {"data": {"level": "trace"}})
     assert someone.deploy()["state"] == "succeeded"
-    told = someone.record()["status"]["components"]
-    assert list(told) == ["logging"]
-    assert (told["logging"]["created"], told["logging"]["changed"]) == (1, 1)
+    recorded = someone.record()["status"]["components"]
+    assert list(recorded) == ["logging"]
+    assert (recorded["logging"]["created"], recorded["logging"]["changed"]) == (1, 1)
     [result] = [one for one in someone.results if one.get("components")][-1:]
     assert result["changed"]
 
@@ -318,8 +318,8 @@ class _Writes(Migration):
     keep = "for tests"
 
     def check(self, ctx: Context) -> Verdict:
-        found = ctx.cluster.get("v1", "ConfigMap", "migrated", "default")
-        return not_needed("done") if found else needed("not done")
+        config_map = ctx.cluster.get("v1", "ConfigMap", "migrated", "default")
+        return not_needed("done") if config_map else needed("not done")
 
     def run(self, ctx: Context) -> None:
         meta = {"name": "migrated", "namespace": "default"}
@@ -330,59 +330,59 @@ class _Writes(Migration):
 # Which object a write is for: one that was deleted and recreated meanwhile is another one.
 
 
-class NotingCluster(MemoryCluster):
+class RecordingCluster(MemoryCluster):
     """Notes which preconditions come with each write of an object of the release: requests don't tell."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.noted: list[tuple[str, str, list[str]]] = []
+        self.writes: list[tuple[str, str, list[str]]] = []
         self.on_write(make_healthy)
 
     def apply(self, obj: Object, **how: Any) -> Object:
-        self._note("apply", obj["metadata"], **how)
+        self._record("apply", obj["metadata"], **how)
         return super().apply(obj, **how)
 
     def create(self, obj: Object, **how: Any) -> Object:
-        self._note("create", obj["metadata"], **how)
+        self._record("create", obj["metadata"], **how)
         return super().create(obj, **how)
 
     def patch(
         self, api_version: str, kind: str, name: str, namespace: str | None, patch: Any, **how: Any
     ) -> Object:
         given = patch.get("metadata", {}) if isinstance(patch, Mapping) else {}
-        self._note("patch", {**given, "name": name, "namespace": namespace}, **how)
+        self._record("patch", {**given, "name": name, "namespace": namespace}, **how)
         return super().patch(api_version, kind, name, namespace, patch, **how)
 
     def delete(
         self, api_version: str, kind: str, name: str, namespace: str | None = None, **how: Any
     ) -> bool:
         bound = {"uid": how.get("uid"), "resourceVersion": how.get("resource_version")}
-        self._note("delete", {**bound, "name": name, "namespace": namespace}, **how)
+        self._record("delete", {**bound, "name": name, "namespace": namespace}, **how)
         return super().delete(api_version, kind, name, namespace, **how)
 
-    def _note(self, verb: str, meta: Mapping[str, Any], *, dry_run: bool = False, **_how: Any) -> None:
+    def _record(self, verb: str, meta: Mapping[str, Any], *, dry_run: bool = False, **_how: Any) -> None:
         if self._recorded and not dry_run and meta.get("namespace") == "kyma-system":
-            told = [key for key in ("uid", "resourceVersion", "managedFields") if meta.get(key)]
-            self.noted.append((verb, meta["name"], told))
+            fields = [key for key in ("uid", "resourceVersion", "managedFields") if meta.get(key)]
+            self.writes.append((verb, meta["name"], fields))
 
 
-def noted_in_run(someone: Deployer) -> list[tuple[str, str, list[str]]]:
+def writes_of_run(someone: Deployer) -> list[tuple[str, str, list[str]]]:
     """What a run that succeeds writes of the release's objects, sorted, and with which preconditions."""
     cluster = someone.cluster
-    assert isinstance(cluster, NotingCluster)
+    assert isinstance(cluster, RecordingCluster)
     planned = someone.plan()
-    cluster.noted.clear()
+    cluster.writes.clear()
     assert someone.carry_out(planned)["state"] == "succeeded"
-    return sorted(cluster.noted)
+    return sorted(cluster.writes)
 
 
-def test_what_is_there_is_written_by_its_uid_and_deleted_only_as_it_was_last_seen() -> None:
+def test_an_existing_object_is_written_by_its_uid_and_deleted_only_in_its_last_version() -> None:
     before = [config_map("settings", level="info"), config_map("old"), job("setup", "setup:1")]
-    someone = deployer(release("2.9", {"logging": before}), cluster=NotingCluster())
-    assert noted_in_run(someone) == [("apply", name, []) for name in ("old", "settings", "setup")]
+    someone = deployer(release("2.9", {"logging": before}), cluster=RecordingCluster())
+    assert writes_of_run(someone) == [("apply", name, []) for name in ("old", "settings", "setup")]
     after = [config_map("settings", level="debug"), config_map("new"), job("setup", "setup:2")]
     someone.materials.given = release("2.10", {"logging": after})
-    assert noted_in_run(someone) == [
+    assert writes_of_run(someone) == [
         ("apply", "new", []),
         ("apply", "settings", ["uid"]),
         # What can't be changed is made anew.
@@ -393,25 +393,25 @@ def test_what_is_there_is_written_by_its_uid_and_deleted_only_as_it_was_last_see
     ]
 
 
-def test_what_is_written_plainly_is_written_by_its_uid() -> None:
+def test_a_write_without_server_side_apply_is_by_uid() -> None:
     someone = deployer(release("2.9", {"logging": [config_map("settings", level="info")]}))
-    someone.cluster = NotingCluster()
+    someone.cluster = RecordingCluster()
     untypeable = Untypeable("apply", status=500, api_message="failed to create typed patch object: twice")
     someone.cluster.fail_when(
         lambda request: (request.verb, request.ref.name) == ("apply", "settings"), untypeable
     )
-    assert noted_in_run(someone) == [("apply", "settings", []), ("create", "settings", [])]
+    assert writes_of_run(someone) == [("apply", "settings", []), ("create", "settings", [])]
     someone.materials.given = release("2.10", {"logging": [config_map("settings", level="debug")]})
-    assert noted_in_run(someone) == [("apply", "settings", ["uid"]), ("patch", "settings", ["uid"])]
+    assert writes_of_run(someone) == [("apply", "settings", ["uid"]), ("patch", "settings", ["uid"])]
 
 
-def test_who_holds_what_is_exchanged_only_as_it_was_last_seen() -> None:
-    cluster = NotingCluster()
+def test_field_managers_are_replaced_only_in_the_last_version_of_an_object() -> None:
+    cluster = RecordingCluster()
     made = config_map("settings", level="info", gone="1")
     made["metadata"]["namespace"] = "kyma-system"
     cluster.seed(made, manager="helm")
     someone = deployer(release("2.9", {"logging": [config_map("settings", level="info")]}), cluster=cluster)
-    assert noted_in_run(someone) == [
+    assert writes_of_run(someone) == [
         ("apply", "settings", []),
         ("apply", "settings", ["uid"]),
         ("patch", "settings", ["uid", "resourceVersion", "managedFields"]),
@@ -457,9 +457,11 @@ def test_global_migrations_after_say_why_they_did_not_start() -> None:
     ledger = Ledger()
     someone = deployer(kyma(broken="monitoring"), *every_phase(ledger))
     someone.deploy()
-    told = someone.record()["status"]["migrations"]["global/post-step"]
-    assert told["state"] == "skipped"
-    assert told["error"].startswith("not started, as not everything before succeeded: component monitoring")
+    recorded = someone.record()["status"]["migrations"]["global/post-step"]
+    assert recorded["state"] == "skipped"
+    assert recorded["error"].startswith(
+        "not started, as not everything before succeeded: component monitoring"
+    )
     [result] = [one for one in someone.results if one.get("migrations") and "components" not in one][-1:]
     assert result["failed"] is False
     assert result["msg"].startswith("never started: global/post-step (not everything before succeeded: ")
@@ -474,9 +476,9 @@ def test_a_global_migration_after_waits_for_components_that_never_started() -> N
     someone.migrate(begun["run"], "post")
     assert ledger.ran == []
     ended = someone.task(run.DEFINITION, state="finished", run=begun["run"])
-    [told] = ended["failures"]
-    assert told.startswith("never started: ")
-    assert "gateway" in told
+    [failure] = ended["failures"]
+    assert failure.startswith("never started: ")
+    assert "gateway" in failure
     assert ended["failed"]
 
 
@@ -521,8 +523,8 @@ def test_nor_is_one_whose_definitions_stay_wide() -> None:
         someone.cluster, name, {"components": {"foundation": {"wide": ["gateways.example.com"]}}}
     )
     ended = someone.task(run.DEFINITION, state="finished", run=name)
-    told = "component foundation: its definitions still have versions that the release has no more"
-    assert ended["failures"] == [told]
+    failure = "component foundation: its definitions still have versions that the release has no more"
+    assert ended["failures"] == [failure]
     assert someone.installation().version == ""
 
 
@@ -621,9 +623,9 @@ def test_a_migration_that_fails_before_a_component_keeps_it_from_being_applied()
     someone.deploy()
     assert someone.states()["logging"] == "failed"
     assert someone.cluster.get("apps/v1", "Deployment", "logging", "kyma-system") is None
-    told = someone.record()["status"]["components"]["logging"]
-    assert told["error"] == "migration logging/pre-step: the disk is full; free some space"
-    assert set(told["phases"]) == {"pre"}
+    recorded = someone.record()["status"]["components"]["logging"]
+    assert recorded["error"] == "migration logging/pre-step: the disk is full; free some space"
+    assert set(recorded["phases"]) == {"pre"}
     assert someone.states()["monitoring"] == "succeeded"
 
 
@@ -684,9 +686,9 @@ def test_a_rerun_of_the_same_release_keeps_the_random_passwords_of_what_succeede
     actions = {one["name"]: one["action"] for one in planned["plan"]["components"]}
     assert actions == {"foundation": "unchanged", "logging": "unchanged", "monitoring": "resume"}
     someone.carry_out(planned)
-    kept = someone.cluster.get("v1", "Secret", "login", "kyma-system")
-    assert kept is not None
-    assert kept["data"]["password"] == b64encode(b"first").decode()
+    login = someone.cluster.get("v1", "Secret", "login", "kyma-system")
+    assert login is not None
+    assert login["data"]["password"] == b64encode(b"first").decode()
     assert not someone.plan()["plan"]["needed"]
     monkeypatch.setattr(someone.materials, "fingerprint", lambda: "of another release")
     [upgraded] = [one for one in someone.plan()["plan"]["components"] if one["name"] == "logging"]
@@ -737,7 +739,7 @@ def test_a_server_that_does_not_keep_up_is_one_reason_in_the_plan() -> None:
     assert "the API server does not keep up" in planned["msg"]
 
 
-def test_what_the_server_did_not_complete_is_applied_again_within_the_timeout(
+def test_a_write_that_the_server_did_not_complete_is_applied_again_within_the_timeout(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(apply_set, "REPEAT_SECONDS", 0.01)
@@ -789,7 +791,7 @@ def test_a_migration_that_cancels_after_everything_else_still_fails_the_run() ->
     assert someone.installation().version == ""
 
 
-def test_a_cancelled_run_tells_the_seconds_of_all_that_has_begun() -> None:
+def test_a_cancelled_run_reports_the_seconds_of_all_that_has_begun() -> None:
     ledger = Ledger()
     ledger.wrong["logging/pre-step"] = cancels
     someone = deployer(kyma(), *every_phase(ledger))
@@ -825,7 +827,7 @@ def test_durations_do_not_depend_on_the_wall_clock(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_migration_knows_the_profile_of_the_release() -> None:
-    class TellsTheProfile(Migration):
+    class ReportsTheProfile(Migration):
         """Tells which profile is deployed."""
 
         component = "logging"
@@ -838,11 +840,11 @@ def test_a_migration_knows_the_profile_of_the_release() -> None:
         def run(self, ctx: Context) -> None:
             raise NotImplementedError
 
-    planned = deployer(kyma(profile="production"), TellsTheProfile).plan()
+    planned = deployer(kyma(profile="production"), ReportsTheProfile).plan()
     assert [one["evidence"] for one in planned["plan"]["migrations"]] == ["the profile is production"]
 
 
-def test_a_person_who_cancels_lets_what_is_queued_not_start() -> None:
+def test_queued_components_do_not_start_after_a_cancellation() -> None:
     someone = deployer(kyma())
     someone.cancelled = lambda: (
         someone.cluster.get("apps/v1", "Deployment", "istio", "kyma-system") is not None
@@ -912,16 +914,16 @@ def test_the_list_of_components_may_give_one_another_timeout() -> None:
     }
     someone = deployer(release("2.9", listed), cluster=MemoryCluster(), timeout=0.8)
     someone.deploy()
-    told = {name: one["error"] for name, one in someone.record()["status"]["components"].items()}
-    assert told["quick"].startswith("not healthy after 0 s: ")
-    assert told["other"].startswith("not healthy after 1 s: ")
-    assert told["patient"].startswith("not healthy after 2 s: ")
+    errors = {name: one["error"] for name, one in someone.record()["status"]["components"].items()}
+    assert errors["quick"].startswith("not healthy after 0 s: ")
+    assert errors["other"].startswith("not healthy after 1 s: ")
+    assert errors["patient"].startswith("not healthy after 2 s: ")
 
 
 # What a plan is bound to, and records.
 
 
-def test_what_a_controller_makes_anew_before_we_can_is_not_waited_for() -> None:
+def test_a_job_that_a_controller_recreates_first_is_not_waited_for() -> None:
     someone = deployer_after(release("2.9", {"setup": [job("setup", "busybox:1")]}), timeout=FOREVER)
 
     def controller(cluster: Cluster, event: Event) -> None:
@@ -982,7 +984,7 @@ def test_definitions_are_brought_where_they_are_others_or_missing() -> None:
     assert definitions_brought(someone) == everything
 
 
-def test_who_is_slower_by_a_blink_leaves_no_record() -> None:
+def test_a_deployment_that_loses_a_race_leaves_no_record() -> None:
     someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10")
     forget_definitions(someone)
@@ -1012,10 +1014,10 @@ def test_the_history_stays_bounded() -> None:
         ended_run(someone, f"old-{number}")
     someone.materials.given = release("2.10", {"logging": [config_map("a")]})
     someone.deploy()
-    kept = [one["name"] for one in someone.run_info(limit=100)["runs"]]
+    retained = [one["name"] for one in someone.run_info(limit=100)["runs"]]
     old = [f"old-{number}" for number in range(MAX_RUNS + 3, 4, -1)]
-    assert kept == [someone.installation().last_run, *old]
-    assert len(kept) == MAX_RUNS
+    assert retained == [someone.installation().last_run, *old]
+    assert len(retained) == MAX_RUNS
     assert len(someone.run_info(limit=3)["runs"]) == 3
 
 
@@ -1025,7 +1027,7 @@ def ended_run(someone: Deployer, name: str, started: str = "2026-01-01T00:00:00Z
 
 
 @pytest.mark.usefixtures("slow_clock")
-def test_runs_are_as_old_as_the_server_says_whatever_the_clocks_of_their_hosts_said() -> None:
+def test_the_age_of_runs_is_by_the_clock_of_the_server_and_not_of_their_hosts() -> None:
     someone = deployer(kyma())
     someone.deploy()
     for number in range(MAX_RUNS):
@@ -1033,9 +1035,9 @@ def test_runs_are_as_old_as_the_server_says_whatever_the_clocks_of_their_hosts_s
     someone.materials.given = kyma("2.10")
     ended = someone.deploy()
     assert ended["state"] == "succeeded"
-    kept = [one["name"] for one in someone.run_info(limit=100)["runs"]]
-    assert kept[:2] == [ended["run"], f"by-a-host-ahead-{MAX_RUNS - 1:02}"]
-    assert len(kept) == MAX_RUNS
+    retained = [one["name"] for one in someone.run_info(limit=100)["runs"]]
+    assert retained[:2] == [ended["run"], f"by-a-host-ahead-{MAX_RUNS - 1:02}"]
+    assert len(retained) == MAX_RUNS
 
 
 def test_a_run_never_forgets_itself_even_if_the_server_takes_it_for_the_oldest(
@@ -1064,8 +1066,8 @@ def test_the_record_of_a_run_that_has_not_ended_is_never_forgotten() -> None:
         ended_run(someone, f"other-{number}")
     someone.materials.given = kyma("2.10")
     someone.deploy()
-    kept = [one["name"] for one in someone.run_info(limit=100)["runs"]]
-    assert (kept[-1], len(kept)) == ("open", MAX_RUNS + 1)
+    retained = [one["name"] for one in someone.run_info(limit=100)["runs"]]
+    assert (retained[-1], len(retained)) == ("open", MAX_RUNS + 1)
 
 
 def test_the_history_stays_bounded_where_every_run_is_cancelled() -> None:
@@ -1078,22 +1080,22 @@ def test_the_history_stays_bounded_where_every_run_is_cancelled() -> None:
     assert len(someone.run_info(limit=100)["runs"]) <= MAX_RUNS + 1
 
 
-def test_a_run_that_nobody_knows_is_told_in_a_sentence() -> None:
+def test_an_unknown_run_is_reported_in_a_sentence() -> None:
     someone = deployer(kyma())
-    for told in (
+    for result in (
         someone.task(run.DEFINITION, state="finished", run="gone"),
         someone.task(component.DEFINITION, names=["logging"], run="gone"),
         someone.migrate("gone", "post"),
         someone.run_info(run="gone"),
     ):
-        assert told["failed"]
-        assert "no record of a run gone" in told["msg"]
+        assert result["failed"]
+        assert "no record of a run gone" in result["msg"]
 
 
 # What nobody may see.
 
 
-def test_no_value_of_a_secret_is_told_anywhere() -> None:
+def test_no_value_of_a_secret_is_reported_anywhere() -> None:
     bad = {**secret("bad", a=CANARY), "metadata": {"name": "Bad_Name"}}
     for given in (kyma(), release("2.9", {"logging": [secret("token", t=CANARY), bad]})):
         someone = deployer(given)
@@ -1121,7 +1123,7 @@ def _deploy_and_look(someone: Deployer) -> None:
     assert base64.b64encode(CANARY.encode()).decode().rstrip("=")[:-2] not in seen
 
 
-def test_what_the_server_quotes_of_a_secret_is_not_told() -> None:
+def test_a_secret_that_the_server_quotes_is_not_reported() -> None:
     someone = deployer(release("2.9", {"logging": [secret("token", t="anything")]}))
     quoting = "failed to create typed patch object (kyma-system/token; /v1, Kind=Secret): .data.t: " + CANARY
     memory(someone).fail_when(
