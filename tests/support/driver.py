@@ -225,8 +225,10 @@ class Deployer:
 
     def delete(self, *names: str, check_mode: bool = False, **params: Any) -> Result:
         """The effect of ``playbooks/delete_kyma.yml``, or the deletion of only some components."""
-        wanted = list(names or ("*",))
-        return self.task(component.DEFINITION, check_mode=check_mode, state="absent", names=wanted, **params)
+        requested = list(names or ("*",))
+        return self.task(
+            component.DEFINITION, check_mode=check_mode, state="absent", names=requested, **params
+        )
 
     def run_info(self, **params: Any) -> Result:
         return self.task(run_info.DEFINITION, **params)
@@ -239,9 +241,9 @@ class Deployer:
 
     def record(self) -> Object:
         """The record of the newest run."""
-        found = self.cluster.get(API_VERSION, "Run", self.installation().last_run)
-        assert found is not None
-        return found
+        run = self.cluster.get(API_VERSION, "Run", self.installation().last_run)
+        assert run is not None
+        return run
 
     def installation(self) -> Installation:
         return read_installation(self.cluster)
@@ -436,9 +438,9 @@ def only_reads(cluster: MemoryCluster) -> Iterator[list[Request]]:
 
 def contents(cluster: Cluster) -> dict[str, Any]:
     """Data of every ConfigMap and Secret, and the spec of all else in inventories, by reference."""
-    found: dict[str, Any] = {}
+    by_ref: dict[str, Any] = {}
     for inventory in read_inventories(cluster).values():
         for entry in inventory.entries:
             obj = cluster.get(entry.api_version, entry.ref.kind, entry.ref.name, entry.ref.namespace)
-            found[str(entry.ref)] = obj and (obj.get("data") or obj.get("spec"))
-    return found
+            by_ref[str(entry.ref)] = obj and (obj.get("data") or obj.get("spec"))
+    return by_ref

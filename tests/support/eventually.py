@@ -21,7 +21,7 @@ def eventually(look: Callable[[], Answer | None], seconds: float = 60.0, *, paus
         pause: seconds between two calls.
     """
     end = time.monotonic() + seconds
-    while not (found := look()):
+    while not (answer := look()):
         assert time.monotonic() < end, f"it has not come to be so within {seconds:g} s"
         time.sleep(pause)
-    return found
+    return answer

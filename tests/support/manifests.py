@@ -52,14 +52,14 @@ def manifests_of(release: Path, profile: str) -> list[Manifest]:
     """The content of a release, in one profile."""
     listed = yaml.safe_load((release / "components.yaml").read_text())
     default = listed.get("defaultNamespace", "kyma-system")
-    found = [
+    manifests = [
         Manifest("", default, obj) for file in sorted(release.glob("crds/**/*.yaml")) for obj in _read(file)
     ]
     for entry in [*listed["prerequisites"], *listed["components"]]:
         file = release / profile / f"{entry['name']}.yaml"
         namespace = entry.get("namespace", default)
-        found += [Manifest(entry["name"], namespace, obj) for obj in _read(file)]
-    return found
+        manifests += [Manifest(entry["name"], namespace, obj) for obj in _read(file)]
+    return manifests
 
 
 def _read(file: Path) -> Iterator[Object]:
@@ -68,39 +68,39 @@ def _read(file: Path) -> Iterator[Object]:
 
 def missing(manifest: Manifest, live: Object) -> list[str]:
     """The fields of a manifest that a live object lacks or has with another value, each by its path."""
-    return list(_missing(_wanted(manifest.object, "namespace" in live["metadata"]), live, ""))
+    return list(_missing(_expected(manifest.object, "namespace" in live["metadata"]), live, ""))
 
 
-def _wanted(obj: Object, namespaced: bool) -> Object:
+def _expected(obj: Object, namespaced: bool) -> Object:
     """A manifest without the fields that Kubernetes itself removes."""
     # A cluster returns an object in any requested version of its kind.
     ignored = ("apiVersion", "status", "stringData")
-    wanted = {key: value for key, value in obj.items() if key not in ignored}
+    expected = {key: value for key, value in obj.items() if key not in ignored}
     if "stringData" in obj:
         encoded = {key: base64.b64encode(text.encode()).decode() for key, text in obj["stringData"].items()}
-        wanted["data"] = {**(obj.get("data") or {}), **encoded}
+        expected["data"] = {**(obj.get("data") or {}), **encoded}
     if "aggregationRule" in obj:
-        wanted.pop("rules", None)
+        expected.pop("rules", None)
     if not namespaced:
-        wanted["metadata"] = {key: value for key, value in obj["metadata"].items() if key != "namespace"}
-    return wanted
+        expected["metadata"] = {key: value for key, value in obj["metadata"].items() if key != "namespace"}
+    return expected
 
 
-def _missing(wanted: Any, live: Any, path: str) -> Iterator[str]:
-    if isinstance(wanted, Mapping) and isinstance(live, Mapping):
-        for key, value in wanted.items():
+def _missing(expected: Any, live: Any, path: str) -> Iterator[str]:
+    if isinstance(expected, Mapping) and isinstance(live, Mapping):
+        for key, value in expected.items():
             yield from _missing(value, live.get(str(key)), f"{path}.{key}")
-    elif isinstance(wanted, list) and isinstance(live, list) and len(wanted) == len(live):
-        for position, (one, other) in enumerate(zip(wanted, live, strict=True)):
+    elif isinstance(expected, list) and isinstance(live, list) and len(expected) == len(live):
+        for position, (one, other) in enumerate(zip(expected, live, strict=True)):
             yield from _missing(one, other, f"{path}[{position}]")
-    elif wanted is not None and not _mean_the_same(wanted, live):
-        yield f"{path}: {wanted!r:.80} is {live!r:.80}"
+    elif expected is not None and not _mean_the_same(expected, live):
+        yield f"{path}: {expected!r:.80} is {live!r:.80}"
 
 
-def _mean_the_same(wanted: Any, live: Any) -> bool:
-    if wanted == live or (not wanted and not live):
+def _mean_the_same(expected: Any, live: Any) -> bool:
+    if expected == live or (not expected and not live):
         return True
     try:
-        return parse_quantity(wanted) == parse_quantity(live)
+        return parse_quantity(expected) == parse_quantity(live)
     except BadQuantity:
         return False

@@ -181,8 +181,8 @@ def claim(namespace: str, size: str, storage_class: str = "") -> Object:
 
 
 def container_of(obj: Object) -> Object:
-    found: Object = obj["spec"]["template"]["spec"]["containers"][0]
-    return found
+    container: Object = obj["spec"]["template"]["spec"]["containers"][0]
+    return container
 
 
 def fields_of(obj: Object, manager: str) -> list[Any]:
@@ -259,7 +259,7 @@ class TestPatches:
         error = refusal(Invalid, lambda: cluster.patch("v1", "ConfigMap", "a", place, change))
         assert error.status == 422
 
-    def test_a_patch_of_nothing_is_not_found(self, cluster: Cluster, place: str) -> None:
+    def test_a_patch_of_a_missing_object_is_an_error(self, cluster: Cluster, place: str) -> None:
         error = refusal(NotFound, lambda: cluster.patch("apps/v1", "Deployment", "a", place, {}))
         assert error.api_message == 'deployments.apps "a" not found'
 
@@ -284,7 +284,7 @@ class TestPatches:
 
 
 class TestDryRun:
-    def test_it_answers_and_keeps_nothing(self, cluster: Cluster, place: str) -> None:
+    def test_a_dry_run_answers_and_stores_nothing(self, cluster: Cluster, place: str) -> None:
         assert "resourceVersion" not in cluster.create(config_map(place), dry_run=True)["metadata"]
         assert cluster.apply(config_map(place, a="1"), dry_run=True)["data"] == {"a": "1"}
         assert cluster.get("v1", "ConfigMap", "a", place) is None
@@ -438,8 +438,8 @@ class TestApply:
         cluster.apply(obj)
         patch = [{"op": "replace", "path": "/spec/template/spec/containers/1/image", "value": "none:2"}]
         cluster.with_field_manager("two").patch("apps/v1", "Deployment", "d", place, patch)
-        kept = cluster.apply(workload(place))["spec"]["template"]["spec"]["containers"]
-        assert [(c["name"], c["image"]) for c in kept] == [("c", "none:1")]
+        containers = cluster.apply(workload(place))["spec"]["template"]["spec"]["containers"]
+        assert [(c["name"], c["image"]) for c in containers] == [("c", "none:1")]
 
     def test_a_list_with_an_item_twice(self, cluster: Cluster, place: str) -> None:
         obj = workload(place)
@@ -459,7 +459,7 @@ class TestApply:
         assert "annotations" not in applied["metadata"]
         assert applied["metadata"]["creationTimestamp"]
 
-    def test_a_namespace_has_its_name_as_a_label_whoever_drops_what_else_it_has(
+    def test_a_namespace_has_its_name_as_a_label_after_every_removal(
         self, cluster: Cluster, place: str
     ) -> None:
         mine: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}}
@@ -471,7 +471,7 @@ class TestApply:
 
 
 class TestGeneration:
-    def test_it_counts_changes_of_what_is_wanted(self, cluster: Cluster, place: str) -> None:
+    def test_the_generation_counts_changes_of_the_spec(self, cluster: Cluster, place: str) -> None:
         assert cluster.apply(workload(place))["metadata"]["generation"] == 1
         labelled = cluster.patch("apps/v1", "Deployment", "d", place, {"metadata": {"labels": {"a": "b"}}})
         assert labelled["metadata"]["generation"] == 1
@@ -651,7 +651,7 @@ def _unless_forbidden(call: Callable[[], Object]) -> Object | None:
 
 
 class TestCreation:
-    def test_what_was_read_is_not_created_as_it_is(self, cluster: Cluster, place: str) -> None:
+    def test_an_object_as_read_is_not_created(self, cluster: Cluster, place: str) -> None:
         read = cluster.create(config_map(place))
         read["metadata"]["name"] = "b"
         error = refusal(ApiError, lambda: cluster.create(read))
@@ -689,7 +689,9 @@ class TestDeletion:
         assert cluster.get("v1", "ConfigMap", "a", place) is None
 
     @pytest.mark.parametrize("propagation", ["Background", "Foreground", "Orphan"])
-    def test_what_becomes_of_dependents(self, cluster: Cluster, place: str, propagation: str) -> None:
+    def test_dependents_are_deleted_or_orphaned_by_the_propagation(
+        self, cluster: Cluster, place: str, propagation: str
+    ) -> None:
         owner = cluster.create(config_map(place, "owner"))
         reference = {
             "apiVersion": "v1",
@@ -748,8 +750,8 @@ class TestLists:
         }
         for selector, names in expected.items():
             page = cluster.list("v1", "ConfigMap", place, label_selector=selector + ",!istio")
-            found = [item["metadata"]["name"] for item in page.items]
-            assert [name for name in found if name != "kube-root-ca.crt"] == names, selector
+            listed = [item["metadata"]["name"] for item in page.items]
+            assert [name for name in listed if name != "kube-root-ca.crt"] == names, selector
         page = cluster.list("v1", "ConfigMap", place, field_selector="metadata.name=b")
         assert [item["metadata"]["name"] for item in page.items] == ["b"]
         page = cluster.list("v1", "ConfigMap", field_selector=f"metadata.namespace={place},metadata.name!=a")
@@ -767,7 +769,7 @@ class TestLists:
 
 
 class TestWatches:
-    def test_it_tells_what_happens_and_ends(self, cluster: Cluster, place: str) -> None:
+    def test_a_watch_reports_changes_and_ends(self, cluster: Cluster, place: str) -> None:
         start = cluster.list("v1", "ConfigMap", place).resource_version
         cluster.create(config_map(place, k="1"))
         cluster.create(config_map(place, "other"))
@@ -789,7 +791,9 @@ class TestWatches:
         assert versions == sorted(versions)
         assert events[0].object["kind"] == "ConfigMap"
 
-    def test_what_stops_to_match_a_selector_is_told_as_deleted(self, cluster: Cluster, place: str) -> None:
+    def test_an_object_that_stops_to_match_a_selector_is_reported_as_deleted(
+        self, cluster: Cluster, place: str
+    ) -> None:
         start = cluster.list("v1", "ConfigMap", place).resource_version
         labelled = config_map(place, k="1")
         labelled["metadata"]["labels"] = {"x": "1"}
@@ -876,16 +880,16 @@ class TestCustomResources:
             f"failed to create typed patch object {where}: "
             ".spec.size: expected numeric (int or float), got string"
         )
-        told = f'Widget.{widgets["spec"]["group"]} "w" is invalid: '
+        prefix = f'Widget.{widgets["spec"]["group"]} "w" is invalid: '
         error = refusal(Invalid, lambda: cluster.apply(widget(widgets, place, color="red")))
-        assert error.api_message == told + "spec.size: Required value"
+        assert error.api_message == prefix + "spec.size: Required value"
         error = refusal(Invalid, lambda: cluster.apply(widget(widgets, place, size=1, color="green")))
         assert (
             error.api_message
-            == told + 'spec.color: Unsupported value: "green": supported values: "red", "blue"'
+            == prefix + 'spec.color: Unsupported value: "green": supported values: "red", "blue"'
         )
         error = refusal(Invalid, lambda: cluster.create(widget(widgets, place, size="x")))
-        assert error.api_message == told + (
+        assert error.api_message == prefix + (
             'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"'
         )
         assert cluster.create(widget(widgets, place, size=1, bogus=2))["spec"] == {"size": 1}
@@ -921,8 +925,8 @@ class TestCustomResources:
         assert stated["metadata"]["generation"] == 1
         entry = stated["metadata"]["managedFields"][-1]
         assert (entry["operation"], entry["subresource"]) == ("Update", "status")
-        kept = cluster.apply(widget(widgets, place, size=2))
-        assert kept["status"] == {"ok": True}
+        applied = cluster.apply(widget(widgets, place, size=2))
+        assert applied["status"] == {"ok": True}
         # The path that is missing is not one that a definition will bring.
         monkeypatch.setattr(live_cluster, "SERVING_SECONDS", 0.0)
         with pytest.raises(ClusterError):
@@ -990,9 +994,11 @@ class TestServedVersions:
         versions = dict.fromkeys(("v1alpha2", "v1", "v2beta1", "v2", "v11beta2", "v10", "foo1"), True)
         reader.apply(with_versions(crd, **versions))
         try:
-            found = eventually(lambda: reader.served(group, "Widget"))
-            assert {(one.kind, one.plural, one.namespaced) for one in found} == {("Widget", "widgets", True)}
-            names = [one.api_version.rpartition("/")[2] for one in found]
+            resources = eventually(lambda: reader.served(group, "Widget"))
+            assert {(one.kind, one.plural, one.namespaced) for one in resources} == {
+                ("Widget", "widgets", True)
+            }
+            names = [one.api_version.rpartition("/")[2] for one in resources]
             assert names == ["v10", "v2", "v1", "v11beta2", "v2beta1", "v1alpha2", "foo1"]
         finally:
             cluster.delete(crd["apiVersion"], crd["kind"], crd["metadata"]["name"])
@@ -1016,8 +1022,8 @@ class TestServedVersions:
                 reader.list(f"{group}/v1", "Widget")
             assert caught.value.served == (f"{group}/v2",)
             assert f"it serves Widget in {group}/v2" in str(caught.value)
-            [found] = reader.list(f"{group}/v2", "Widget").items
-            assert found["metadata"]["name"] == "w"
+            [obj] = reader.list(f"{group}/v2", "Widget").items
+            assert obj["metadata"]["name"] == "w"
         finally:
             cluster.delete(crd["apiVersion"], crd["kind"], crd["metadata"]["name"])
 
@@ -1028,7 +1034,7 @@ class TestServedVersions:
         with pytest.raises(KindNotServed, match="in apps/v1,"):
             reader.list("apps/v1beta1", "Deployment")
 
-    def test_what_no_version_serves_does_not_exist(self, reader: Cluster, widgets: Object) -> None:
+    def test_a_kind_that_no_version_serves_has_no_objects(self, reader: Cluster, widgets: Object) -> None:
         for api_version in ("nothing.test/v1", f"{widgets['spec']['group']}/v1", "apps/v1"):
             assert reader.list(api_version, "Nothing").items == []
             assert reader.get(api_version, "Nothing", "a", "default") is None
@@ -1040,7 +1046,7 @@ class TestServedVersions:
         group = api_service["spec"]["group"]
 
         def refusals() -> list[str]:
-            found = []
+            messages = []
             for read in (
                 lambda: reader.list(f"{group}/v1", "Thing"),
                 lambda: reader.list(f"{group}/v2", "Thing"),
@@ -1050,12 +1056,12 @@ class TestServedVersions:
                 try:
                     read()
                 except ApiUnavailable as error:
-                    found.append(str(error))
-            return found
+                    messages.append(str(error))
+            return messages
 
-        told = eventually(lambda: found if len(found := refusals()) == 4 else [])
-        assert all(f"APIService v1.{group}: its server does not answer" in one for one in told)
-        assert all(f"kubectl describe apiservice v1.{group}" in one for one in told)
+        messages = eventually(lambda: refused if len(refused := refusals()) == 4 else [])
+        assert all(f"APIService v1.{group}: its server does not answer" in one for one in messages)
+        assert all(f"kubectl describe apiservice v1.{group}" in one for one in messages)
         # Reads of all other kinds go on.
         assert reader.get("v1", "Namespace", "default") is not None
         assert reader.list("nothing.test/v1", "Nothing").items == []

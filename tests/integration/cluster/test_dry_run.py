@@ -36,9 +36,9 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, bool]]:
 
     def request(self: Transport, action: str, method: str, path: str, **options: Any) -> Any:
         body = options.get("body")
-        asked = ("dryRun", "All") in options.get("query", ())
-        told = isinstance(body, dict) and body.get("dryRun") == ["All"]
-        requests.append((method, path, asked or told))
+        in_query = ("dryRun", "All") in options.get("query", ())
+        in_body = isinstance(body, dict) and body.get("dryRun") == ["All"]
+        requests.append((method, path, in_query or in_body))
         return original(self, action, method, path, **options)
 
     monkeypatch.setattr(Transport, "request", request)
@@ -166,7 +166,7 @@ class TestOnWhatIsThere:
         assert overlay.unverified == set()
         assert live_cluster.get("apps/v1", "Deployment", "d", namespace) is not None
 
-    def test_what_went_with_its_owner(
+    def test_objects_are_deleted_with_their_owner(
         self, overlay: DryRunCluster, live_cluster: LiveCluster, namespace: str
     ) -> None:
         for item in live_cluster.list("apps/v1", "ReplicaSet", namespace).items:

@@ -81,7 +81,9 @@ class Here:
         try:
             answer = step(self)
         except ApiError as error:
-            return Refused(type(error), error.api_message.replace(self.namespace, PLACE))
+            # The server lists several errors of one object in any order, one on each line.
+            lines = error.api_message.replace(self.namespace, PLACE).splitlines()
+            return Refused(type(error), "\n".join(sorted(lines)))
         return self.plain(answer) if isinstance(answer, dict) else answer
 
     def everything(self) -> dict[str, Any]:
@@ -90,8 +92,8 @@ class Here:
         for kind in KINDS:
             api_version = self.address(kind, "")[0]
             for selector in ("", "x=1", "x!=1", "y"):
-                found = self.cluster.list(api_version, kind[1], self.namespace, label_selector=selector)
-                seen[f"{kind} {selector}"] = [self.plain(item) for item in mine(found.items)]
+                page = self.cluster.list(api_version, kind[1], self.namespace, label_selector=selector)
+                seen[f"{kind} {selector}"] = [self.plain(item) for item in mine(page.items)]
             only = self.cluster.list(api_version, kind[1], self.namespace, metadata_only=True)
             seen[f"{kind} metadata"] = [self.plain(item) for item in mine(only.items)]
             named = self.cluster.list(
@@ -99,8 +101,8 @@ class Here:
             )
             seen[f"{kind} by its name"] = [self.plain(item) for item in mine(named.items)]
             for name in NAMES:
-                found_one = self.cluster.get(*self.address(kind, name))
-                seen[f"{kind} {name}"] = [self.plain(found_one)] if found_one else []
+                obj = self.cluster.get(*self.address(kind, name))
+                seen[f"{kind} {name}"] = [self.plain(obj)] if obj else []
         return seen
 
     def plain(self, obj: Object) -> Object:
@@ -112,25 +114,25 @@ class Here:
             for entry in obj["metadata"].get("managedFields") or ()
             if entry["manager"] != "kube-controller-manager"
         ]
-        kept = {key: value for key, value in obj.items() if key != "status"}
-        told = json.dumps({**kept, "metadata": {**meta, "fields": sorted(entries)}})
-        plain: Object = json.loads(told.replace(self.namespace, PLACE))
+        content = {key: value for key, value in obj.items() if key != "status"}
+        text = json.dumps({**content, "metadata": {**meta, "fields": sorted(entries)}})
+        plain: Object = json.loads(text.replace(self.namespace, PLACE))
         return plain
 
 
 Step = Callable[[Here], Any]
 
 
-def agrees(told: Any, real: Any, unverified: Collection[tuple[str, str]]) -> bool:
+def agrees(predicted: Any, real: Any, unverified: Collection[tuple[str, str]]) -> bool:
     """Whether an answer of the overlay is the server's.
 
     Of what it says itself that the server could not verify, it leaves out what only the server fills in.
     """
-    if isinstance(told, dict) and isinstance(real, dict) and named(told) in unverified:
-        return is_part(without_counts(told), without_counts(real))
-    if isinstance(told, list) and isinstance(real, list) and len(told) == len(real):
-        return all(agrees(*pair, unverified) for pair in zip(told, real, strict=True))
-    return bool(told == real)
+    if isinstance(predicted, dict) and isinstance(real, dict) and named(predicted) in unverified:
+        return is_part(without_counts(predicted), without_counts(real))
+    if isinstance(predicted, list) and isinstance(real, list) and len(predicted) == len(real):
+        return all(agrees(*pair, unverified) for pair in zip(predicted, real, strict=True))
+    return bool(predicted == real)
 
 
 def is_part(some: Any, whole: Any) -> bool:
@@ -148,8 +150,8 @@ def named(obj: Object) -> tuple[str, str]:
 
 def without_counts(obj: Object) -> Object:
     """Without who wrote what, and without the generation, which a Deployment's annotations move, too."""
-    kept = {key: value for key, value in obj["metadata"].items() if key not in ("fields", "generation")}
-    return {**obj, "metadata": kept}
+    meta = {key: value for key, value in obj["metadata"].items() if key not in ("fields", "generation")}
+    return {**obj, "metadata": meta}
 
 
 def without(value: Any, *keys: str) -> Any:
@@ -161,8 +163,8 @@ def without(value: Any, *keys: str) -> Any:
 
 def mine(items: Sequence[Object]) -> list[Object]:
     """Objects in the order of their names, without what every namespace has."""
-    found = [item for item in items if item["metadata"]["name"] in NAMES]
-    return sorted(found, key=lambda item: str(item["metadata"]["name"]))
+    ours = [item for item in items if item["metadata"]["name"] in NAMES]
+    return sorted(ours, key=lambda item: str(item["metadata"]["name"]))
 
 
 def definition() -> Object:
@@ -287,7 +289,9 @@ patches = st.sampled_from(KINDS).flatmap(
 )
 steps: st.SearchStrategy[Step] = st.one_of(
     st.builds(
-        lambda obj, who, force: lambda here: here.by(who).cluster.apply(here.intent(obj), force=force),
+        lambda obj, manager, force: (
+            lambda here: here.by(manager).cluster.apply(here.intent(obj), force=force)
+        ),
         objects,
         st.sampled_from(["one", "two"]),
         st.booleans(),
@@ -323,7 +327,7 @@ def other_namespace(live_cluster: LiveCluster) -> Iterator[str]:
 )
 @given(before=st.lists(objects, max_size=3), todo=st.lists(steps, min_size=4, max_size=10))
 @pytest.mark.usefixtures("things")
-def test_it_answers_and_reads_as_a_server_to_which_it_is_really_done(
+def test_a_dry_run_answers_and_reads_as_a_server_after_real_writes(
     live_cluster: LiveCluster, namespace: str, other_namespace: str, before: list[Object], todo: list[Step]
 ) -> None:
     real, inner = Here(live_cluster, namespace), Here(live_cluster, other_namespace)
@@ -335,13 +339,13 @@ def test_it_answers_and_reads_as_a_server_to_which_it_is_really_done(
         rehearsal = DryRunCluster(live_cluster)
         overlay = Here(rehearsal, other_namespace)
         for step in todo:
-            told, done = overlay.outcome(step), real.outcome(step)
+            predicted, done = overlay.outcome(step), real.outcome(step)
             unverified = {(ref.kind, ref.name) for ref in rehearsal.unverified}
-            if isinstance(done, Refused) and isinstance(told, dict):
+            if isinstance(done, Refused) and isinstance(predicted, dict):
                 # Only what the server could not verify may be refused later.
-                assert named(told) in unverified
+                assert named(predicted) in unverified
                 break
-            assert agrees(told, done, unverified), f"{told}\nbut the server: {done}"
+            assert agrees(predicted, done, unverified), f"{predicted}\nbut the server: {done}"
         else:
             read, is_so = overlay.everything(), real.everything()
             for how in read:

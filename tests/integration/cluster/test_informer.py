@@ -18,7 +18,7 @@ pytestmark = pytest.mark.cluster
 
 
 @pytest.mark.parametrize("metadata_only", [False, True])
-def test_it_follows_what_matches_and_stops_at_once(
+def test_an_informer_follows_matching_objects_and_stops_at_once(
     live_cluster: LiveCluster, namespace: str, metadata_only: bool
 ) -> None:
     def config_map(name: str, label: str) -> Object:
@@ -57,11 +57,11 @@ def test_it_follows_what_matches_and_stops_at_once(
         assert [(old is None, new is None) for old, new in changes] == [(True, False)] * 3 + [
             (False, True)
         ] * 2
-        found = informer.get(namespace, "other")
-        assert found is not None
-        assert ("data" in found) is not metadata_only
-        assert (found["apiVersion"], found["kind"]) == ("v1", "ConfigMap")
-        assert informer.objects() == [found]
+        held = informer.get(namespace, "other")
+        assert held is not None
+        assert ("data" in held) is not metadata_only
+        assert (held["apiVersion"], held["kind"]) == ("v1", "ConfigMap")
+        assert informer.objects() == [held]
     finally:
         begun = time.monotonic()
         informer.stop()

@@ -102,14 +102,14 @@ def test_discovery_knows_which_aggregated_api_is_down(
     try:
         end = time.monotonic() + 30
         while True:
-            found = discovery.Discovery(live_cluster._fetch_discovery).refresh()
-            if api_version in found.unavailable:
+            snapshot = discovery.Discovery(live_cluster._fetch_discovery).refresh()
+            if api_version in snapshot.unavailable:
                 break
-            assert time.monotonic() < end, found.unavailable
+            assert time.monotonic() < end, snapshot.unavailable
             time.sleep(0.2)
     finally:
         live_cluster.delete(obj["apiVersion"], "APIService", obj["metadata"]["name"])
-    assert "apps/v1" not in found.unavailable
+    assert "apps/v1" not in snapshot.unavailable
 
 
 def test_the_life_of_an_object(live_cluster: LiveCluster, namespace: str) -> None:
@@ -156,7 +156,9 @@ def test_fields_of_others(live_cluster: LiveCluster, namespace: str) -> None:
     assert other.apply(config_map(namespace, x="theirs"), force=True)["data"] == {"x": "theirs"}
 
 
-def test_what_server_side_apply_can_not_type_can_still_be_created(kubeconfig: str, namespace: str) -> None:
+def test_an_object_that_server_side_apply_can_not_type_can_still_be_created(
+    kubeconfig: str, namespace: str
+) -> None:
     heard: list[str] = []
     cluster = connect({"kubeconfig": kubeconfig}, on_warning=lambda _action, text: heard.append(text))
     with pytest.raises(Untypeable, match="duplicate entries"):
@@ -365,7 +367,7 @@ class TestLogin:
         )
         return str(answer.json()["status"]["token"])
 
-    def who(self, cluster: LiveCluster) -> tuple[str, set[str]]:
+    def user_of(self, cluster: LiveCluster) -> tuple[str, set[str]]:
         """The user name and groups that the server takes us for."""
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
         answer = cluster._transport.request(
@@ -375,12 +377,12 @@ class TestLogin:
         return info["username"], set(info.get("groups") or ())
 
     def test_certificate(self, live_cluster: LiveCluster) -> None:
-        assert "system:authenticated" in self.who(live_cluster)[1]
+        assert "system:authenticated" in self.user_of(live_cluster)[1]
 
     def test_token(self, server: dict[str, Any], ca: str, token: str, namespace: str) -> None:
         cluster = connect({"host": server["server"], "api_key": token, "ca_cert": ca})
 
-        assert self.who(cluster)[0] == f"system:serviceaccount:{namespace}:live-login"
+        assert self.user_of(cluster)[0] == f"system:serviceaccount:{namespace}:live-login"
         with pytest.raises(Forbidden, match="live-login"):
             cluster.list("v1", "Secret")
 
@@ -406,13 +408,13 @@ class TestLogin:
         for entry in config["users"]:
             entry["user"] = {"exec": plugin}
 
-        assert self.who(connect({"kubeconfig": config}))[0].endswith(":live-login")
+        assert self.user_of(connect({"kubeconfig": config}))[0].endswith(":live-login")
 
     def test_impersonation(self, kubeconfig: str) -> None:
         cluster = connect(
             {"kubeconfig": kubeconfig, "impersonate_user": "jane", "impersonate_groups": ["a", "b"]}
         )
-        name, groups = self.who(cluster)
+        name, groups = self.user_of(cluster)
 
         assert (name, groups - {"system:authenticated"}) == ("jane", {"a", "b"})
         with pytest.raises(Forbidden, match="jane"):
