@@ -22,14 +22,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_f
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, report_step
 
-Asked = Callable[[], bool]
+Cancelled = Callable[[], bool]
 
 
 def ignore(_line: ProgressLine) -> None:
     pass
 
 
-def wait_for(condition: Asked) -> None:
+def wait_for(condition: Cancelled) -> None:
     end = time.monotonic() + 60
     while not condition():
         if time.monotonic() > end:
@@ -41,11 +41,11 @@ def in_a_thread(do: Callable[[], object]) -> Callable[[], object]:
     return lambda: threading.Thread(target=do).start()
 
 
-def test_it_tells_what_it_is_at_and_comes_back_with_the_result() -> None:
-    def work(progress: Progress, asked: Asked) -> Result:
+def test_a_worker_reports_its_progress_and_returns_its_result() -> None:
+    def work(progress: Progress, cancelled: Cancelled) -> Result:
         progress("logging", "applying", "14 objects, ä")
         progress("logging", "succeeded")
-        return {"changed": True, "asked": asked(), "text": "x" * 1_000_000}
+        return {"changed": True, "asked": cancelled(), "text": "x" * 1_000_000}
 
     shown: list[ProgressLine] = []
     result = run_in_forked_worker(work, 60, shown.append)
@@ -57,8 +57,8 @@ def test_it_tells_what_it_is_at_and_comes_back_with_the_result() -> None:
     assert time.time() - shown[0].time < 60
 
 
-def test_it_is_out_of_reach_of_what_ends_ansible() -> None:
-    def work(_progress: Progress, _asked: Asked) -> Result:
+def test_signals_that_end_ansible_do_not_reach_a_worker() -> None:
+    def work(_progress: Progress, _cancelled: Cancelled) -> Result:
         os.kill(os.getpid(), signal.SIGINT)
         return {"pid": os.getpid(), "session": os.getsid(0)}
 
@@ -66,8 +66,8 @@ def test_it_is_out_of_reach_of_what_ends_ansible() -> None:
     assert result["pid"] == result["session"] != os.getpid()
 
 
-def test_what_it_does_not_expect_is_told_with_its_traceback() -> None:
-    def work(_progress: Progress, _asked: Asked) -> Result:
+def test_an_unexpected_error_is_returned_with_its_traceback() -> None:
+    def work(_progress: Progress, _cancelled: Cancelled) -> Result:
         raise ZeroDivisionError("by zero")
 
     result = run_in_forked_worker(work, 60, ignore)
@@ -77,23 +77,23 @@ def test_what_it_does_not_expect_is_told_with_its_traceback() -> None:
 
 
 def test_the_wish_to_stop_reaches_it() -> None:
-    def work(_progress: Progress, asked: Asked) -> Result:
-        wait_for(asked)
+    def work(_progress: Progress, cancelled: Cancelled) -> Result:
+        wait_for(cancelled)
         return {"msg": "stopped"}
 
     assert run_in_forked_worker(work, 60, ignore, cancelled=lambda: True) == {"msg": "stopped"}
 
 
 @pytest.mark.parametrize(
-    ("number", "told"), [(signal.SIGKILL, "killed by SIGKILL"), (signal.SIGSEGV, "killed by SIGSEGV")]
+    ("number", "message"), [(signal.SIGKILL, "killed by SIGKILL"), (signal.SIGSEGV, "killed by SIGSEGV")]
 )
-def test_being_killed_is_told_at_once(number: signal.Signals, told: str) -> None:
-    def work(_progress: Progress, _asked: Asked) -> Result:
+def test_a_killed_worker_is_reported_at_once(number: signal.Signals, message: str) -> None:
+    def work(_progress: Progress, _cancelled: Cancelled) -> Result:
         signal.signal(signal.SIGSEGV, signal.SIG_DFL)
         os.kill(os.getpid(), number)
         return {}
 
-    with pytest.raises(ProcessLost, match=f"{told} after 0 seconds.*Run the playbook again"):
+    with pytest.raises(ProcessLost, match=f"{message} after 0 seconds.*Run the playbook again"):
         run_in_forked_worker(work, 60, ignore)
 
 
@@ -108,10 +108,10 @@ ENDS: dict[str, tuple[Callable[[], object], str]] = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_what_was_at_work_when_it_ended_is_named(end: str) -> None:
-    do, told = ENDS[end]
+def test_a_lost_worker_is_reported_with_its_open_steps(end: str) -> None:
+    do, message = ENDS[end]
 
-    def work(_progress: Progress, _asked: Asked) -> Result:
+    def work(_progress: Progress, _cancelled: Cancelled) -> Result:
         faulthandler.disable()
         report_step("migration a/done", "check")
         report_step("migration a/bad", "check")
@@ -122,15 +122,15 @@ def test_what_was_at_work_when_it_ended_is_named(end: str) -> None:
         return {}
 
     with pytest.raises(
-        ProcessLost, match=rf"{told} after 0 seconds\. At work in it: migration a/bad \(run\)\."
+        ProcessLost, match=rf"{message} after 0 seconds\. At work in it: migration a/bad \(run\)\."
     ):
         run_in_forked_worker(work, 60)
 
 
-def test_it_ends_with_its_parent_where_it_is_told_to(tmp_path: Path) -> None:
+def test_a_worker_that_does_not_outlive_its_parent_ends_with_it(tmp_path: Path) -> None:
     lives, begun = tmp_path / "lives", tmp_path / "begun"
 
-    def work(progress: Progress, _asked: Asked) -> Result:
+    def work(progress: Progress, _cancelled: Cancelled) -> Result:
         begun.write_text(str(os.getpid()))
         progress("work", "begun")
         time.sleep(1)
@@ -148,8 +148,8 @@ def test_it_ends_with_its_parent_where_it_is_told_to(tmp_path: Path) -> None:
     assert not lives.exists()
 
 
-def test_what_hangs_ends_at_the_limit() -> None:
-    def work(_progress: Progress, _asked: Asked) -> Result:
+def test_a_worker_that_hangs_ends_at_its_limit() -> None:
+    def work(_progress: Progress, _cancelled: Cancelled) -> Result:
         while True:
             time.sleep(0.1)
 
@@ -157,8 +157,8 @@ def test_what_hangs_ends_at_the_limit() -> None:
         run_in_forked_worker(work, 0.2, ignore)
 
 
-def test_what_does_not_stop_when_it_was_told_to_is_ended() -> None:
-    def work(_progress: Progress, _asked: Asked) -> Result:
+def test_a_worker_that_does_not_stop_is_ended_after_the_patience() -> None:
+    def work(_progress: Progress, _cancelled: Cancelled) -> Result:
         while True:
             time.sleep(0.1)
 
@@ -166,10 +166,10 @@ def test_what_does_not_stop_when_it_was_told_to_is_ended() -> None:
         run_in_forked_worker(work, 60, ignore, cancelled=lambda: True, patience=0.2)
 
 
-def test_it_works_on_when_nobody_listens_any_more(tmp_path: Path) -> None:
+def test_a_worker_continues_after_the_end_of_its_parent(tmp_path: Path) -> None:
     done, listening = tmp_path / "done", tmp_path / "listening"
 
-    def work(progress: Progress, _asked: Asked) -> Result:
+    def work(progress: Progress, _cancelled: Cancelled) -> Result:
         progress("work", "begun")
         wait_for(lambda: not listening.exists())
         time.sleep(0.1)
@@ -189,8 +189,8 @@ def test_it_works_on_when_nobody_listens_any_more(tmp_path: Path) -> None:
     wait_for(done.exists)
 
 
-def test_it_may_get_another_limit_while_it_works() -> None:
-    def work(_progress: Progress, _asked: Asked) -> Result:
+def test_a_worker_may_extend_its_limit() -> None:
+    def work(_progress: Progress, _cancelled: Cancelled) -> Result:
         extend_time_limit(60)
         time.sleep(0.5)
         return {"left": signal.getitimer(signal.ITIMER_REAL)[0] > 50}
@@ -198,9 +198,9 @@ def test_it_may_get_another_limit_while_it_works() -> None:
     assert run_in_forked_worker(work, 0.3, ignore) == {"left": True}
 
 
-def test_what_was_told_to_stop_gets_no_more_time() -> None:
-    def work(_progress: Progress, asked: Asked) -> Result:
-        wait_for(asked)
+def test_a_cancelled_worker_cannot_extend_its_limit() -> None:
+    def work(_progress: Progress, cancelled: Cancelled) -> Result:
+        wait_for(cancelled)
         extend_time_limit(60)
         while True:
             time.sleep(0.1)

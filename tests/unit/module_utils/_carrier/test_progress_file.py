@@ -13,16 +13,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_f
 )
 
 
-def told(path: Path) -> list[tuple[str, str, str]]:
+def progress_lines(path: Path) -> list[tuple[str, str, str]]:
     return [(line.subject, line.state, line.detail) for line in ProgressReader().feed(path.read_text())]
 
 
-def test_what_is_told_is_read(tmp_path: Path) -> None:
+def test_written_progress_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "progress"
     progress = ProgressFile(path)
     progress("logging", "applying")
     progress("logging", "failed", 'Pod "lóki-0": can\'t start\nat all')
-    assert told(path) == [
+    assert progress_lines(path) == [
         ("logging", "applying", ""),
         ("logging", "failed", 'Pod "lóki-0": can\'t start\nat all'),
     ]
@@ -42,7 +42,7 @@ def test_lines_of_several_threads_stay_whole(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(told(tmp_path / "progress")) == 400
+    assert len(progress_lines(tmp_path / "progress")) == 400
 
 
 def test_pieces_are_put_together_wherever_they_are_cut(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_pieces_are_put_together_wherever_they_are_cut(tmp_path: Path) -> None:
         assert [line.state for line in lines] == ["step 0", "step 1", "step 2"]
 
 
-def test_what_is_no_line_of_ours_is_passed_over() -> None:
+def test_other_lines_are_skipped() -> None:
     reader = ProgressReader()
     assert reader.feed('nonsense\n[]\n{"time": 1}\n\n') == []
     assert reader.feed('{"time": 1, "subject": "a", "state": "b"}\r\n') == [ProgressLine(1.0, "a", "b")]

@@ -68,7 +68,7 @@ def test_a_defect_is_not() -> None:
 
 
 @pytest.mark.parametrize("first", ["a", "b"])
-def test_warnings_of_the_server_are_told_once_each(first: str) -> None:
+def test_each_warning_of_the_server_is_returned_once(first: str) -> None:
     second = "b" if first == "a" else "a"
     connect = Warned(
         (f"apply Pod {first}", "old"),

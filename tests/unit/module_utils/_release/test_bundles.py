@@ -53,7 +53,7 @@ def test_nothing_is_lost() -> None:
     assert from_bundle(to_bundle(RELEASE)) == RELEASE
 
 
-def test_of_what_was_not_read_only_the_source_is_kept() -> None:
+def test_a_bundle_has_only_the_source_of_unread_content() -> None:
     def fail() -> Sequence[Object]:
         pytest.fail("it was read")
 

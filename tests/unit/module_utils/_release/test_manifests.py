@@ -13,31 +13,31 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests 
 
 
 def collected(text: str, file: str = "f.yaml") -> ManifestCollection:
-    found = ManifestCollection()
-    found.add_text(text, file)
-    return found
+    collection = ManifestCollection()
+    collection.add_text(text, file)
+    return collection
 
 
 def test_documents_and_lists_become_objects_in_their_order() -> None:
-    found = collected(
+    collection = collected(
         "---\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n# none\n---\n"
         "apiVersion: v1\nkind: List\nmetadata: {resourceVersion: ''}\nitems:\n"
         "- {apiVersion: v1, kind: Secret, metadata: {name: b, namespace: ns}}\n"
         "- apiVersion: v1\n  kind: ConfigMapList\n  items:\n"
         "  - {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n"
     )
-    assert [(obj["kind"], obj["metadata"]) for obj in found.objects] == [
+    assert [(obj["kind"], obj["metadata"]) for obj in collection.objects] == [
         ("ConfigMap", {"name": "a"}),
         ("Secret", {"name": "b", "namespace": "ns"}),
         ("ConfigMap", {"name": "c"}),
     ]
-    assert not found.problems
-    assert not found.warnings
+    assert not collection.problems
+    assert not collection.warnings
 
 
 def test_a_kind_that_ends_in_list_is_an_object_where_it_has_a_name() -> None:
-    found = collected("apiVersion: x/v1\nkind: AllowList\nmetadata: {name: a}\nitems: [1]\n")
-    assert [obj["kind"] for obj in found.objects] == ["AllowList"]
+    collection = collected("apiVersion: x/v1\nkind: AllowList\nmetadata: {name: a}\nitems: [1]\n")
+    assert [obj["kind"] for obj in collection.objects] == ["AllowList"]
 
 
 def test_json() -> None:
@@ -58,24 +58,24 @@ def hook(value: str) -> str:
 
 
 def test_hooks_are_left_out_and_named() -> None:
-    found = collected(hook("helm.sh/hook: pre-upgrade, post-install"))
-    assert found.objects == []
-    assert found.hooks == ["Job j (pre-upgrade, post-install)"]
+    collection = collected(hook("helm.sh/hook: pre-upgrade, post-install"))
+    assert collection.objects == []
+    assert collection.hooks == ["Job j (pre-upgrade, post-install)"]
 
 
 @pytest.mark.parametrize("phase", ["test", "test-success", "test-failure"])
 def test_tests_of_charts_go_unmentioned(phase: str) -> None:
-    found = collected(hook(f"helm.sh/hook: {phase}"))
-    assert (found.objects, found.hooks) == ([], [])
+    collection = collected(hook(f"helm.sh/hook: {phase}"))
+    assert (collection.objects, collection.hooks) == ([], [])
 
 
 @pytest.mark.parametrize(
     "annotation", ['helm.sh/hook-weight: "0"', "helm.sh/hook-delete-policy: x", 'x: "y"']
 )
 def test_only_the_hook_annotation_makes_a_hook(annotation: str) -> None:
-    found = collected(hook(annotation))
-    assert len(found.objects) == 1
-    assert found.hooks == []
+    collection = collected(hook(annotation))
+    assert len(collection.objects) == 1
+    assert collection.hooks == []
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_only_the_hook_annotation_makes_a_hook(annotation: str) -> None:
         ("just words", "not a Kubernetes object, but a plain value"),
     ],
 )
-def test_what_is_no_object_is_told_with_file_and_line(text: str, message: str) -> None:
+def test_a_document_that_is_no_object_is_reported_with_file_and_line(text: str, message: str) -> None:
     (problem,) = collected(f"# first\n---\n{text}\n").problems
     assert str(problem).startswith("f.yaml:3: ")
     assert message in str(problem)
@@ -139,16 +139,16 @@ CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmeta
         ("{group: x.io, names: {kind: A, plural: as}, conversion: Webhook}", "its spec.conversion is no"),
     ],
 )
-def test_a_definition_that_defines_nothing_is_told_with_file_and_line(spec: str, message: str) -> None:
-    found = collected(f"# first\n---\n{CRD}spec: {spec}\n---\n{CRD}")
-    assert not found.objects
-    told, other = map(str, found.problems)
-    assert told.startswith("f.yaml:3: the CustomResourceDefinition as.x.io can't define a kind: ")
-    assert message in told
+def test_a_definition_without_a_kind_is_reported_with_file_and_line(spec: str, message: str) -> None:
+    collection = collected(f"# first\n---\n{CRD}spec: {spec}\n---\n{CRD}")
+    assert not collection.objects
+    first, other = map(str, collection.problems)
+    assert first.startswith("f.yaml:3: the CustomResourceDefinition as.x.io can't define a kind: ")
+    assert message in first
     assert other.startswith("f.yaml:8: ")
 
 
-def test_what_other_groups_call_a_definition_is_theirs() -> None:
+def test_definitions_of_other_groups_are_not_checked() -> None:
     assert not collected(CRD.replace("apiextensions.k8s.io/v1", "example.com/v1")).problems
     older = CRD.replace("/v1", "/v1beta1") + "spec: {group: x.io, version: v1, names: {kind: A, plural: as}}"
     assert not collected(older).problems
@@ -164,7 +164,7 @@ def test_what_other_groups_call_a_definition_is_theirs() -> None:
     ],
     ids=["nested", "digits", "infinite", "surrogate"],
 )
-def test_json_that_nobody_can_take_is_told(text: str, message: str) -> None:
+def test_json_that_kubernetes_cannot_read_is_reported(text: str, message: str) -> None:
     (problem,) = collected(text, "f.json").problems
     assert str(problem).startswith("f.json: ")
     assert message in str(problem)
@@ -173,12 +173,12 @@ def test_json_that_nobody_can_take_is_told(text: str, message: str) -> None:
 @pytest.mark.parametrize("file", ["f.yaml", "f.json"])
 @pytest.mark.parametrize(("opened", "closed"), [('{"a": ', "}"), ("[", "]"), (LIST, "]}")])
 @pytest.mark.parametrize(("levels", "refused"), [(40, False), (200, True), (3000, True)])
-def test_what_is_nested_too_deeply_is_told(
+def test_content_that_is_nested_too_deeply_is_reported(
     file: str, opened: str, closed: str, levels: int, refused: bool
 ) -> None:
     text = f'{{"apiVersion": "v1", "kind": "A", "metadata": {{"name": "a"}}, "spec": {opened * levels}'
-    found = collected(f"{text}1{closed * levels}}}", file)
-    assert [f"{file}:" in str(one) and "nested too deeply" in str(one) for one in found.problems] == [
+    collection = collected(f"{text}1{closed * levels}}}", file)
+    assert [f"{file}:" in str(one) and "nested too deeply" in str(one) for one in collection.problems] == [
         True
     ] * refused
     lists = collected(f"{LIST * levels}{']}' * levels}", file)
@@ -186,9 +186,9 @@ def test_what_is_nested_too_deeply_is_told(
 
 
 def test_duplicate_keys_warn() -> None:
-    found = collected("apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  name: b\n")
-    assert found.objects[0]["metadata"] == {"name": "b"}
-    assert found.warnings == ["f.yaml:5: the key 'name' is there twice; the last one counts"]
+    collection = collected("apiVersion: v1\nkind: A\nmetadata:\n  name: a\n  name: b\n")
+    assert collection.objects[0]["metadata"] == {"name": "b"}
+    assert collection.warnings == ["f.yaml:5: the key 'name' is there twice; the last one counts"]
 
 
 def test_the_digest_does_not_depend_on_the_order_of_keys() -> None:
@@ -204,6 +204,6 @@ def test_a_crd_never_counts_as_a_hook(phase: str, version: str) -> None:
     annotated = CRD.replace("io/v1", f"io/{version}").replace(
         "{name: as.x.io}", f'{{name: as.x.io, annotations: {{helm.sh/hook: "{phase}"}}}}'
     )
-    found = collected(f"{annotated}spec: {names}\n")
-    assert [obj["metadata"]["name"] for obj in found.objects] == ["as.x.io"]
-    assert (found.hooks, found.problems) == ([], [])
+    collection = collected(f"{annotated}spec: {names}\n")
+    assert [obj["metadata"]["name"] for obj in collection.objects] == ["as.x.io"]
+    assert (collection.hooks, collection.problems) == ([], [])

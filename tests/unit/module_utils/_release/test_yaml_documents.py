@@ -67,9 +67,9 @@ def value(text: str) -> object:
     ],
 )
 def test_scalars_mean_what_kubectl_takes_them_for(scalar: str, meaning: object) -> None:
-    found = value(f"k: {scalar}")
-    assert found == {"k": meaning}
-    assert type(found["k"]) is type(meaning)  # type of 1 and 1.0, of 1 and True
+    parsed = value(f"k: {scalar}")
+    assert parsed == {"k": meaning}
+    assert type(parsed["k"]) is type(meaning)  # type of 1 and 1.0, of 1 and True
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ def test_anchors_and_merges() -> None:
     }
 
 
-def test_what_an_alias_repeats_is_not_shared() -> None:
-    found = value("a: &a {x: 1}\nb: *a\n")
-    assert isinstance(found, dict)
-    found["a"]["x"] = 2
-    assert found["b"] == {"x": 1}
+def test_values_of_an_alias_are_not_shared() -> None:
+    parsed = value("a: &a {x: 1}\nb: *a\n")
+    assert isinstance(parsed, dict)
+    parsed["a"]["x"] = 2
+    assert parsed["b"] == {"x": 1}
 
 
 def test_documents_know_their_lines_and_empty_ones_are_left_out() -> None:
@@ -105,7 +105,7 @@ def test_documents_know_their_lines_and_empty_ones_are_left_out() -> None:
     assert read_documents("", "f") == []
 
 
-def test_of_duplicate_keys_the_last_counts_and_all_are_told() -> None:
+def test_the_last_of_duplicate_keys_counts_and_all_are_reported() -> None:
     (document,) = read_documents("a: 1\nb:\n  c: 1\n  c: 2\na: 3\n", "f")
     assert document.value == {"a": 3, "b": {"c": 2}}
     assert document.duplicates == (("c", 4), ("a", 5))
@@ -181,7 +181,7 @@ def test_tabs_are_read_without_libyaml(text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), TABS)
-def test_and_as_with_libyaml(text: str, value: Any) -> None:
+def test_tabs_are_read_as_with_libyaml(text: str, value: Any) -> None:
     assert [document.value for document in read_documents(text, "f.yaml")] == [value]
 
 

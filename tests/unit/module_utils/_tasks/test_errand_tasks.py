@@ -127,9 +127,9 @@ def test_an_older_definition_is_updated(empty: MemoryCluster) -> None:
     install_older(empty)
     assert call(empty, check=True, **ONE)["definition_installed"] is True
     assert call(empty, **ONE)["definition_installed"] is True
-    found = empty.get(*CRD_KIND, CRD_NAME)
-    assert found is not None
-    assert found["spec"]["names"]["shortNames"] == ["kyerr"]
+    definition = empty.get(*CRD_KIND, CRD_NAME)
+    assert definition is not None
+    assert definition["spec"]["names"]["shortNames"] == ["kyerr"]
 
 
 def test_without_the_definition_and_the_rights_for_it_the_task_says_which(empty: MemoryCluster) -> None:
@@ -141,7 +141,9 @@ def test_without_the_definition_and_the_rights_for_it_the_task_says_which(empty:
     assert failed["msg"].endswith("\nansible-playbook kyma.lifecycle.reconcile_errands")
 
 
-def test_who_may_not_update_the_definition_is_warned_and_goes_on(empty: MemoryCluster) -> None:
+def test_an_errand_is_declared_with_a_warning_without_the_right_to_update_the_definition(
+    empty: MemoryCluster,
+) -> None:
     install_older(empty)
     refuse(empty, "CustomResourceDefinition", "ClusterRole", verbs=("apply",))
     done = call(empty, **ONE)
@@ -150,7 +152,9 @@ def test_who_may_not_update_the_definition_is_warned_and_goes_on(empty: MemoryCl
     assert empty.get(API_VERSION, "Errand", "backup", "default") is not None
 
 
-def test_who_may_not_read_the_definition_goes_on_if_it_is_served(cluster: MemoryCluster) -> None:
+def test_an_errand_is_declared_without_the_right_to_read_the_served_definition(
+    cluster: MemoryCluster,
+) -> None:
     refuse(cluster, "CustomResourceDefinition")
     done = call(cluster, **ONE)
     assert (done.get("failed"), done["definition_installed"], done["warnings"]) == (None, False, [])
@@ -176,7 +180,7 @@ def test_in_check_mode_an_errand_to_run_may_be_missing_as_an_earlier_task_would_
         (errand_info.DEFINITION, "Errand", "kyma-lifecycle-errands-view"),
     ],
 )
-def test_who_may_not_list_reads_which_role_to_ask_for(
+def test_a_refused_list_names_the_missing_role(
     cluster: MemoryCluster, definition: TaskDefinition, kind: str, role: str
 ) -> None:
     refuse(cluster, kind, verbs=("list",))
@@ -198,7 +202,7 @@ def test_problems_of_the_definition_are_refused_before_the_definition_is_install
     assert [one for one in empty.requests if one.writes] == []
 
 
-def test_what_others_rely_on_in_results_is_documented(cluster: MemoryCluster) -> None:
+def test_all_values_of_results_are_documented(cluster: MemoryCluster) -> None:
     for definition, options in (
         (errand.DEFINITION, ONE),
         (errand_info.DEFINITION, {}),
@@ -222,7 +226,7 @@ def test_the_engine_may_all_that_running_an_errand_takes() -> None:
     template = deep_copy(TEMPLATE)
     template["spec"]["template"]["spec"]["containers"][0]["envFrom"] = references
     output = {"outputMap": {"main": {"output.json": {"name": "out"}}}}
-    wanted = desired_errand(ErrandRequest("a", "ns", template=template, output=output))
+    desired = desired_errand(ErrandRequest("a", "ns", template=template, output=output))
     granted = {
         (verb, group, resource)
         for rule in ENGINE_ROLE["rules"]
@@ -230,17 +234,17 @@ def test_the_engine_may_all_that_running_an_errand_takes() -> None:
         for resource in rule["resources"]
         for verb in rule["verbs"]
     }
-    needed = {(right.verb, right.group, right.resource) for right in run_rights(wanted.errand)}
+    needed = {(right.verb, right.group, right.resource) for right in run_rights(desired.errand)}
     assert len(needed) > 15
     assert needed <= granted
 
 
 @pytest.mark.parametrize("reruns", [True, False])
-def test_who_notices_changes_of_a_secret_creates_the_key_of_digests(reruns: bool) -> None:
+def test_only_an_errand_that_reruns_on_changes_needs_the_key_of_digests(reruns: bool) -> None:
     template = deep_copy(TEMPLATE)
     template["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [{"secretRef": {"name": "a"}}]
-    wanted = desired_errand(ErrandRequest("a", "ns", template=template, reruns_on_change=reruns))
-    created = {right.resource for right in run_rights(wanted.errand) if right.verb == "create"}
+    desired = desired_errand(ErrandRequest("a", "ns", template=template, reruns_on_change=reruns))
+    created = {right.resource for right in run_rights(desired.errand) if right.verb == "create"}
     assert created == {"jobs", *(["secrets"] if reruns else [])}
 
 

@@ -68,12 +68,12 @@ def watch(
     """Call the task until it ends; it reports into ``lines``."""
     arguments = validate(reconcile_errands.DEFINITION, {"watch": True, **options}, "reconcile_errands")
     assert not arguments.problem, arguments.problem
-    told = lines if lines is not None else []
+    shown = lines if lines is not None else []
     return call_task_function(
         reconcile_errands.DEFINITION,
         arguments.params,
         materials=ShippedMaterials(None),
-        progress=lambda subject, state, detail="", _step=None: told.append(f"{subject}: {state} ({detail})"),
+        progress=lambda subject, state, detail="", _step=None: shown.append(f"{subject}: {state} ({detail})"),
         cancelled=cancelled,
         check_mode=check,
         diff=False,
@@ -81,7 +81,9 @@ def watch(
     )
 
 
-def test_it_reports_outcomes_and_what_the_engine_is_at_but_no_reconciliations(played: PlayedErrands) -> None:
+def test_the_watch_reports_outcomes_and_states_of_the_engine_but_no_reconciliations(
+    played: PlayedErrands,
+) -> None:
     played.writes_output(None)
     played.create(errand_object())
     ended, lines, results = threading.Event(), list[str](), list[Result]()
@@ -155,7 +157,7 @@ def test_sigterm_ends_it_where_nothing_else_heeds_it(played: PlayedErrands) -> N
     assert read_lease(played.cluster, "errands").holder == ""
 
 
-def test_who_heeds_sigterm_already_goes_on_to_do_so(played: PlayedErrands) -> None:
+def test_the_watch_leaves_an_existing_handler_of_sigterm(played: PlayedErrands) -> None:
     seen: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _frame: seen.append(number))
     try:
@@ -176,12 +178,12 @@ def test_check_mode_shows_the_next_steps_once_and_says_so(played: PlayedErrands)
     assert [one for one in played.cluster.requests if one.writes and not one.dry_run] == []
 
 
-def test_it_does_not_fail_for_a_run(played: PlayedErrands) -> None:
+def test_the_watch_refuses_to_fail_for_a_run(played: PlayedErrands) -> None:
     failed = watch(played.cluster, fail_on="run")
     assert "fail_on: run does not go with watch: true" in failed["msg"]
 
 
-def test_it_waits_for_a_server_that_is_away_from_the_start(played: PlayedErrands) -> None:
+def test_the_watch_waits_for_a_server_that_is_unreachable_at_its_start(played: PlayedErrands) -> None:
     played.cluster.fail_when(lambda _one: True, Unreachable("no answer from the server", sent=False), times=5)
     lines: list[str] = []
     assert not watch(played.cluster, lines, watch_seconds=2).get("failed")
@@ -189,7 +191,7 @@ def test_it_waits_for_a_server_that_is_away_from_the_start(played: PlayedErrands
     assert any("watching" in line for line in lines)
 
 
-def test_it_waits_for_a_definition_that_it_may_not_install() -> None:
+def test_the_watch_waits_for_a_definition_that_it_may_not_install() -> None:
     played = PlayedErrands()
     played.cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", CRD_NAME)
     played.cluster.fail_when(

@@ -28,16 +28,16 @@ def someone() -> Deployer:
 
 
 def hold_of(someone: Deployer) -> Hold:
-    found = someone.installation().hold
-    assert found is not None
-    return found
+    current = someone.installation().hold
+    assert current is not None
+    return current
 
 
 def held(someone: Deployer, **params: Any) -> dict[str, Any]:
     return someone.task(hold.DEFINITION, **{"reason": "an audit", **params})
 
 
-def test_it_holds_a_cluster_that_has_no_release(someone: Deployer) -> None:
+def test_a_cluster_without_a_release_can_be_held(someone: Deployer) -> None:
     result = held(someone, until="2999-01-01")
     assert result["changed"]
     assert (result["hold"]["reason"], result["hold"]["until"]) == ("an audit", END)
@@ -80,7 +80,7 @@ def test_no_field_of_an_earlier_hold_stays(someone: Deployer) -> None:
     assert not held(someone)["changed"]
 
 
-def test_it_ends_the_hold_once(someone: Deployer) -> None:
+def test_a_hold_is_ended_once(someone: Deployer) -> None:
     before = held(someone)["msg"]
     ended = someone.task(hold.DEFINITION, state="absent")
     assert (ended["changed"], ended["hold"], ended["msg"]) == (
@@ -122,7 +122,7 @@ def test_the_diff_has_the_hold_before_and_after(someone: Deployer) -> None:
         ({"reason": ""}, "reason is empty"),
     ],
 )
-def test_what_is_no_hold_is_refused(someone: Deployer, options: dict[str, str], problem: str) -> None:
+def test_an_invalid_hold_is_refused(someone: Deployer, options: dict[str, str], problem: str) -> None:
     result = held(someone, **options)
     assert result["failed"]
     assert problem in result["msg"]

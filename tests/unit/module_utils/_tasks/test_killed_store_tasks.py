@@ -126,18 +126,18 @@ SCENARIOS: dict[str, tuple[TaskDefinition, dict[str, Any]]] = {
 
 def end_state(cluster: MemoryCluster) -> list[Object]:
     """What counts of all objects: definitions with their rollouts, what runs, counters and switches."""
-    found = [normal_form(obj) for kind in RUNTIME for obj in cluster.list(*kind).items]
+    state = [normal_form(obj) for kind in RUNTIME for obj in cluster.list(*kind).items]
     for kind in DEFINITION_KINDS.values():
         for obj in cluster.list(*kind).items:
             status = obj.get("status") or {}
             known = [(one["kind"], one["digest"]) for one in status.get("objects") or ()]
             version = obj["metadata"]["labels"][STORAGE_VERSION_LABEL]
-            found.append({"name": obj["metadata"]["name"], "kind": obj["kind"], "spec": obj["spec"]})
-            found.append({"version": version, "known": known, "run": status.get("run")})
+            state.append({"name": obj["metadata"]["name"], "kind": obj["kind"], "spec": obj["spec"]})
+            state.append({"version": version, "known": known, "run": status.get("run")})
     for obj in cluster.list(*COUNTER_KIND).items:
         # A call that is killed may leave a definition without its job, which the next one counts.
-        found.append({"counted": obj["spec"]["onlyInKubernetes"]})
-    return found + [obj["spec"] for obj in cluster.list(*STORE_KIND).items]
+        state.append({"counted": obj["spec"]["onlyInKubernetes"]})
+    return state + [obj["spec"] for obj in cluster.list(*STORE_KIND).items]
 
 
 def names(cluster: MemoryCluster, *kinds: tuple[str, str]) -> set[str]:

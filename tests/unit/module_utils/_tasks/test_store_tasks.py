@@ -82,11 +82,11 @@ def call(
 ) -> Result:
     arguments = validate(definition, options, definition.function.__name__)
     assert not arguments.problem, arguments.problem
-    asked: list[int] = []
+    checks: list[int] = []
 
     def cancelled() -> bool:
-        asked.append(1)
-        return len(asked) > stops_after
+        checks.append(1)
+        return len(checks) > stops_after
 
     return call_task_function(
         definition,
@@ -247,13 +247,13 @@ def test_a_job_is_suspended_and_resumed(cluster: MemoryCluster) -> None:
     assert actions(call(cluster, name="backup", namespace="shop", state="suspended")) == {
         "backup": "suspended"
     }
-    found = cluster.get("batch/v1", "CronJob", "backup", "shop")
-    assert found is not None
-    assert found["spec"]["suspend"] is True
+    live = cluster.get("batch/v1", "CronJob", "backup", "shop")
+    assert live is not None
+    assert live["spec"]["suspend"] is True
     call(cluster, namespace="shop", suspend=False, **BACKUP)
-    found = cluster.get("batch/v1", "CronJob", "backup", "shop")
-    assert found is not None
-    assert not found["spec"].get("suspend")
+    live = cluster.get("batch/v1", "CronJob", "backup", "shop")
+    assert live is not None
+    assert not live["spec"].get("suspend")
 
 
 def test_a_continuous_job_is_restarted(cluster: MemoryCluster) -> None:
@@ -358,11 +358,11 @@ def test_the_options_of_one_job_are_its_fields(cluster: MemoryCluster) -> None:
     options = {"health_check": {"path": "/healthz"}, "mount": {"claim": "data"}, "logs": {"stdout": "/l"}}
     done = call(cluster, namespace="shop", command="serve", timeout=None, env={"LEVEL": 1}, **WEB, **options)
     assert done["changed"], done
-    (found,) = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"])["jobs"]
-    assert found["fields"]["health_check"] == {"path": "/healthz"}
-    assert found["fields"]["mount"]["claim"] == "data"
-    assert found["fields"]["env"] == {"LEVEL": "1"}
-    assert "timeout" not in found["fields"]
+    (listed,) = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"])["jobs"]
+    assert listed["fields"]["health_check"] == {"path": "/healthz"}
+    assert listed["fields"]["mount"]["claim"] == "data"
+    assert listed["fields"]["env"] == {"LEVEL": "1"}
+    assert "timeout" not in listed["fields"]
 
 
 def test_no_limit_of_time_may_be_said_of_a_run(cluster: MemoryCluster) -> None:
@@ -438,8 +438,8 @@ def test_the_next_step_brings_a_missing_definition_back(installed: MemoryCluster
     assert f"did not serve {kind}" in done["warnings"][0]
     assert not call(installed, job_store.DEFINITION)["changed"]
     assert not call(installed, stored_job_import.DEFINITION).get("failed")
-    (found,) = call(installed, stored_job_info.DEFINITION)["jobs"]
-    assert (found["name"], found["storage_version"]) == ("web", 3)
+    (listed,) = call(installed, stored_job_info.DEFINITION)["jobs"]
+    assert (listed["name"], listed["storage_version"]) == ("web", 3)
 
 
 def test_a_flip_is_judged_by_complete_lists(installed: MemoryCluster) -> None:
@@ -459,9 +459,9 @@ def test_hidden_jobs_are_named(cluster: MemoryCluster) -> None:
     create_runtime(cluster, job_of("web", JobType.ONE_OFF))
     assert call(cluster, stored_job_info.DEFINITION)["hidden"] == []
     write_switches(cluster, StoreSwitches(SourceOfTruth.STORAGE, UnknownJobs.IGNORE))
-    found = call(cluster, stored_job_info.DEFINITION)
-    assert [one["name"] for one in found["jobs"]] == ["web"]
-    assert (found["adoptable"], found["hidden"]) == ([], ["cart/nightly", "shop/by-hand", "shop/web"])
+    info = call(cluster, stored_job_info.DEFINITION)
+    assert [one["name"] for one in info["jobs"]] == ["web"]
+    assert (info["adoptable"], info["hidden"]) == ([], ["cart/nightly", "shop/by-hand", "shop/web"])
     of_one = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"], names=["by-hand"])
     assert (of_one["jobs"], of_one["hidden"]) == ([], ["shop/by-hand"])
     call(cluster, stored_job_import.DEFINITION, namespaces=["cart"])
@@ -546,27 +546,29 @@ def test_a_job_only_in_kubernetes_is_adopted_and_counted_once(cluster: MemoryClu
 
 def test_a_load_that_adopts_shows_its_diff(cluster: MemoryCluster) -> None:
     create_runtime(cluster, job_of("web", replicas=None))
-    (found,) = call(cluster, stored_job_info.DEFINITION, dump=True)["dump"]
+    (listed,) = call(cluster, stored_job_info.DEFINITION, dump=True)["dump"]
     for check in (True, False):
-        done = call(cluster, check=check, diff=True, jobs=[found])
+        done = call(cluster, check=check, diff=True, jobs=[listed])
         (diff,) = done["diff"]
         assert (diff["before"], "kind: ContinuousJob" in diff["after"]) == ("", True)
         assert "image: nginx:1" in diff["after"]
         assert done["changed"]
-    assert call(cluster, diff=True, jobs=[found])["diff"] == []
+    assert call(cluster, diff=True, jobs=[listed])["diff"] == []
 
 
 def test_a_load_that_adopts_and_changes_shows_both(cluster: MemoryCluster) -> None:
     create_runtime(cluster, job_of("web", replicas=None))
-    (found,) = call(cluster, stored_job_info.DEFINITION, dump=True)["dump"]
+    (listed,) = call(cluster, stored_job_info.DEFINITION, dump=True)["dump"]
     for check in (True, False):
-        adopted, changed = call(cluster, check=check, diff=True, jobs=[{**found, "image": "nginx:2"}])["diff"]
+        adopted, changed = call(cluster, check=check, diff=True, jobs=[{**listed, "image": "nginx:2"}])[
+            "diff"
+        ]
         assert (adopted["before"], adopted["after"]) == ("", changed["before"])
         assert "nginx:1" in changed["before"]
         assert "nginx:2" in changed["after"]
 
 
-def test_what_is_adopted_and_deleted_at_once_shows_only_the_deletion(cluster: MemoryCluster) -> None:
+def test_a_job_that_is_adopted_and_deleted_at_once_shows_only_the_deletion(cluster: MemoryCluster) -> None:
     create_runtime(cluster, job_of("web"))
     (diff,) = call(cluster, name="web", namespace="shop", state="absent", diff=True)["diff"]
     assert ("nginx:1" in diff["before"], diff["after"]) == (True, "")
@@ -651,7 +653,7 @@ def test_metrics_that_can_not_be_written_are_a_warning(cluster: MemoryCluster, t
         (stored_job_info.DEFINITION, "view"),
     ],
 )
-def test_who_may_not_list_reads_which_role_to_ask_for(
+def test_a_refused_list_names_the_missing_role(
     cluster: MemoryCluster, definition: TaskDefinition, role: str
 ) -> None:
     cluster.fail_when(lambda one: one.verb == "list", FORBIDDEN)
@@ -672,10 +674,10 @@ def test_the_list_counts_adoptable_and_drifted_jobs(cluster: MemoryCluster) -> N
     create_runtime(cluster, job_of("by-hand", JobType.SCHEDULED))
     patch_runtime(cluster, web, {"spec": {"replicas": 5}}, "kubectl-scale")
     cluster.requests.clear()
-    found = call(cluster, stored_job_info.DEFINITION)
-    assert [one["name"] for one in found["jobs"]] == ["by-hand", "quiet", "web"]
-    assert found["adoptable"] == ["shop/by-hand"]
-    assert found["counts"] == {"jobs": 3, "adoptable": 1, "drifted": 1, "outdated": 0, "read_only": 0}
+    info = call(cluster, stored_job_info.DEFINITION)
+    assert [one["name"] for one in info["jobs"]] == ["by-hand", "quiet", "web"]
+    assert info["adoptable"] == ["shop/by-hand"]
+    assert info["counts"] == {"jobs": 3, "adoptable": 1, "drifted": 1, "outdated": 0, "read_only": 0}
     (drifted,) = call(cluster, stored_job_info.DEFINITION, drift=True)["jobs"]
     (drift,) = drifted["drift"]
     assert (drift["field"], drift["actual"], drift["manager"]) == ("spec.replicas", 5, "kubectl-scale")
@@ -737,9 +739,9 @@ def test_a_one_off_job_that_was_imported_does_not_run_again(cluster: MemoryClust
     create_runtime(cluster, job_of("once", JobType.ONE_OFF))
     call(cluster, stored_job_import.DEFINITION)
     cluster.delete("batch/v1", "Job", "once", "shop")
-    (found,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
-    assert found["state"] == "finished"
-    job = {"name": found["name"], "type": found["type"], **found["fields"]}
+    (listed,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert listed["state"] == "finished"
+    job = {"name": listed["name"], "type": listed["type"], **listed["fields"]}
     assert actions(call(cluster, namespace="shop", jobs=[job])) == {"once": "unchanged"}
 
 
@@ -755,7 +757,7 @@ def test_an_import_that_was_stopped_goes_on(cluster: MemoryCluster) -> None:
     assert len(definition.status.objects) == 2
 
 
-def test_what_can_not_be_imported_is_a_line_and_stops_no_other_job(cluster: MemoryCluster) -> None:
+def test_a_job_that_cannot_be_imported_is_a_line_and_stops_no_other(cluster: MemoryCluster) -> None:
     name = "n" * 60
     create_runtime(cluster, job_of(name))
     create_runtime(cluster, job_of("web"))
@@ -814,11 +816,11 @@ def test_old_definitions_are_rewritten_only_if_that_is_asked_for(cluster: Memory
     assert writes(cluster) == []
     done = call(cluster, stored_job_import.DEFINITION, rewrite=True, diff=True)
     assert (done["rewritten"], done["unchanged"], len(done["diff"])) == (["shop/web"], 0, 1)
-    found = definition_of(cluster, "web")
-    assert found is not None
-    assert found["metadata"]["labels"]["lifecycle.kyma-project.io/storage-version"] == "3"
-    assert found["spec"]["resources"] == {"memory": "256Mi"}
-    assert found["spec"]["stranger"] == {"a": 1}
+    definition = definition_of(cluster, "web")
+    assert definition is not None
+    assert definition["metadata"]["labels"]["lifecycle.kyma-project.io/storage-version"] == "3"
+    assert definition["spec"]["resources"] == {"memory": "256Mi"}
+    assert definition["spec"]["stranger"] == {"a": 1}
     assert not call(cluster, stored_job_import.DEFINITION, rewrite=True)["changed"]
 
 
@@ -865,12 +867,12 @@ def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> N
     (warning,) = done["warnings"]
     assert "shop/nightly: publish is not imported" in warning
     assert call(cluster, stored_job_import.DEFINITION)["counters"][-1]["only_in_storage"] == 0
-    (found,) = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"])["jobs"]
-    assert (found["fields"]["schedule"], found["fields"]["retry"]) == ("36 6 * * *", 1)
-    assert (found["state"], found["reason"]) == ("missing", "NotRolledOut")
+    (listed,) = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"])["jobs"]
+    assert (listed["fields"]["schedule"], listed["fields"]["retry"]) == ("36 6 * * *", 1)
+    assert (listed["state"], listed["reason"]) == ("missing", "NotRolledOut")
     assert not call(cluster, stored_job_import.DEFINITION)["changed"]
     loaded = call(
-        cluster, namespace="shop", jobs=[{"name": "nightly", "type": "scheduled", **found["fields"]}]
+        cluster, namespace="shop", jobs=[{"name": "nightly", "type": "scheduled", **listed["fields"]}]
     )
     assert loaded["lines"][0].startswith("shop/nightly: ")
     assert cluster.get("batch/v1", "CronJob", "nightly", "shop")
@@ -908,7 +910,7 @@ def test_resources_of_toolforge_of_one_name_are_one_job_and_one_line(cluster: Me
 # Their documentation.
 
 
-def test_what_others_rely_on_in_results_is_documented(cluster: MemoryCluster) -> None:
+def test_all_values_of_results_are_documented(cluster: MemoryCluster) -> None:
     create_runtime(cluster, job_of("by-hand"))
     web = job_of("web")
     roll_out(cluster, web)
@@ -957,11 +959,13 @@ def test_pods_that_a_quota_refuses_are_shown_with_the_job(cluster: MemoryCluster
     failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": QUOTA}
     patch_runtime(cluster, web, {"status": {"conditions": [failure]}}, "kube-controller-manager")
     cluster.create(failed_creation("Job", main))
-    found = call(cluster, stored_job_info.DEFINITION)["jobs"]
-    assert [(one["reason"], QUOTA in one["message"]) for one in found] == [("OutOfQuota", True)] * 2
-    told = call(cluster, namespace="shop", jobs=[{"name": "once", "type": "one-off", **found[0]["fields"]}])
-    assert told["jobs"][0]["reason"] == "OutOfQuota"
-    assert told["lines"] == [f"shop/once: up to date: OutOfQuota: Error creating: {QUOTA}"]
+    listed = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert [(one["reason"], QUOTA in one["message"]) for one in listed] == [("OutOfQuota", True)] * 2
+    result = call(
+        cluster, namespace="shop", jobs=[{"name": "once", "type": "one-off", **listed[0]["fields"]}]
+    )
+    assert result["jobs"][0]["reason"] == "OutOfQuota"
+    assert result["lines"] == [f"shop/once: up to date: OutOfQuota: Error creating: {QUOTA}"]
     patch_runtime(cluster, once, {"status": {"active": 1}}, "kube-controller-manager")
     (found_once, _web) = call(cluster, stored_job_info.DEFINITION)["jobs"]
     assert found_once["reason"] == ""
@@ -986,14 +990,14 @@ def test_a_run_of_a_schedule_that_has_a_pod_by_now_is_not_out_of_quota(cluster: 
     active = [{"kind": "Job", "name": "backup-1", "uid": run["metadata"]["uid"]}]
     patch_runtime(cluster, backup, {"status": {"active": active}}, "kube-controller-manager")
     cluster.create(failed_creation("Job", run))
-    (found,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
-    assert found["reason"] == "OutOfQuota"
+    (listed,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert listed["reason"] == "OutOfQuota"
     cluster.patch("batch/v1", "Job", "backup-1", "shop", {"status": {"active": 1}}, subresource="status")
-    (found,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
-    assert found["reason"] == ""
+    (listed,) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert listed["reason"] == ""
 
 
-def test_who_may_not_read_events_lists_the_jobs_all_the_same(cluster: MemoryCluster) -> None:
+def test_jobs_are_listed_without_the_right_to_read_events(cluster: MemoryCluster) -> None:
     roll_out(cluster, job_of("once", JobType.ONE_OFF))
     cluster.fail_when(lambda one: one.ref.kind == "Event", FORBIDDEN)
     assert len(call(cluster, stored_job_info.DEFINITION)["jobs"]) == 1
@@ -1007,9 +1011,9 @@ def test_a_rewrite_lets_the_status_be_of_the_new_generation(cluster: MemoryClust
     old = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "2"}}}
     cluster.patch(*kind, "web", "shop", old)
     assert call(cluster, stored_job_import.DEFINITION, rewrite=True)["rewritten"] == ["shop/web"]
-    found = definition_of(cluster, "web")
-    assert found
-    assert found["status"]["observedGeneration"] == found["metadata"]["generation"]
+    definition = definition_of(cluster, "web")
+    assert definition
+    assert definition["status"]["observedGeneration"] == definition["metadata"]["generation"]
 
 
 def test_an_import_of_some_labels_takes_no_name_of_a_job_with_others(cluster: MemoryCluster) -> None:

@@ -50,8 +50,8 @@ class Labels(Migration):
     namespace = "kube-public"
 
     def check(self, ctx: Context) -> Verdict:
-        found = ctx.cluster.get("v1", "Namespace", self.namespace)
-        labels = ((found or {}).get("metadata") or {}).get("labels") or {}
+        namespace = ctx.cluster.get("v1", "Namespace", self.namespace)
+        labels = ((namespace or {}).get("metadata") or {}).get("labels") or {}
         return not_needed("labelled") if self.id().replace("/", ".") in labels else needed("not labelled")
 
     def run(self, ctx: Context) -> None:
@@ -120,9 +120,9 @@ def memory(someone: Deployer) -> MemoryCluster:
 
 
 def labels(someone: Deployer) -> set[str]:
-    found = someone.cluster.get("v1", "Namespace", "kube-public")
-    assert found is not None
-    return {name for name in found["metadata"].get("labels") or {} if "kubernetes" not in name}
+    namespace = someone.cluster.get("v1", "Namespace", "kube-public")
+    assert namespace is not None
+    return {name for name in namespace["metadata"].get("labels") or {} if "kubernetes" not in name}
 
 
 # component
@@ -157,7 +157,7 @@ def test_without_a_run_a_component_that_fails_fails_its_task() -> None:
 
 
 @pytest.mark.parametrize("migration_class", [Labels, Warns, Stays])
-def test_what_only_a_migration_has_written_is_a_change_too(migration_class: type[Migration]) -> None:
+def test_a_write_of_a_migration_alone_counts_as_a_change(migration_class: type[Migration]) -> None:
     someone = deployer(kyma())
     someone.task(component.DEFINITION, names=["logging"])
     someone.materials.classes = (migration_class,)
@@ -173,7 +173,7 @@ def test_in_check_mode_a_component_only_says_what_it_would_do() -> None:
     assert done["changed"]
 
 
-def test_a_component_that_the_release_lacks_is_told_with_those_it_has() -> None:
+def test_an_unknown_component_is_reported_with_the_known_ones() -> None:
     someone = deployer(kyma())
     done = someone.task(component.DEFINITION, names=["loging"])
     assert done["msg"] == ("the release has no component loging (it has foundation, logging, gateway, late)")
@@ -182,7 +182,7 @@ def test_a_component_that_the_release_lacks_is_told_with_those_it_has() -> None:
 @pytest.mark.parametrize("task", [component.DEFINITION, migration.DEFINITION])
 def test_broken_or_unknown_migrations_let_nothing_run(task: Any) -> None:
     params = {"names": ["logging"]} if task is component.DEFINITION else {"component": "logging"}
-    for problems, skipped, told in (
+    for problems, skipped, message in (
         (("/x/bad.py:3: invalid syntax",), [], "bad.py:3"),
         ((), ["logging/nothing"], "there is no such migration; there are logging/labels"),
     ):
@@ -191,10 +191,10 @@ def test_broken_or_unknown_migrations_let_nothing_run(task: Any) -> None:
         with only_reads(memory(someone)):
             done = someone.task(task, **params, skip_migrations=skipped)
         assert done["failed"]
-        assert told in done["msg"]
+        assert message in done["msg"]
 
 
-def test_what_is_deployed_by_itself_makes_the_next_plan_look_closely() -> None:
+def test_the_plan_after_a_single_component_compares_its_objects() -> None:
     someone = deployer(kyma())
     someone.deploy()
     someone.materials.given = kyma(host="elsewhere")
@@ -204,9 +204,9 @@ def test_what_is_deployed_by_itself_makes_the_next_plan_look_closely() -> None:
     actions = {one["name"]: one["action"] for one in planned["plan"]["components"]}
     assert {name for name, action in actions.items() if action != "unchanged"} == {"gateway"}
     someone.carry_out(planned)
-    found = someone.cluster.get("example.com/v1", "Gateway", "kyma", "kyma-system")
-    assert found is not None
-    assert found["spec"]["host"] == "2.9"
+    gateway = someone.cluster.get("example.com/v1", "Gateway", "kyma", "kyma-system")
+    assert gateway is not None
+    assert gateway["spec"]["host"] == "2.9"
 
 
 def test_the_same_component_again_by_itself_lets_plans_stay_cheap() -> None:
@@ -217,36 +217,36 @@ def test_the_same_component_again_by_itself_lets_plans_stay_cheap() -> None:
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_while_at_work_a_component_tells_what_it_is_at() -> None:
+def test_a_component_reports_its_state_while_it_is_deployed() -> None:
     someone = deployer(kyma())
     someone.deploy()
-    told = [(subject, state) for subject, state, _detail in someone.reports]
-    assert ("run", "starting") in told
-    assert told.index(("logging", "applying")) < told.index(("logging", "succeeded"))
+    states = [(subject, state) for subject, state, _detail in someone.reports]
+    assert ("run", "starting") in states
+    assert states.index(("logging", "applying")) < states.index(("logging", "succeeded"))
 
 
 # component_info
 
 
-def test_component_info_tells_health_drift_and_orphans() -> None:
+def test_component_info_returns_health_drift_and_orphans() -> None:
     someone = deployer(kyma())
     someone.deploy()
     someone.cluster.delete("v1", "ConfigMap", "settings", "kyma-system")
     by_hand = someone.cluster.with_field_manager("kubectl-edit")
     by_hand.patch("v1", "Secret", "token", "kyma-system", {"metadata": {"labels": {"a": "b"}}})
     with only_reads(memory(someone)) as requests:
-        told = someone.component_info(names=["logging"])
+        info = someone.component_info(names=["logging"])
     assert len(requests) <= 3 + 3
-    [logging] = told["components"]
+    [logging] = info["components"]
     assert (logging["version"], logging["complete"], logging["orphaned"]) == ("2.9", True, False)
     seen = {one["name"]: (one["health"], one["untouched"]) for one in logging["objects"]}
     assert seen == {"loki": ("current", True), "settings": ("missing", False), "token": ("current", False)}
     someone.materials.given = release("2.10", {"logging": [deployment("loki")]})
     someone.deploy()
-    told = someone.component_info()
-    orphaned = {one["name"]: one["orphaned"] for one in told["components"]}
+    info = someone.component_info()
+    orphaned = {one["name"]: one["orphaned"] for one in info["components"]}
     assert orphaned == {"foundation": False, "gateway": True, "late": True, "logging": False}
-    [logging] = [one for one in told["components"] if one["name"] == "logging"]
+    [logging] = [one for one in info["components"] if one["name"] == "logging"]
     assert {one["name"]: one["dropped"] for one in logging["objects"]} == {"loki": False}
 
 
@@ -262,9 +262,9 @@ def test_on_an_empty_cluster_the_infos_are_empty() -> None:
     someone = deployer(kyma())
     with only_reads(memory(someone)):
         assert someone.component_info()["components"] == []
-        told = someone.run_info()
-    assert told["runs"] == []
-    assert told["installation"] == {
+        info = someone.run_info()
+    assert info["runs"] == []
+    assert info["installation"] == {
         "version": "",
         "target": "",
         "profile": "",
@@ -305,10 +305,10 @@ def test_in_check_mode_a_migration_shows_what_it_would_write() -> None:
     assert labels(someone) == set()
 
 
-def test_a_migration_that_nobody_has_is_told_with_those_that_there_are() -> None:
+def test_an_unknown_migration_is_reported_with_the_known_ones() -> None:
     someone = deployer(kyma(), Labels)
-    told = someone.task(migration.DEFINITION, ids=["logging/label"])
-    assert told["msg"] == "there is no migration logging/label; there are logging/labels"
+    result = someone.task(migration.DEFINITION, ids=["logging/label"])
+    assert result["msg"] == "there is no migration logging/label; there are logging/labels"
 
 
 def test_a_migration_that_fails_fails_its_task_alone_and_as_part_of_a_run() -> None:
@@ -323,23 +323,23 @@ def test_a_migration_that_fails_fails_its_task_alone_and_as_part_of_a_run() -> N
     assert "the moon is full" in within["msg"]
 
 
-def test_migration_info_tells_verdict_removal_and_the_last_run() -> None:
+def test_migration_info_returns_verdict_removal_and_the_last_run() -> None:
     someone = deployer(kyma(), *ALL)
     with only_reads(memory(someone)):
-        told = someone.migration_info()
-    before = {one["id"]: one for one in told["migrations"]}
+        info = someone.migration_info()
+    before = {one["id"]: one for one in info["migrations"]}
     assert {one["verdict"] for one in before.values()} == {"needed"}
     assert before["logging/labels"]["description"] == "Labels a namespace."
     assert before["logging/labels"]["remove_in"] == "3.0"
     assert before["logging/labels"]["last_run"] == ""
-    assert told["searched"] == ["/somewhere/kyma_migrations"]
+    assert info["searched"] == ["/somewhere/kyma_migrations"]
     someone.deploy()
     [after] = someone.migration_info(ids=["logging/labels"])["migrations"]
     assert after["verdict"] == "not_needed"
     assert (after["last_run"], after["last_state"]) == (someone.installation().last_run, "done")
 
 
-def test_migration_info_needs_no_release_to_tell_who_still_needs_what() -> None:
+def test_migration_info_checks_a_cluster_without_a_named_release() -> None:
     class Homeless(Labels):
         """Relies on a component that is not there."""
 
@@ -373,8 +373,8 @@ def test_migration_info_needs_no_release_to_tell_who_still_needs_what() -> None:
     someone.materials.classes = (Homeless, OfLogging)
     someone.materials.unreadable = True
     with only_reads(memory(someone)):
-        told = someone.migration_info(ids=["logging/looks", "kiali/homeless"])
-    after = {one["id"]: one for one in told["migrations"]}
+        info = someone.migration_info(ids=["logging/looks", "kiali/homeless"])
+    after = {one["id"]: one for one in info["migrations"]}
     assert after["kiali/homeless"]["verdict"] == "not_needed"
     someone.materials.named, someone.materials.unreadable = True, False
     [homeless] = someone.migration_info(ids=["kiali/homeless"])["migrations"]
@@ -403,14 +403,14 @@ def test_a_run_is_running_until_it_ends() -> None:
     assert (one["state"], one["finished_at"], one["failures"]) == ("running", "", [])
 
 
-def test_run_info_tells_the_newest_runs_with_what_failed() -> None:
+def test_run_info_returns_the_newest_runs_with_their_failures() -> None:
     someone = deployer(kyma(), Fails)
     ended = someone.deploy()
-    told = someone.run_info()
-    [one] = told["runs"]
+    info = someone.run_info()
+    [one] = info["runs"]
     assert (one["name"], one["state"], one["version"]) == (ended["run"], "failed", "2.9")
     assert one["failures"] == ended["failures"]
     assert one["durations"] == ended["durations"]
     assert one["finished_at"] >= one["started_at"] != ""
-    assert told["installation"]["target"] == "2.9"
-    assert someone.run_info(run=ended["run"])["runs"] == told["runs"]
+    assert info["installation"]["target"] == "2.9"
+    assert someone.run_info(run=ended["run"])["runs"] == info["runs"]

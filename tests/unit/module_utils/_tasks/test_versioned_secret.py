@@ -40,7 +40,7 @@ def obj(api_version: str, kind: str, spec: dict[str, Any]) -> Object:
     return {"apiVersion": api_version, "kind": kind, "metadata": meta, "spec": spec}
 
 
-def somebody(*objects: Object) -> Deployer:
+def new_deployer(*objects: Object) -> Deployer:
     return deployer(release("2.9", {}), cluster=MemoryCluster(*objects))
 
 
@@ -70,23 +70,23 @@ def checked(result: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def told(result: dict[str, Any]) -> tuple[bool, str, int, list[str]]:
+def outcome(result: dict[str, Any]) -> tuple[bool, str, int, list[str]]:
     assert not result.get("failed"), result["msg"]
     return result["changed"], result["name"], result["version"], result["removed"]
 
 
 def test_a_version_is_written_once() -> None:
-    someone = somebody()
+    someone = new_deployer()
     for check_mode in (True, False):
-        assert told(write(someone, check_mode=check_mode)) == (True, "x-v1", 1, [])
+        assert outcome(write(someone, check_mode=check_mode)) == (True, "x-v1", 1, [])
     for check_mode in (True, False):
         again = write(someone, check_mode=check_mode)
-        assert told(again) == (False, "x-v1", 1, [])
+        assert outcome(again) == (False, "x-v1", 1, [])
         assert again["diff"] == []
 
 
 def test_the_difference_names_keys_and_no_values() -> None:
-    someone = somebody(version(9, labels={"app": "shop"}))
+    someone = new_deployer(version(9, labels={"app": "shop"}))
     result = write(someone, data={"password": VALUE, "user": "admin-1"}, keep=1)
     new, removed = result["diff"]
     assert (new["before_header"], new["after_header"]) == ("Secret default/x-v9", "Secret default/x-v10")
@@ -95,20 +95,20 @@ def test_the_difference_names_keys_and_no_values() -> None:
     assert "user: '*** (hidden)'" in new["after"]
     assert "admin-1" not in json.dumps(result)
     assert removed["after_header"] == "Secret default/x-v9 (deleted)"
-    assert told(result) == (True, "x-v10", 10, ["x-v9"])
+    assert outcome(result) == (True, "x-v10", 10, ["x-v9"])
 
 
 def test_the_first_version_has_no_state_before() -> None:
-    (diff,) = write(somebody())["diff"]
+    (diff,) = write(new_deployer())["diff"]
     assert (diff["before_header"], diff["before"]) == ("Secret default/x-v1 (absent)", "")
 
 
 def test_old_versions_go_also_without_a_new_one() -> None:
-    someone = somebody(version(1), version(2))
+    someone = new_deployer(version(1), version(2))
     write(someone)
-    assert told(write(someone, keep=1, check_mode=True)) == (True, "x-v3", 3, ["x-v1", "x-v2"])
-    assert told(write(someone, keep=1)) == (True, "x-v3", 3, ["x-v1", "x-v2"])
-    assert told(write(someone, keep=1)) == (False, "x-v3", 3, [])
+    assert outcome(write(someone, keep=1, check_mode=True)) == (True, "x-v3", 3, ["x-v1", "x-v2"])
+    assert outcome(write(someone, keep=1)) == (True, "x-v3", 3, ["x-v1", "x-v2"])
+    assert outcome(write(someone, keep=1)) == (False, "x-v3", 3, [])
 
 
 ERRAND_API = "lifecycle.kyma-project.io/v1alpha1"
@@ -120,36 +120,36 @@ USERS = {
 
 
 def errand_kind() -> Object:
-    found = crd("Errand", "lifecycle.kyma-project.io")
-    (only,) = found["spec"]["versions"]
+    definition = crd("Errand", "lifecycle.kyma-project.io")
+    (only,) = definition["spec"]["versions"]
     only["name"] = "v1alpha1"
     only["schema"] = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    return found
+    return definition
 
 
 @pytest.mark.parametrize("user", USERS.values(), ids=USERS)
 def test_a_version_in_use_stays(user: Object) -> None:
-    someone = somebody(version(1), version(2), errand_kind(), user)
-    assert told(write(someone, keep=1)) == (True, "x-v3", 3, ["x-v2"])
+    someone = new_deployer(version(1), version(2), errand_kind(), user)
+    assert outcome(write(someone, keep=1)) == (True, "x-v3", 3, ["x-v2"])
     for check_mode in (True, False):
         refused = remove(someone, check_mode=check_mode)
         assert refused["failed"]
         assert f"Secret default/x-v1 is used by {user['kind']} default/a" in refused["msg"]
-    assert told(remove(someone, version=3)) == (True, "x-v1", 1, ["x-v3"])
-    assert told(remove(someone, force=True)) == (True, "", 0, ["x-v1"])
+    assert outcome(remove(someone, version=3)) == (True, "x-v1", 1, ["x-v3"])
+    assert outcome(remove(someone, force=True)) == (True, "", 0, ["x-v1"])
 
 
 def test_versions_are_removed() -> None:
     foreign = {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "default", "name": "x-v4"}}
-    someone = somebody(version(1), version(10), foreign)
+    someone = new_deployer(version(1), version(10), foreign)
     for check_mode in (True, False):
         result = remove(someone, version=1, check_mode=check_mode)
-        assert told(result) == (True, "x-v10", 10, ["x-v1"])
+        assert outcome(result) == (True, "x-v10", 10, ["x-v1"])
         assert [one["after_header"] for one in result["diff"]] == ["Secret default/x-v1 (deleted)"]
-    assert told(remove(someone, version=1)) == (False, "x-v10", 10, [])
-    assert told(remove(someone, version=4)) == (False, "x-v10", 10, [])
-    assert told(remove(someone)) == (True, "", 0, ["x-v10"])
-    assert told(remove(someone)) == (False, "", 0, [])
+    assert outcome(remove(someone, version=1)) == (False, "x-v10", 10, [])
+    assert outcome(remove(someone, version=4)) == (False, "x-v10", 10, [])
+    assert outcome(remove(someone)) == (True, "", 0, ["x-v10"])
+    assert outcome(remove(someone)) == (False, "", 0, [])
     assert someone.cluster.get("v1", "Secret", "x-v4", "default")
 
 
@@ -164,8 +164,8 @@ def test_versions_are_removed() -> None:
         ({"labels": {"a": True}}, "the value of label 'a' is of type boolean"),
     ],
 )
-def test_what_is_refused(params: dict[str, Any], reason: str) -> None:
-    someone = somebody()
+def test_an_invalid_version_is_refused(params: dict[str, Any], reason: str) -> None:
+    someone = new_deployer()
     refused = write(someone, **params)
     assert refused["failed"]
     assert reason in refused["msg"]
@@ -173,8 +173,8 @@ def test_what_is_refused(params: dict[str, Any], reason: str) -> None:
     assert info(someone) == []
 
 
-def test_who_may_not_see_the_users_is_told_what_was_written() -> None:
-    someone = somebody(version(1))
+def test_a_refused_read_of_users_is_reported_with_the_written_version() -> None:
+    someone = new_deployer(version(1))
     assert isinstance(someone.cluster, MemoryCluster)
     someone.cluster.fail_when(
         lambda request: request.ref.kind == "Pod",
@@ -202,14 +202,14 @@ def test_versions_are_shown_by_base_without_values() -> None:
         version(1, namespace="kube-public"),
         {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "default", "name": "x-v11"}},
     ]
-    someone = somebody(*objects)
-    found = info(someone)
-    assert [(one["namespace"], one["name"], one["newest"], one["newest_version"]) for one in found] == [
+    someone = new_deployer(*objects)
+    listed = info(someone)
+    assert [(one["namespace"], one["name"], one["newest"], one["newest_version"]) for one in listed] == [
         ("default", "x", "x-v10", 10),
         ("default", "xx", "xx-v2", 2),
         ("kube-public", "x", "x-v1", 1),
     ]
-    nine, ten = found[0]["versions"]
+    nine, ten = listed[0]["versions"]
     created = nine.pop("created")
     assert created.endswith("Z")
     assert nine == {
@@ -222,11 +222,11 @@ def test_versions_are_shown_by_base_without_values() -> None:
     }
     assert ten["annotations"] == {"note": "the password is ***"}
     assert ten["source_description"] == "by ***"
-    assert "abc" not in json.dumps(found)
+    assert "abc" not in json.dumps(listed)
 
 
 def test_names_and_the_namespace_select() -> None:
-    someone = somebody(version(1), version(1, "xx"), version(1, namespace="kube-public"))
+    someone = new_deployer(version(1), version(1, "xx"), version(1, namespace="kube-public"))
     assert [one["name"] for one in info(someone, namespace="default")] == ["x", "xx"]
     assert [one["namespace"] for one in info(someone, names=["x"])] == ["default", "kube-public"]
     assert info(someone, namespace="kube-system") == []

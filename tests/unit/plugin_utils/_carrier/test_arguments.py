@@ -84,7 +84,7 @@ def test_a_version_without_quotes_is_refused_as_it_may_be_another_one() -> None:
     assert validate(definition, {"release_version": "2.10"}, "x").params["release_version"] == "2.10"
 
 
-def test_an_option_by_both_its_names_is_told_of() -> None:
+def test_an_option_by_both_its_names_is_a_warning() -> None:
     arguments = validate(DEFINITION, {"verify_ssl": True, "validate_certs": True}, "x")
     assert arguments.complete({"warnings": ["ours"]})["warnings"] == [
         "Both option validate_certs and its alias verify_ssl are set.",
@@ -104,5 +104,5 @@ def test_local_modules_run_by_ansibles_own_python() -> None:
 
 
 @pytest.mark.parametrize("name", ["workdir", "progress_file", "asked_for", CARRIER_ARGUMENT])
-def test_what_carriers_send_to_their_modules_is_no_option(name: str) -> None:
+def test_internal_arguments_of_carriers_are_no_options(name: str) -> None:
     assert "Unsupported parameters" in validate(DEFINITION, {name: {}}, "x").problem

@@ -39,7 +39,7 @@ class Scripted(JobReader):
     def __init__(self, looks: Iterable[tuple[str, str] | Exception]) -> None:
         super().__init__(Files("result", "progress"), str, str)
         self._looks = iter(looks)
-        self.asked: list[int] = []
+        self.cancellations: list[int] = []
 
     def read(self, offset: int) -> tuple[str, str]:
         look = next(self._looks)
@@ -48,7 +48,7 @@ class Scripted(JobReader):
         return look[0], look[1][offset:]
 
     def cancel(self) -> None:
-        self.asked.append(1)
+        self.cancellations.append(1)
 
     def remove(self) -> None:
         raise AssertionError
@@ -87,7 +87,7 @@ def test_every_change_is_shown_once_and_the_last_ones_too() -> None:
     assert (content, shown) == (DONE, ["a", "b", "c"])
 
 
-def test_it_looks_soon_first_and_never_less_often_than_every_half_second() -> None:
+def test_the_first_polls_are_quick_and_none_is_later_than_half_a_second() -> None:
     _content, _shown, clock, _reconnects = followed([*[(STARTED, "")] * 40, (DONE, "")])
     assert clock.slept[0] == 0.05
     assert clock.slept == sorted(clock.slept)
@@ -113,7 +113,7 @@ def test_a_connection_may_not_fail_for_ever() -> None:
         followed(looks())
 
 
-def test_a_job_that_leaves_no_result_is_told_of() -> None:
+def test_a_job_that_leaves_no_result_is_lost() -> None:
     def looks() -> Iterable[tuple[str, str] | Exception]:
         while True:
             yield STARTED, ""
@@ -143,10 +143,10 @@ def test_the_wish_to_stop_is_passed_on_once(unreached: int) -> None:
         clock=lambda: clock.now,
         sleep=clock.sleep,
     )
-    assert (content, [one.state for one in shown], window.asked) == (DONE, ["a", "b"], [1])
+    assert (content, [one.state for one in shown], window.cancellations) == (DONE, ["a", "b"], [1])
 
 
-def test_nobody_waits_longer_than_the_patience_for_what_was_told_to_stop() -> None:
+def test_a_cancelled_job_is_lost_after_the_patience() -> None:
     clock = Clock()
     with pytest.raises(JobLost, match="within 5 seconds after it was asked to stop"):
         follow_job(
@@ -165,7 +165,7 @@ def test_nobody_waits_longer_than_the_patience_for_what_was_told_to_stop() -> No
     ("content", "final"),
     [("", False), ("{", False), ("[]", False), (STARTED, False), (DONE, True), ('{"failed": true}', True)],
 )
-def test_what_counts_as_a_result(content: str, final: bool) -> None:
+def test_a_result_is_final_only_as_a_complete_object_of_its_own(content: str, final: bool) -> None:
     assert is_final(content) is final
 
 
@@ -184,9 +184,9 @@ def test_a_window_of_one_command(tmp_path: Path) -> None:
     assert window.read(0) == ("", "")
     ProgressFile(files.progress)("logging", "applying")
     Path(files.result).write_text(STARTED)
-    told = Path(files.progress).read_text()
-    assert window.read(0) == (STARTED, told)
-    assert window.read(7) == (STARTED, told[7:])
+    progress = Path(files.progress).read_text()
+    assert window.read(0) == (STARTED, progress)
+    assert window.read(7) == (STARTED, progress[7:])
     window.cancel()
     assert Path(files.progress + CANCEL_SUFFIX).exists()
     window.remove()

@@ -104,8 +104,8 @@ PACKED_TIME = {Worker: 0.0, Shipped: SHIPPED_MIGRATIONS_SECONDS}
 
 @pytest.fixture(params=[Worker, Shipped])
 def worker(request: pytest.FixtureRequest) -> type[Worker]:
-    found: type[Worker] = request.param
-    return found
+    carrier: type[Worker] = request.param
+    return carrier
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_a_component_gets_the_time_that_its_release_gives_it(worker: type[Worker
     assert result["limit"] == pytest.approx(4 * 5 * HOUR + 4 * 600 + rest, abs=5)
 
 
-def test_what_others_of_the_release_get_does_not_count(worker: type[Worker], folder: Path) -> None:
+def test_the_time_of_other_components_does_not_count(worker: type[Worker], folder: Path) -> None:
     result = worker().carry(given(folder, "second"), {})
     assert result["limit"] == pytest.approx(result["before"], abs=5)
 
@@ -162,7 +162,7 @@ def test_one_that_may_take_for_ever_has_a_year(folder: Path, migrating: dict[str
     assert limit == pytest.approx(3 * 365 * 24 * HOUR + 4 * HOUR + GRACE + 30, abs=5)
 
 
-def test_what_is_sent_elsewhere_is_not_loaded_here_for_its_time(
+def test_shipped_migrations_are_not_loaded_here_for_their_time(
     folder: Path, migrating: dict[str, str]
 ) -> None:
     Path(migrating["playbook_dir"], "kyma_migrations", "only_there.py").write_text("import only_there")
@@ -174,7 +174,7 @@ def test_a_limit_of_the_users_own_stays(worker: type[Worker], folder: Path) -> N
     assert worker(chosen=100).carry(given(folder, "first"), {})["limit"] == pytest.approx(100, abs=5)
 
 
-def test_so_it_does_where_the_job_is_left_alone(folder: Path) -> None:
+def test_a_limit_of_the_users_own_stays_without_polling(folder: Path) -> None:
     assert Shipped(chosen=100, poll=0).carry(given(folder, "first"), {})["limit"] == 100
 
 

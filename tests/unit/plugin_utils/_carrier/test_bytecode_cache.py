@@ -49,7 +49,7 @@ class Finder(MetaPathFinder):
     """Something that finds modules."""
 
 
-def test_it_is_asked_before_ansible_s_loader_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bytecode_finder_precedes_ansible_s_loader_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ansible_s = Finder()
     monkeypatch.setattr(AnsibleCollectionConfig, "_collection_finder", ansible_s)
     monkeypatch.setattr(sys, "meta_path", [ansible_s, *sys.meta_path])
@@ -58,7 +58,7 @@ def test_it_is_asked_before_ansible_s_loader_once(monkeypatch: pytest.MonkeyPatc
     assert [isinstance(finder, BytecodeFinder) for finder in sys.meta_path[:2]] == [True, False]
 
 
-def test_who_stands_before_ansible_s_loader_stays_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finder_before_ansible_s_loader_stays_there(monkeypatch: pytest.MonkeyPatch) -> None:
     ansible_s, restricting = Finder(), Finder()
     monkeypatch.setattr(AnsibleCollectionConfig, "_collection_finder", ansible_s)
     monkeypatch.setattr(sys, "meta_path", [restricting, ansible_s, *sys.meta_path])
@@ -81,5 +81,5 @@ def test_ansible_keeps_the_bytecode_of_what_a_task_imports(tmp_path: Path) -> No
         environment.pop(name, None)
     command = [sys.executable, "-m", "ansible", "adhoc", "localhost", "-m", "kyma.lifecycle.run_info"]
     subprocess.run(command, env=environment, capture_output=True, timeout=120, check=False)
-    kept = {path.name.partition(".")[0] for path in ours.rglob("*.pyc")}
-    assert {"carrier", "task_call", "run_info"} <= kept
+    cached = {path.name.partition(".")[0] for path in ours.rglob("*.pyc")}
+    assert {"carrier", "task_call", "run_info"} <= cached

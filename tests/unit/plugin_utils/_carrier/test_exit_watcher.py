@@ -54,7 +54,7 @@ def appears(file: Path) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_it_is_done_whatever_ends_the_main_process(tmp_path: Path, number: signal.Signals) -> None:
+def test_the_work_is_done_after_any_end_of_the_main_process(tmp_path: Path, number: signal.Signals) -> None:
     process = family(tmp_path, "time.sleep(60)")
     assert not (tmp_path / "done").exists()
     process.send_signal(number)
@@ -62,13 +62,13 @@ def test_it_is_done_whatever_ends_the_main_process(tmp_path: Path, number: signa
     assert appears(tmp_path / "done")
 
 
-def test_the_main_process_tells_at_its_exit_what_was_done(tmp_path: Path) -> None:
+def test_the_main_process_reports_the_work_at_its_exit(tmp_path: Path) -> None:
     process = family(tmp_path, "sys.exit(99)")
-    told, _none = process.communicate(timeout=60)
-    assert (process.returncode, told) == (99, "it was done\n")
+    printed, _none = process.communicate(timeout=60)
+    assert (process.returncode, printed) == (99, "it was done\n")
 
 
-def test_it_waits_for_all_others(tmp_path: Path) -> None:
+def test_the_work_waits_for_all_other_processes(tmp_path: Path) -> None:
     process = family(tmp_path, "time.sleep(60)", working=1.0)
     process.kill()
     process.wait(30)
@@ -79,6 +79,6 @@ def test_it_waits_for_all_others(tmp_path: Path) -> None:
 def test_nothing_is_done_where_nothing_was_left_undone(tmp_path: Path) -> None:
     then = "(folder / 'note').write_text('ended'); (folder / 'note').unlink()"
     process = family(tmp_path, then)
-    told, _none = process.communicate(timeout=60)
-    assert (process.returncode, told) == (0, "")
+    printed, _none = process.communicate(timeout=60)
+    assert (process.returncode, printed) == (0, "")
     assert not (tmp_path / "done").exists()

@@ -66,6 +66,6 @@ def test_a_task_that_is_lost_has_no_reasons_in_its_result(screen: Screen) -> Non
     assert screen.lines == ["checkout: failed (no such image)"]
 
 
-def test_what_does_not_fail_is_shown_at_once(screen: Screen) -> None:
+def test_lines_without_a_failure_are_shown_at_once(screen: Screen) -> None:
     screen.held.show(WAITING)
     assert screen.lines == [str(WAITING)]

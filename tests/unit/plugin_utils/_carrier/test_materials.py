@@ -67,7 +67,7 @@ def cache(tmp_path: Path) -> ReleaseCache:
     return ReleaseCache(tmp_path / "cache", print)
 
 
-def test_what_is_shipped_is_what_the_controller_has(
+def test_shipped_materials_equal_those_of_the_controller(
     tmp_path: Path, release: ReleaseRequest, cache: ReleaseCache
 ) -> None:
     folder = tmp_path / "kyma_migrations"
@@ -176,6 +176,6 @@ def test_migrations_in_a_release_are_never_loaded(
     shipped = tmp_path / "shipped"
     shipped.mkdir()
     (shipped / MIGRATIONS_ARCHIVE).write_bytes(here.migrations_archive())
-    for found in (here.migrations(), ShippedMaterials(str(shipped)).migrations()):
-        assert "logging/move-things" not in {one.id() for one in found.migrations}
-        assert not any(release.source in place for place in found.searched)
+    for migration_set in (here.migrations(), ShippedMaterials(str(shipped)).migrations()):
+        assert "logging/move-things" not in {one.id() for one in migration_set.migrations}
+        assert not any(release.source in place for place in migration_set.searched)

@@ -46,7 +46,7 @@ def problems(**options: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("value", [0, -1, "0", "-1", "abc", "", 1.5, "1.5", True, [4], NAN, "inf"])
-def test_as_many_workers_there_can_not_be(value: object) -> None:
+def test_an_invalid_number_of_workers_is_refused(value: object) -> None:
     assert problems(workers=value) == [
         f"workers (kyma_workers) is {value!r}, and must be a whole number, 1 or more"
     ]
@@ -54,7 +54,7 @@ def test_as_many_workers_there_can_not_be(value: object) -> None:
 
 @pytest.mark.parametrize("option", ["timeout", "deadline", "grace", "lease_wait"])
 @pytest.mark.parametrize("value", [-1, "-0.1", "abc", "10m", NAN, "nan", float("-inf"), False])
-def test_so_many_seconds_there_are_not(option: str, value: object) -> None:
+def test_an_invalid_number_of_seconds_is_refused(option: str, value: object) -> None:
     [problem] = problems(**{option: value})
     assert problem.startswith(f"{option} (kyma_")
     assert f"is {value!r}, and must be a number of seconds" in problem
@@ -98,8 +98,8 @@ def test_but_these_are_fine(option: str, value: object) -> None:
 @pytest.mark.parametrize("module", ["errand", "kyma.lifecycle.errand", "kyma.lifecycle.reconcile_errands"])
 def test_errands_have_variables_of_their_own(module: str) -> None:
     spec = RECONCILE_ERRANDS.argument_spec
-    found = number_problems({"workers": 0, "watch_seconds": 0}, spec, module)
-    assert [one.split(" is ")[0] for one in found.values()] == [
+    bad = number_problems({"workers": 0, "watch_seconds": 0}, spec, module)
+    assert [one.split(" is ")[0] for one in bad.values()] == [
         "workers (kyma_errand_workers)",
         "watch_seconds (kyma_errand_watch_seconds)",
     ]
@@ -107,8 +107,8 @@ def test_errands_have_variables_of_their_own(module: str) -> None:
 
 
 def test_modules_of_kyma_have_variables_of_their_own() -> None:
-    found = number_problems({"timeout": -1, "patience": -5}, MODULE.argument_spec, "kyma.lifecycle.module")
-    assert [one.split(" is ")[0] for one in found.values()] == [
+    bad = number_problems({"timeout": -1, "patience": -5}, MODULE.argument_spec, "kyma.lifecycle.module")
+    assert [one.split(" is ")[0] for one in bad.values()] == [
         "timeout (kyma_modules_timeout)",
         "patience (kyma_modules_patience)",
     ]
@@ -116,8 +116,8 @@ def test_modules_of_kyma_have_variables_of_their_own() -> None:
 
 def test_the_timeout_of_a_job_is_no_timeout_of_the_task() -> None:
     options = {"timeout": 0, "wait_timeout": 0}
-    found = number_problems(options, STORED_JOB.argument_spec, "kyma.lifecycle.stored_job")
-    assert [one.split(" is ")[0] for one in found.values()] == ["wait_timeout (kyma_job_store_wait_timeout)"]
+    bad = number_problems(options, STORED_JOB.argument_spec, "kyma.lifecycle.stored_job")
+    assert [one.split(" is ")[0] for one in bad.values()] == ["wait_timeout (kyma_job_store_wait_timeout)"]
 
 
 def test_defaults_are_fine_and_every_rule_is_about_an_option() -> None:
@@ -140,8 +140,8 @@ def refused(carrier: type[Plan] | type[Component], options: Mapping[str, Any]) -
 
 
 def test_a_task_that_acts_refuses_all_bad_numbers_at_once() -> None:
-    told = refused(Component, {"names": ["a"], "workers": 0, "grace": -1, "deadline": "abc"})
-    assert [line.split()[:2] for line in told.splitlines()] == [
+    message = refused(Component, {"names": ["a"], "workers": 0, "grace": -1, "deadline": "abc"})
+    assert [line.split()[:2] for line in message.splitlines()] == [
         ["workers", "(kyma_workers)"],
         ["deadline", "(kyma_timeout)"],
         ["grace", "(kyma_grace)"],
@@ -149,7 +149,7 @@ def test_a_task_that_acts_refuses_all_bad_numbers_at_once() -> None:
     assert "Unsupported parameters" in refused(Component, {"names": ["a"], "workers": 0, "nope": 1})
 
 
-def test_a_plan_tells_them_among_all_that_stands_in_its_way() -> None:
+def test_a_plan_reports_invalid_numbers_among_its_blockers() -> None:
     options = {"release": "x", "workers": "abc", "timeout": -1}
     assert refused(Plan, options) == ""
     arguments = validate(PLAN, options, "kyma.lifecycle.plan")

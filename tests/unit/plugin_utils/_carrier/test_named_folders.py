@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier im
 
 REPO = Path(__file__).resolve().parents[4]
 
-NOBODY = "raise AssertionError('code that nobody named was run')\n"
+UNNAMED_CODE = "raise AssertionError('code that nobody named was run')\n"
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for folder in (".", "None"):
         code = tmp_path / folder / "kyma_migrations" / "theirs.py"
         code.parent.mkdir(parents=True)
-        code.write_text(NOBODY)
+        code.write_text(UNNAMED_CODE)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -39,9 +39,9 @@ def searched(task_vars: dict[str, Any]) -> list[str]:
     action = ActionModule.__new__(ActionModule)
     action._task = SimpleNamespace(no_log=False)
     action.definition = DEFINITION
-    found = action.materials({"migration_paths": []}, task_vars).migrations()
-    assert found.problems == ()
-    return [one.partition(" ")[0] for one in found.searched][1:]
+    migration_set = action.materials({"migration_paths": []}, task_vars).migrations()
+    assert migration_set.problems == ()
+    return [one.partition(" ")[0] for one in migration_set.searched][1:]
 
 
 @pytest.mark.usefixtures("working_directory")
@@ -69,8 +69,8 @@ def test_a_command_without_a_playbook_names_no_folder_of_one(
     options: dict[str, Any], named: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(context, "CLIARGS", ImmutableDict(options))
-    found = folders_of_named_files({"playbook_dir": "/books", "inventory_dir": None})
-    assert found == ([Path("/books")] if named else [])
+    folders = folders_of_named_files({"playbook_dir": "/books", "inventory_dir": None})
+    assert folders == ([Path("/books")] if named else [])
 
 
 @pytest.mark.parametrize("inventory", ["host,", "localhost,"])

@@ -22,27 +22,27 @@ def places(tmp_path: Path) -> SearchPath:
     return SearchPath([tmp_path / "playbook", None, tmp_path / "inventory", tmp_path / "work"])
 
 
-def found(places: SearchPath, local: bool = True, **params: object) -> dict[str, object]:
+def resolved(places: SearchPath, local: bool = True, **params: object) -> dict[str, object]:
     return resolve_paths(params, places, decrypted=lambda path: f"{path}!", local_connection=local)
 
 
 def test_beside_the_playbook_comes_first(tmp_path: Path, places: SearchPath) -> None:
     for name in ("inventory", "work"):
         (tmp_path / name / "2.9").mkdir()
-    assert found(places, release="2.9") == {"release": str(tmp_path / "inventory/2.9")}
+    assert resolved(places, release="2.9") == {"release": str(tmp_path / "inventory/2.9")}
     (tmp_path / "playbook/2.9").mkdir()
-    assert found(places, release="2.9") == {"release": str(tmp_path / "playbook/2.9")}
+    assert resolved(places, release="2.9") == {"release": str(tmp_path / "playbook/2.9")}
 
 
 def test_absolute_paths_and_urls_stay(tmp_path: Path, places: SearchPath) -> None:
     url = "https://example.com/kyma-2.9.tar.gz"
-    assert found(places, release=url)["release"] == url
-    assert found(places, release=str(tmp_path))["release"] == str(tmp_path)
+    assert resolved(places, release=url)["release"] == url
+    assert resolved(places, release=str(tmp_path))["release"] == str(tmp_path)
 
 
 def test_the_message_lists_where_it_was_looked_for(tmp_path: Path, places: SearchPath) -> None:
     with pytest.raises(NoSuchPath) as error:
-        found(places, values_files=["values.yaml"])
+        resolved(places, values_files=["values.yaml"])
     for folder in ("playbook", "inventory", "work"):
         assert str(tmp_path / folder / "values.yaml") in str(error.value)
     assert "values_files" in str(error.value)
@@ -50,7 +50,7 @@ def test_the_message_lists_where_it_was_looked_for(tmp_path: Path, places: Searc
 
 def test_values_may_be_encrypted(tmp_path: Path, places: SearchPath) -> None:
     (tmp_path / "work/v.yaml").touch()
-    assert found(places, values_files=["v.yaml"])["values_files"] == [f"{tmp_path}/work/v.yaml!"]
+    assert resolved(places, values_files=["v.yaml"])["values_files"] == [f"{tmp_path}/work/v.yaml!"]
 
 
 def test_a_kubeconfig_is_found_as_kubernetes_core_finds_it(tmp_path: Path, places: SearchPath) -> None:
@@ -58,17 +58,17 @@ def test_a_kubeconfig_is_found_as_kubernetes_core_finds_it(tmp_path: Path, place
     (tmp_path / "work/other").touch()
     both = os.pathsep.join(["config", "other", "missing"])
     expected = os.pathsep.join([f"{tmp_path}/playbook/files/config!", f"{tmp_path}/work/other!", "missing"])
-    assert found(places, kubeconfig=both)["kubeconfig"] == expected
-    assert found(places, kubeconfig={"apiVersion": "v1"}) == {}
-    assert found(places, local=False, kubeconfig="config") == {}
+    assert resolved(places, kubeconfig=both)["kubeconfig"] == expected
+    assert resolved(places, kubeconfig={"apiVersion": "v1"}) == {}
+    assert resolved(places, local=False, kubeconfig="config") == {}
 
 
-def test_a_kubeconfig_in_the_users_home_is_found(
+def test_a_kubeconfig_in_the_users_home_is_resolved(
     tmp_path: Path, places: SearchPath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "work"))
     (tmp_path / "work/config").touch()
-    assert found(places, kubeconfig="~/config")["kubeconfig"] == f"{tmp_path}/work/config!"
+    assert resolved(places, kubeconfig="~/config")["kubeconfig"] == f"{tmp_path}/work/config!"
 
 
 def test_kubeconfigs_of_the_environment_become_absolute() -> None:

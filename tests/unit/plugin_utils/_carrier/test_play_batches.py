@@ -99,7 +99,7 @@ def test_the_strictest_limit_counts() -> None:
     assert "allows 0 %" in turn("c1", ["c0"], 10, serial=[1], any_errors_fatal="yes").refusal()
 
 
-def test_what_can_not_be_known_is_refused_before_anything_is_begun() -> None:
+def test_a_shuffled_order_with_batches_is_refused_before_the_start() -> None:
     assert "order: shuffle" in turn("c0", [], 50, serial=[1], order="shuffle").refusal()
     assert not turn("c0", [], 100, serial=[1], order="shuffle").refusal()
     assert not turn("c0", [], 0, order="shuffle").refusal()

@@ -141,6 +141,6 @@ def test_every_documented_variable_is_found_in_the_text(path: Path) -> None:
     for entry, spec in yaml.safe_load(path.read_text())["argument_specs"].items():
         documented = {name for name in spec["options"] if name.startswith(f"{role.name}_")}
         options = {name.removeprefix(f"{role.name}_") for name in documented}
-        found = passed_variables(role / "tasks" / f"{entry}.yml", options - {"timeout", "deadline"})
+        passed = passed_variables(role / "tasks" / f"{entry}.yml", options - {"timeout", "deadline"})
         others = {f"{role.name}_timeout", f"{role.name}_deadline"}
-        assert set(found.values()) == documented - others
+        assert set(passed.values()) == documented - others

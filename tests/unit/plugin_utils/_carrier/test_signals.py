@@ -35,18 +35,18 @@ def handlers() -> object:
 
 
 def test_without_a_signal_nothing_is_different_afterwards(handlers: dict[int, object]) -> None:
-    assert run_with_stop_signals(lambda told: {"changed": told()}) == {"changed": False}
+    assert run_with_stop_signals(lambda must_stop: {"changed": must_stop()}) == {"changed": False}
     assert {number: signal.getsignal(number) for number in handlers} == handlers
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("number", signals.SIGNALS)
 @pytest.mark.usefixtures("handlers")
-def test_a_signal_only_tells_to_stop(number: signal.Signals) -> None:
-    def work(told: Callable[[], bool]) -> Result:
-        assert not told()
+def test_a_signal_only_requests_the_stop(number: signal.Signals) -> None:
+    def work(must_stop: Callable[[], bool]) -> Result:
+        assert not must_stop()
         os.kill(os.getpid(), number)
-        assert told()
+        assert must_stop()
         return {"changed": True, "msg": "stopped in time", "components": ["x" * 100_000]}
 
     result = run_with_stop_signals(work)
@@ -58,12 +58,12 @@ def test_a_signal_only_tells_to_stop(number: signal.Signals) -> None:
 
 
 @pytest.mark.usefixtures("handlers")
-def test_the_end_of_the_main_process_tells_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    def work(told: Callable[[], bool]) -> Result:
-        assert not told()
+def test_the_end_of_the_main_process_requests_the_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(must_stop: Callable[[], bool]) -> Result:
+        assert not must_stop()
         another = os.getppid() + 1
         monkeypatch.setattr(os, "getppid", lambda: another)
-        assert told()
+        assert must_stop()
         return {"msg": "stopped in time"}
 
     assert run_with_stop_signals(work)["failed"]
@@ -93,12 +93,12 @@ def test_a_signal_leaves_no_lock_taken_while_a_worker_hands_over_what_it_has_to_
     assert (killed.is_set(), worker.exitcode, lock.acquire(timeout=0.1)) == (lived, 0 if lived else 1, lived)
 
 
-def test_outside_of_a_worker_nobody_waits(handlers: dict[int, object]) -> None:
+def test_signals_are_not_deferred_outside_of_a_worker(handlers: dict[int, object]) -> None:
     signals.defer_signals()
     assert {number: signal.getsignal(number) for number in handlers} == handlers
 
 
-def test_what_was_told_to_stop_has_a_short_result() -> None:
+def test_a_cancelled_task_has_a_short_result() -> None:
     done = {"changed": True, "components": ["x" * 100_000]}
     assert signals.cancelled_result("told to stop", done) == {
         "failed": True,
@@ -125,7 +125,7 @@ sys.exit(99)
 
 
 @pytest.mark.parametrize(("lines", "shown"), [(0, 2), (100, 102)])
-def test_the_main_process_prints_at_its_exit_what_workers_tell(lines: int, shown: int) -> None:
+def test_the_main_process_prints_messages_of_workers_at_its_exit(lines: int, shown: int) -> None:
     done = subprocess.run(
         [sys.executable, "-c", WORKER_AND_MAIN.format(lines=lines)],
         capture_output=True,
@@ -134,5 +134,5 @@ def test_the_main_process_prints_at_its_exit_what_workers_tell(lines: int, shown
         check=False,
     )
     assert (done.returncode, done.stderr) == (99, "")
-    told = done.stdout.splitlines()
-    assert (told[0], told[-1], len(told)) == ("the first line", "the last line", shown)
+    printed = done.stdout.splitlines()
+    assert (printed[0], printed[-1], len(printed)) == ("the first line", "the last line", shown)

@@ -79,14 +79,16 @@ def goes(folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_it_goes_whatever_ends_the_main_process(tmp_path: Path, number: signal.Signals) -> None:
+def test_the_folder_is_removed_after_any_end_of_the_main_process(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     process = family(tmp_path / "folder")
     process.send_signal(number)
     process.wait(30)
     assert goes(tmp_path / "folder")
 
 
-def test_it_goes_after_all_that_use_it_and_after_what_is_done_then(tmp_path: Path) -> None:
+def test_the_folder_is_removed_after_its_users_and_the_work_at_exit(tmp_path: Path) -> None:
     process = family(tmp_path / "folder", working=1.0)
     process.kill()
     process.wait(30)
@@ -95,7 +97,7 @@ def test_it_goes_after_all_that_use_it_and_after_what_is_done_then(tmp_path: Pat
     assert (tmp_path / "saw").read_text() == "True"
 
 
-def test_it_goes_where_the_worker_and_its_group_are_ended_at_once(tmp_path: Path) -> None:
+def test_the_folder_is_removed_if_the_group_of_the_worker_is_ended(tmp_path: Path) -> None:
     process = family(tmp_path / "folder", late=0.5)
     process.kill()
     process.wait(30)
@@ -105,5 +107,5 @@ def test_it_goes_where_the_worker_and_its_group_are_ended_at_once(tmp_path: Path
 
 def test_where_it_is_gone_already_nothing_is_said(tmp_path: Path) -> None:
     process = family(tmp_path / "folder", "return")
-    told, _none = process.communicate(timeout=60)
-    assert (process.returncode, told) == (0, "")
+    printed, _none = process.communicate(timeout=60)
+    assert (process.returncode, printed) == (0, "")

@@ -25,7 +25,7 @@ def test_a_hidden_login_is_found_again_for_the_same_checksum(tmp_path: Path) -> 
     assert "hunter" not in file.name
 
 
-def test_what_has_no_login_leaves_no_file(tmp_path: Path) -> None:
+def test_urls_without_a_login_leave_no_file(tmp_path: Path) -> None:
     logins = UrlLogins(tmp_path, lambda _folder: None)
     for source in (SHOWN, "/releases/2.9", "", "/releases/a@b?c"):
         assert logins.hide(source, "") == source

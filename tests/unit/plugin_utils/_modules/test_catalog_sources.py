@@ -53,19 +53,19 @@ def refused(cache: DownloadCache, *catalog: Any) -> str:
     return str(caught.value)
 
 
-def origins(found: CatalogDocuments) -> list[str]:
-    return [document.origin for document in found.documents]
+def origins(contents: CatalogDocuments) -> list[str]:
+    return [document.origin for document in contents.documents]
 
 
 def test_a_real_folder(cache: DownloadCache) -> None:
     folder = real_modules()
-    found = read_catalog_sources([str(folder / "docker-registry"), str(folder / "samples")], cache)
-    assert (found.notes, found.warnings) == ([], [])
-    assert origins(found) == [
+    contents = read_catalog_sources([str(folder / "docker-registry"), str(folder / "samples")], cache)
+    assert (contents.notes, contents.warnings) == ([], [])
+    assert origins(contents) == [
         *(f"{folder}/docker-registry/0.{minor}.0.yaml" for minor in (11, 12, 13, 14)),
         f"{folder}/samples/module-release-meta.yaml",
     ]
-    catalog = read_catalog(found.documents)
+    catalog = read_catalog(contents.documents)
     assert [*catalog.modules] == ["docker-registry", "template-operator"]
 
 
@@ -83,9 +83,9 @@ def test_folders_are_read_to_their_end_without_what_is_hidden_or_something_else(
         },
     )
     assert (folder / ".git" / "e.yaml").is_file()
-    found = read_catalog_sources([str(folder)], cache)
-    assert origins(found) == [f"{folder}/c.yml", f"{folder}/a/b/one.yaml"]
-    assert found.notes == []
+    contents = read_catalog_sources([str(folder)], cache)
+    assert origins(contents) == [f"{folder}/c.yml", f"{folder}/a/b/one.yaml"]
+    assert contents.notes == []
 
 
 def test_several_documents_of_a_file_are_named_by_their_lines(cache: DownloadCache, tmp_path: Path) -> None:
@@ -100,11 +100,11 @@ def test_a_list_as_kubectl_prints_it(cache: DownloadCache, tmp_path: Path) -> No
     items = [{"kind": "ModuleTemplate", "metadata": {"name": name}} for name in "ab"]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [*items, {"kind": "Pod"}]}, indent="\t")
     write(tmp_path, {"all.json": text})
-    found = read_catalog_sources([{"source": str(tmp_path / "all.json")}], cache)
-    assert [document.document for document in found.documents] == items
+    contents = read_catalog_sources([{"source": str(tmp_path / "all.json")}], cache)
+    assert [document.document for document in contents.documents] == items
 
 
-def test_a_url_is_downloaded_and_pinned_where_that_is_wanted(
+def test_a_url_is_downloaded_and_pinned_on_request(
     server: FileServer, cache: DownloadCache, tmp_path: Path
 ) -> None:
     url = server.put("keda.yaml", TEMPLATE)
@@ -118,8 +118,8 @@ def test_a_url_is_downloaded_and_pinned_where_that_is_wanted(
     assert (origins(pinned), pinned.notes) == ([url], [])
     assert server.requested == ["/keda.yaml?token=secret"]
     by_file_url = write(tmp_path, {"keda.yaml": TEMPLATE}) / "keda.yaml"
-    found = read_catalog_sources([{"source": by_file_url.as_uri(), "sha256": sha256}], cache)
-    assert (len(found.documents), found.notes) == (1, [])
+    contents = read_catalog_sources([{"source": by_file_url.as_uri(), "sha256": sha256}], cache)
+    assert (len(contents.documents), contents.notes) == (1, [])
 
 
 def test_the_cluster_s_own_documents_are_read_elsewhere(cache: DownloadCache) -> None:
@@ -129,9 +129,9 @@ def test_the_cluster_s_own_documents_are_read_elsewhere(cache: DownloadCache) ->
 def test_a_source_without_any_document_is_a_note(cache: DownloadCache, tmp_path: Path) -> None:
     config = real_modules() / "samples" / "module-config.yaml"
     (tmp_path / "empty").mkdir()
-    found = read_catalog_sources([str(config), str(tmp_path / "empty")], cache)
-    assert found.documents == []
-    assert found.notes == [
+    contents = read_catalog_sources([str(config), str(tmp_path / "empty")], cache)
+    assert contents.documents == []
+    assert contents.notes == [
         f"{one}: it has neither a ModuleTemplate nor a ModuleReleaseMeta"
         for one in (config, tmp_path / "empty")
     ]
@@ -141,8 +141,8 @@ def test_a_key_that_is_there_twice_is_a_warning(cache: DownloadCache, tmp_path: 
     write(
         tmp_path, {"a.yaml": f"{TEMPLATE}kind: ModuleTemplate\n", "b.yaml": "# ModuleTemplate\na: 1\na: 2\n"}
     )
-    found = read_catalog_sources([str(tmp_path)], cache)
-    assert found.warnings == [f"{tmp_path}/a.yaml:5: the key 'kind' is there twice; the last one counts"]
+    contents = read_catalog_sources([str(tmp_path)], cache)
+    assert contents.warnings == [f"{tmp_path}/a.yaml:5: the key 'kind' is there twice; the last one counts"]
 
 
 def test_everything_that_is_wrong_is_said_at_once(

@@ -44,7 +44,7 @@ def test_links_paths_and_pins(server: FileServer, cache: DownloadCache, tmp_path
     assert sorted(server.requested) == ["/p.yaml", "/u.yaml"]
 
 
-def test_what_can_not_be_had_is_an_error_of_its_own(
+def test_each_unavailable_manifest_has_its_own_error(
     server: FileServer, cache: DownloadCache, tmp_path: Path
 ) -> None:
     file = tmp_path / "m.yaml"

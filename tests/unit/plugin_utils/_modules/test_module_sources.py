@@ -30,8 +30,8 @@ def sources(tmp_path: Path, *catalog: Any, **params: Any) -> ModuleSources:
     return ModuleSources({"catalog": [*catalog], "catalog_cache": cache, "checksums": {}, **params})
 
 
-def link_of(found: ModuleSources) -> str:
-    ((_origin, template),) = found.documents()
+def link_of(read: ModuleSources) -> str:
+    ((_origin, template),) = read.documents()
     return str(template["spec"]["resources"][0]["link"])
 
 
@@ -47,10 +47,10 @@ def test_a_relative_path_starts_at_the_template_that_names_it(tmp_path: Path, ma
     template = tmp_path / "catalog" / "keda.yaml"
     template.write_text(TEMPLATE.replace("LINK", "manifests/keda.yaml"))
     for place in (template, template.parent):
-        found = sources(tmp_path, str(place))
-        assert link_of(found) == str(manifest)
-        assert found.manifest(str(manifest)) == "the manifest"
-        assert len(found.digest(str(manifest))) == 64
+        read = sources(tmp_path, str(place))
+        assert link_of(read) == str(manifest)
+        assert read.manifest(str(manifest)) == "the manifest"
+        assert len(read.digest(str(manifest))) == 64
 
 
 def test_a_url_in_a_local_file_stays_what_it_is(tmp_path: Path, manifest: Path) -> None:
@@ -61,22 +61,22 @@ def test_a_url_in_a_local_file_stays_what_it_is(tmp_path: Path, manifest: Path) 
     assert sources(tmp_path, str(template)).manifest(manifest.as_uri()) == "the manifest"
 
 
-def test_what_was_downloaded_or_is_in_the_cluster_reads_no_file_of_the_controller(
+def test_a_downloaded_catalog_and_the_cluster_read_no_file_of_the_controller(
     tmp_path: Path, manifest: Path, server: FileServer
 ) -> None:
     for link in (str(manifest), manifest.as_uri()):
         url = server.put("keda.yaml", TEMPLATE.replace("LINK", link))
         for catalog in ([url], ["cluster"]):
-            found = sources(tmp_path, *catalog)
-            assert found.digest(link) == ""
+            read = sources(tmp_path, *catalog)
+            assert read.digest(link) == ""
             with pytest.raises(LifecycleError, match=r"is a file of the controller.* set manifest to it"):
-                found.manifest(link)
+                read.manifest(link)
 
 
 @pytest.mark.parametrize("one", [True, False])
 def test_a_user_may_name_any_file(tmp_path: Path, manifest: Path, one: bool) -> None:
-    asked = {"name": "keda", "manifest": str(manifest)}
-    params: dict[str, Any] = asked if one else {"manifest": None, "modules": [asked, {"name": "nats"}]}
+    entry = {"name": "keda", "manifest": str(manifest)}
+    params: dict[str, Any] = entry if one else {"manifest": None, "modules": [entry, {"name": "nats"}]}
     assert sources(tmp_path, "cluster", **params).manifest(str(manifest)) == "the manifest"
 
 
@@ -88,9 +88,9 @@ def test_links_in_a_catalog_stay_inside_of_it_and_the_catalog_may_be_one(
     manifest.symlink_to("inside.yaml")
     (folder / "keda.yaml").write_text(TEMPLATE.replace("LINK", "manifests/keda.yaml"))
     (tmp_path / "current").symlink_to(folder)
-    found = sources(tmp_path, str(tmp_path / "current"))
-    assert found.manifest(link_of(found)) == "the manifest"
-    assert found.digest(link_of(found)) != ""
+    read = sources(tmp_path, str(tmp_path / "current"))
+    assert read.manifest(link_of(read)) == "the manifest"
+    assert read.digest(link_of(read)) != ""
 
 
 @pytest.mark.parametrize("place", ["manifests/keda.yaml", "manifests", "keda.yaml"])
@@ -99,9 +99,9 @@ def test_a_link_that_leads_out_of_a_catalog_is_refused(tmp_path: Path, manifest:
     (folder / "keda.yaml").write_text(TEMPLATE.replace("LINK", "manifests/keda.yaml"))
     (folder / place).rename(outside)
     (folder / place).symlink_to(outside)
-    found = sources(tmp_path, str(folder))
+    read = sources(tmp_path, str(folder))
     with pytest.raises(LifecycleError, match=r"keda.yaml: can't be read: a symbolic link leads"):
-        found.manifest(link_of(found))
+        read.manifest(link_of(read))
 
 
 @pytest.mark.parametrize("path", ["../manifests/keda.yaml", "ABSOLUTE"])
@@ -114,13 +114,13 @@ def test_a_manifest_elsewhere_may_be_named_by_its_path_but_not_by_a_link_there(
     manifest.write_text("the manifest")
     link = path.replace("ABSOLUTE", str(manifest))
     (tmp_path / "catalog" / "keda.yaml").write_text(TEMPLATE.replace("LINK", link))
-    found = sources(tmp_path, str(tmp_path / "catalog"))
-    assert found.manifest(link_of(found)) == "the manifest"
+    read = sources(tmp_path, str(tmp_path / "catalog"))
+    assert read.manifest(link_of(read)) == "the manifest"
     manifest.rename(tmp_path / "secret")
     manifest.symlink_to(tmp_path / "secret")
-    found = sources(tmp_path, str(tmp_path / "catalog"))
+    read = sources(tmp_path, str(tmp_path / "catalog"))
     with pytest.raises(LifecycleError, match="a symbolic link leads from it out of"):
-        found.manifest(link_of(found))
+        read.manifest(link_of(read))
 
 
 def test_a_file_that_the_user_names_may_be_a_link(tmp_path: Path, manifest: Path) -> None:
@@ -128,9 +128,9 @@ def test_a_file_that_the_user_names_may_be_a_link(tmp_path: Path, manifest: Path
     link.symlink_to(manifest)
     (tmp_path / "real.yaml").write_text(TEMPLATE)
     template.symlink_to(tmp_path / "real.yaml")
-    found = sources(tmp_path, str(template), modules=[{"name": "keda", "manifest": str(link)}])
-    assert found.manifest(str(link)) == "the manifest"
-    assert len(found.documents()) == 1
+    read = sources(tmp_path, str(template), modules=[{"name": "keda", "manifest": str(link)}])
+    assert read.manifest(str(link)) == "the manifest"
+    assert len(read.documents()) == 1
 
 
 @pytest.mark.parametrize("name", ["catalog", "manifest"])
@@ -138,10 +138,10 @@ def test_texts_are_limited(tmp_path: Path, manifest: Path, server: FileServer, n
     url = server.put("m.yaml", "x" * 2_000_000)
     manifest.write_text("x" * 2_000_000)
     for place in (url, str(manifest)):
-        asked = {"modules": [{"manifest": place}]} if name == "manifest" else {}
-        found = sources(tmp_path, *([] if asked else [place]), limits={"rendered_mb": 1}, **asked)
+        options = {"modules": [{"manifest": place}]} if name == "manifest" else {}
+        read = sources(tmp_path, *([] if options else [place]), limits={"rendered_mb": 1}, **options)
         with pytest.raises(LifecycleError, match=r"more than 1 MB.* raise the limit rendered_mb"):
-            found.manifest(place)
+            read.manifest(place)
 
 
 def test_the_copies_are_named_without_a_login(tmp_path: Path, server: FileServer) -> None:
@@ -154,15 +154,15 @@ def test_the_copies_are_named_without_a_login(tmp_path: Path, server: FileServer
     assert len(names) == 2
 
 
-def test_manifests_whose_urls_differ_in_their_queries_are_told_apart(
+def test_manifests_whose_urls_differ_in_their_queries_are_distinct(
     tmp_path: Path, server: FileServer
 ) -> None:
     url = server.put("keda.yaml", "the manifest")
-    asked = [{"name": str(number), "manifest": f"{url}?token={number}"} for number in range(2)]
-    params = {"catalog": [], "catalog_cache": str(tmp_path), "checksums": {}, "modules": asked}
+    entries = [{"name": str(number), "manifest": f"{url}?token={number}"} for number in range(2)]
+    params = {"catalog": [], "catalog_cache": str(tmp_path), "checksums": {}, "modules": entries}
     hidden = [one["manifest"] for one in options_without_logins(params)["modules"]]
     assert len(set(hidden)) == 2
     assert not any("token" in link or "?" in link for link in hidden)
-    found = ModuleSources(params)
-    assert [found.manifest(link) for link in hidden] == ["the manifest"] * 2
+    read = ModuleSources(params)
+    assert [read.manifest(link) for link in hidden] == ["the manifest"] * 2
     assert server.requested == ["/keda.yaml?token=0", "/keda.yaml?token=1"]

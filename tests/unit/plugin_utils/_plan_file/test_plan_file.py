@@ -44,16 +44,16 @@ RESULT: dict[str, Any] = {
 }
 
 
-def test_it_is_read_as_it_was_written_by_its_owner_only(tmp_path: Path) -> None:
+def test_a_stored_plan_is_read_unchanged_by_its_owner_only(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
     digest = write_plan(file, ASKED_FOR, RESULT)
     assert file.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
-    kept = read_plan(file, digest)
-    assert kept["digest"] == digest
-    assert kept["asked"] == {"release": "/releases/2.9", "strict_drift": True}
-    assert kept["plan"] == {"version": "2.9", "later": [{"version": "2.10"}]}
-    assert kept["saw"] == RESULT["saw"]
+    stored = read_plan(file, digest)
+    assert stored["digest"] == digest
+    assert stored["asked"] == {"release": "/releases/2.9", "strict_drift": True}
+    assert stored["plan"] == {"version": "2.9", "later": [{"version": "2.10"}]}
+    assert stored["saw"] == RESULT["saw"]
     assert "secret-word" not in file.read_text()
     assert read_plan(file, "") == read_plan(file, digest.removeprefix("sha256:"))
 
@@ -91,7 +91,7 @@ def test_an_option_that_holds_no_secret_is_stored() -> None:
     }
 
 
-def test_what_has_to_be_given_again_is_told_by_name_and_no_value_is_kept(tmp_path: Path) -> None:
+def test_secret_options_are_stored_by_name_without_their_values(tmp_path: Path) -> None:
     written = {**PARAMS, "values_files": ["values/all.yaml", "/etc/live.yaml"]}
     file = tmp_path / "plan.json"
     write_plan(file, ASKED_FOR, RESULT, names_of(written))
@@ -109,17 +109,17 @@ def test_what_has_to_be_given_again_is_told_by_name_and_no_value_is_kept(tmp_pat
     ]
 
 
-def test_what_is_not_given_with_it_is_what_was_asked_for() -> None:
-    asked = {"release": "2.11", "hops": "auto", "profile": "production", "prune": True}
-    kept = {"asked": asked}
-    assert options_from_plan(kept, {}, 1) == asked
-    assert options_from_plan(kept, {"release": "/elsewhere/2.11", "strict": True}, 1) == {
+def test_options_that_are_not_given_come_from_the_stored_plan() -> None:
+    requested = {"release": "2.11", "hops": "auto", "profile": "production", "prune": True}
+    plan = {"asked": requested}
+    assert options_from_plan(plan, {}, 1) == requested
+    assert options_from_plan(plan, {"release": "/elsewhere/2.11", "strict": True}, 1) == {
         "hops": "auto",
         "profile": "production",
         "prune": True,
     }
-    assert options_from_plan(kept, {"release": "2.10"}, 2) == {"profile": "production", "prune": True}
-    assert options_from_plan(kept, {}, 2) == {"profile": "production", "prune": True}
+    assert options_from_plan(plan, {"release": "2.10"}, 2) == {"profile": "production", "prune": True}
+    assert options_from_plan(plan, {}, 2) == {"profile": "production", "prune": True}
 
 
 def test_hops_are_counted_from_one() -> None:
@@ -154,7 +154,7 @@ def test_one_that_was_edited_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"apiVersion": "v1", "kind": "Plan"}'])
-def test_what_is_no_plan_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_without_a_plan_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "plan.json"
     file.write_text(text)
     with pytest.raises(BadPlan, match=r"plan\.json"):

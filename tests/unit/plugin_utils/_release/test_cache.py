@@ -50,11 +50,11 @@ def test_more_of_it_is_read_where_that_is_wanted_and_not_again(tmp_path: Path) -
     cache = ReleaseCache(tmp_path, print)
     part = replace(RELEASE, content={"a": Content((), source_hash="s", is_read=False)})
     more = replace(RELEASE, content={"a": Content((), source_hash="s")})
-    asked: list[Release | None] = []
+    partial_reads: list[Release | None] = []
 
     def read(result: Release) -> Callable[[Release | None], Release]:
         def reading(there: Release | None) -> Release:
-            asked.append(there)
+            partial_reads.append(there)
             return result
 
         return reading
@@ -63,7 +63,7 @@ def test_more_of_it_is_read_where_that_is_wanted_and_not_again(tmp_path: Path) -
     assert cache.release("abc", lambda _release: True, read(more)) == part
     assert cache.release("abc", whole, read(more)) == more
     assert cache.release("abc", whole, read(part)) == more
-    assert asked == [None, part]
+    assert partial_reads == [None, part]
 
 
 def test_a_release_that_can_not_be_read_leaves_nothing(tmp_path: Path) -> None:
@@ -75,9 +75,9 @@ def test_a_release_that_can_not_be_read_leaves_nothing(tmp_path: Path) -> None:
     assert ReleaseCache(tmp_path, print).release("abc", whole, lambda _there: RELEASE) == RELEASE
 
 
-@pytest.mark.parametrize(("busy", "told"), [(0.05, 0), (1.0, 1)])
-def test_a_long_wait_for_somebody_else_is_told_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, busy: float, told: int
+@pytest.mark.parametrize(("busy", "reports"), [(0.05, 0), (1.0, 1)])
+def test_a_long_wait_for_another_task_is_reported_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, busy: float, reports: int
 ) -> None:
     monkeypatch.setattr(release_cache, "SILENT_SECONDS", 0.4)
     begun = threading.Event()
@@ -95,4 +95,4 @@ def test_a_long_wait_for_somebody_else_is_told_once(
     cache.release("abc", whole, lambda _there: pytest.fail("read twice"))
     other.join()
     waiting = f"waiting for another host's task, which renders the same release (it holds {tmp_path}/"
-    assert [text.startswith(waiting) for text in said] == [True] * told
+    assert [text.startswith(waiting) for text in said] == [True] * reports

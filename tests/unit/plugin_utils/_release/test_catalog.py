@@ -53,8 +53,8 @@ def archive(place: Path, release_file: str = "", top: str = "kyma/") -> Path:
     return place
 
 
-def versions(entries: list[str | Mapping[str, Any]], wanted: Path) -> dict[str, tuple[str, ...]]:
-    listed = read_catalog(entries, ReleaseRequest(str(wanted), profile="production"))
+def versions(entries: list[str | Mapping[str, Any]], target: Path) -> dict[str, tuple[str, ...]]:
+    listed = read_catalog(entries, ReleaseRequest(str(target), profile="production"))
     assert {one.request.profile for one in listed} <= {"production"}
     return {one.version: one.upgrades_from for one in listed}
 
@@ -79,7 +79,7 @@ def test_an_archive_that_says_nothing_is_what_it_is_called(tmp_path: Path) -> No
     assert versions([str(archive(tmp_path / "2.8.tar.gz"))], tmp_path) == {"2.8": ()}
 
 
-def test_what_is_wrong_with_an_archive_is_told_where_it_is_listed_by_itself(tmp_path: Path) -> None:
+def test_errors_of_an_archive_are_reported_if_it_is_listed_itself(tmp_path: Path) -> None:
     bad = archive(tmp_path / "kyma-2.9.tar.gz", "version: [\n")
     with pytest.raises(ReleaseError, match=r"kyma-2\.9\.tar\.gz/release.yaml:2:1: not YAML"):
         read_catalog([str(bad)], ReleaseRequest("x"))
@@ -104,7 +104,7 @@ def test_releases_one_by_one(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("entry", [{"releases": "x"}, {}, {"release": "https://example.com/latest.tgz"}])
-def test_what_is_no_release_is_refused(entry: dict[str, str]) -> None:
+def test_an_entry_without_a_release_is_refused(entry: dict[str, str]) -> None:
     with pytest.raises(ReleaseError, match="release_catalog"):
         read_catalog([entry], ReleaseRequest("x"))
 

@@ -125,7 +125,7 @@ def test_paths_that_lead_out(path: str, out: bool) -> None:
     assert is_outside(path) is out
 
 
-def test_everything_that_is_wrong_is_told_at_once_with_its_line() -> None:
+def test_all_errors_are_reported_at_once_with_their_lines() -> None:
     text = """\
 defaultNamespace: Upper
 extra: 1

@@ -130,8 +130,8 @@ def test_files_of_the_user_may_be_anywhere(
     links = {name: tmp_path / f"{name}-link.yaml" for name in real}
     for name, link in links.items():
         link.symlink_to(real[name])
-    found = load(root, values_files=(str(links["values"]),), component_list=str(links["list"]))
-    assert found.content["chart"].objects[0]["data"]["b"] == "mine"
+    release = load(root, values_files=(str(links["values"]),), component_list=str(links["list"]))
+    assert release.content["chart"].objects[0]["data"]["b"] == "mine"
 
 
 def test_a_source_through_a_link_is_refused_alone_too(write: Write, load: Callable[..., Release]) -> None:
@@ -164,7 +164,7 @@ def test_a_link_that_appears_after_the_check_is_not_followed(
         open_inside(root / "b" / "link.yaml", root)
 
 
-def test_what_is_no_file_is_not_waited_for(write: Write) -> None:
+def test_a_pipe_is_not_opened_as_a_file(write: Write) -> None:
     root = write({"a": ""})
     os.mkfifo(root / "pipe")
     for name in ("pipe", "."):
@@ -184,5 +184,5 @@ def test_a_copy_of_circles_ends(write: Write) -> None:
     (root / "a" / "up").symlink_to("..")
     (root / "again").symlink_to("a")
     copy_inside(root, root, root.parent / "copy", Limits())
-    found = sorted(str(path.relative_to(root.parent / "copy")) for path in (root.parent / "copy").rglob("b"))
-    assert found == ["a/b", "again/b"]
+    copied = sorted(str(path.relative_to(root.parent / "copy")) for path in (root.parent / "copy").rglob("b"))
+    assert copied == ["a/b", "again/b"]

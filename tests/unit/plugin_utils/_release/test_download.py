@@ -122,7 +122,7 @@ def test_where_no_redirect_leads(before: str, place: str) -> None:
         redirected(before, place)
 
 
-def test_no_other_host_is_asked(tmp_path: Path, serve: Callable[[Answer], int]) -> None:
+def test_a_redirect_to_another_host_is_not_followed(tmp_path: Path, serve: Callable[[Answer], int]) -> None:
     seen: list[str] = []
     other = serve(lambda handler: (seen.append(handler.path), content(handler))[1])
     port = serve(lambda handler: redirect(handler, f"http://127.0.0.1:{other}/b?token=hunter3"))

@@ -36,7 +36,7 @@ RELEASE = {
 }
 
 
-def test_it_is_the_release_s_digest(write: Write) -> None:
+def test_the_fingerprint_is_the_digest_of_the_release(write: Write) -> None:
     request = ReleaseRequest(str(write(RELEASE)))
     assert load_release(request).digest == fingerprint(request)
     assert len(fingerprint(request)) == 64

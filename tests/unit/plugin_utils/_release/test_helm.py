@@ -219,7 +219,7 @@ def test_an_error_within_a_helper_names_the_innermost_line(write: Write, helm: s
         ("templates/strict.yaml", '{{ fail (printf "no good password: %s" .Values.password) }}'),
     ],
 )
-def test_what_helm_says_holds_no_value_of_the_user(write: Write, helm: str, file: str, text: str) -> None:
+def test_errors_of_helm_have_no_value_of_the_user(write: Write, helm: str, file: str, text: str) -> None:
     root = write({**CHECKOUT, f"resources/second/{file}": text})
     message = refused(root, helm, overrides=("second.password=canary-7c1e55",))
     assert "password" in message
@@ -239,13 +239,13 @@ def test_a_missing_dependency_names_what_to_run(write: Write, helm: str) -> None
     assert "\nRun: helm dependency build R/resources/first (or " in message
 
 
-def test_what_is_no_object_names_its_template(write: Write, helm: str) -> None:
+def test_a_manifest_that_is_no_object_names_its_template(write: Write, helm: str) -> None:
     root = write(CHECKOUT)
     write({"resources/second/templates/odd.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {}\n"})
     assert refused(root, helm) == "R/resources/second/templates/odd.yaml: the Secret has no metadata.name"
 
 
-def test_random_values_are_told(write: Write, helm: str) -> None:
+def test_random_values_are_a_warning(write: Write, helm: str) -> None:
     root = write(CHECKOUT)
     write(
         {
@@ -280,13 +280,13 @@ def test_an_old_helm(write: Write, tmp_path: Path) -> None:
 
 def test_another_helm_is_another_fingerprint(write: Write, tmp_path: Path) -> None:
     root = write(CHECKOUT)
-    found = set()
+    fingerprints = set()
     for version in ("v3.18.0", "v4.0.0"):
         binary = tmp_path / version
         binary.write_text(f"#!/bin/sh\necho {version}\n")
         binary.chmod(0o755)
-        found.add(fingerprint(ReleaseRequest(str(root), helm_binary=str(binary))))
-    assert len(found) == 2
+        fingerprints.add(fingerprint(ReleaseRequest(str(root), helm_binary=str(binary))))
+    assert len(fingerprints) == 2
 
 
 @pytest.mark.parametrize(
@@ -324,8 +324,8 @@ def test_another_helm_is_another_fingerprint(write: Write, tmp_path: Path) -> No
         ("Error: Chart.yaml file is missing", ("C", 0, 0)),
     ],
 )
-def test_what_helm_says_is_placed(said: str, place: tuple[str, int, int]) -> None:
-    *found, message = explain_helm_error(said, "C")
-    assert tuple(found) == place
+def test_errors_of_helm_name_their_file_and_line(said: str, place: tuple[str, int, int]) -> None:
+    *location, message = explain_helm_error(said, "C")
+    assert tuple(location) == place
     assert message.startswith("Helm can't render the chart: ")
     assert "--debug" not in message

@@ -102,7 +102,7 @@ def test_a_broken_kustomization(write: Write) -> None:
         "/etc",
     ],
 )
-def test_what_is_not_in_the_release_is_refused(write: Write, tmp_path: Path, reference: str) -> None:
+def test_a_reference_out_of_the_release_is_refused(write: Write, tmp_path: Path, reference: str) -> None:
     (tmp_path / "elsewhere").mkdir()
     root = write(RELEASE)
     write({"a/base/kustomization.yaml": f"resources:\n- s.yaml\n- {reference}\n"})
@@ -155,9 +155,9 @@ def test_nothing_is_fetched_by_any_field(write: Write, kustomization: str, field
             "a/base/plugins/p.yaml": plugin,
         }
     )
-    told = refused(root, "production")
-    assert told.endswith("' is not in the release: add a copy of it there")
-    assert f": {field}: '" in told
+    message = refused(root, "production")
+    assert message.endswith("' is not in the release: add a copy of it there")
+    assert f": {field}: '" in message
 
 
 @pytest.mark.usefixtures("kubectl")

@@ -164,7 +164,7 @@ def test_crds(write: Write) -> None:
     assert [obj["metadata"]["name"] for obj in load(root).crds.objects] == ["bs.x.io", "as.x.io", "cs.x.io"]
 
 
-def test_what_crds_will_have_served() -> None:
+def test_kinds_of_crds_count_as_served() -> None:
     crd = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -177,7 +177,7 @@ def test_what_crds_will_have_served() -> None:
     assert served_by([crd, {"apiVersion": "v1", "kind": "Secret"}]) == ["x.io/v1", "x.io/v1/A"]
 
 
-def test_what_a_release_says_of_itself(write: Write) -> None:
+def test_a_release_declares_its_version_and_its_requirements(write: Write) -> None:
     root = write(
         {
             "components.yaml": components("a"),
@@ -206,7 +206,7 @@ def test_hooks_are_left_out_of_manifests_too(write: Write) -> None:
     assert (len(content.objects), content.hooks) == (1, ("Job h (pre-upgrade)",))
 
 
-def test_everything_that_is_wrong_is_told_at_once(write: Write) -> None:
+def test_all_errors_of_a_release_are_reported_at_once(write: Write) -> None:
     root = write(
         {
             "components.yaml": components("a", "b", "c"),
@@ -277,32 +277,32 @@ BROKEN = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b\n"
 )
 def test_a_broken_list_does_not_hide_broken_content(write: Write, listed: str, said: str) -> None:
     files = {"components.yaml": listed, "a.yaml": manifest("a"), "b.yaml": BROKEN}
-    told = refused(write(files | {"crds/x.yaml": "kind: A\n", "d.yaml": BROKEN, "../c.yaml": BROKEN}))
-    assert said in told
-    assert "R/b.yaml:4" in told
-    assert "R/crds/x.yaml:1: not a Kubernetes object" in told
-    assert "d.yaml" not in told
-    assert "c.yaml" not in told
-    assert "has no content" not in told
+    message = refused(write(files | {"crds/x.yaml": "kind: A\n", "d.yaml": BROKEN, "../c.yaml": BROKEN}))
+    assert said in message
+    assert "R/b.yaml:4" in message
+    assert "R/crds/x.yaml:1: not a Kubernetes object" in message
+    assert "d.yaml" not in message
+    assert "c.yaml" not in message
+    assert "has no content" not in message
 
 
 def test_an_unknown_profile_does_not_hide_broken_content(write: Write) -> None:
     files = {"components.yaml": components("a", "b"), "production/a.yaml": manifest("a"), "b.yaml": BROKEN}
-    told = refused(write(files), "staging")
-    assert "no profile 'staging'" in told
-    assert "R/b.yaml:4" in told
-    assert "has no content" not in told
+    message = refused(write(files), "staging")
+    assert "no profile 'staging'" in message
+    assert "R/b.yaml:4" in message
+    assert "has no content" not in message
 
 
-def test_faults_of_crds_are_told_with_those_of_components_also_where_a_component_is_kept(
+def test_errors_of_crds_and_components_are_reported_also_with_skipped_components(
     write: Write,
 ) -> None:
     files = {"components.yaml": components("a", "b"), "a.yaml": manifest("a"), "b.yaml": manifest("b")}
     root = write(files)
-    kept = {"a": load(root).content["a"].source_hash}
+    skip = {"a": load(root).content["a"].source_hash}
     write({"b.yaml": BROKEN, "crds/x.yaml": "kind: A\n"})
     with pytest.raises(ReleaseError) as caught:
-        load_release(ReleaseRequest(str(root)), kept)
+        load_release(ReleaseRequest(str(root)), skip)
     assert "/b.yaml:4" in str(caught.value)
     assert "/crds/x.yaml:1: not a Kubernetes object" in str(caught.value)
 
@@ -312,8 +312,8 @@ def test_a_missing_helm_hides_nothing(write: Write, request_: dict[str, Any]) ->
     chart = {"Chart.yaml": "apiVersion: v2\nname: x\nversion: 1.0.0\n", "templates/x.yaml": manifest("x")}
     files = {f"{name}/{file}": text for name in ("a", "c") for file, text in chart.items()}
     files |= {"components.yaml": components("a", "b", "c", "d"), "b.yaml": BROKEN}
-    told = refused(write(files), helm_binary="/nowhere/helm", **request_)
-    assert told.count("/nowhere/helm") == 1
-    assert "R/b.yaml:4" in told
-    assert "the component d has no content" in told
-    assert ("/nowhere/values.yaml: can't be read" in told) is bool(request_)
+    message = refused(write(files), helm_binary="/nowhere/helm", **request_)
+    assert message.count("/nowhere/helm") == 1
+    assert "R/b.yaml:4" in message
+    assert "the component d has no content" in message
+    assert ("/nowhere/values.yaml: can't be read" in message) is bool(request_)

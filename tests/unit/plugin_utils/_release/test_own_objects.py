@@ -60,8 +60,8 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
     crds = made.folder / "crds"
     crds.mkdir()
     (crds / "runs.yaml").write_text(json.dumps(RUN_DEFINITION))
-    found = refusal(made.folder)
-    places = [one.split(": ")[0] for one in found if BELONGS in one]
+    lines = refusal(made.folder)
+    places = [one.split(": ")[0] for one in lines if BELONGS in one]
     assert {one.removeprefix(f"{tmp_path}/") for one in places} == {
         "r/components.yaml:1",
         "r/plain/all.yaml:3",
@@ -71,10 +71,10 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
         "r/job/all.yaml:1",
         "r/journal/all.yaml:1",
         "r/crds/runs.yaml:1",
-    }, found
-    assert len(found) == len(places) == 8
-    assert sum("Lease kyma-lifecycle/deployment belongs" in one for one in found) == 3
-    assert any("only the task kyma.lifecycle.stored_job writes stored jobs" in one for one in found)
+    }, lines
+    assert len(lines) == len(places) == 8
+    assert sum("Lease kyma-lifecycle/deployment belongs" in one for one in lines) == 3
+    assert any("only the task kyma.lifecycle.stored_job writes stored jobs" in one for one in lines)
 
 
 @pytest.mark.skipif(shutil.which("helm") is None, reason="needs helm")
@@ -88,7 +88,7 @@ def test_a_chart_names_its_template(tmp_path: Path) -> None:
     assert BELONGS in problem
 
 
-def test_what_is_only_like_ours_is_read(tmp_path: Path) -> None:
+def test_objects_similar_to_ours_are_read(tmp_path: Path) -> None:
     made = SmallRelease(tmp_path / "r")
     errand = {"apiVersion": "lifecycle.kyma-project.io/v1alpha1", "kind": "Errand", "metadata": {"name": "e"}}
     made.component("a", errand, {**LEASE, "metadata": {"name": "deployment"}})

@@ -60,7 +60,7 @@ CHILD = 'sleep 1e6 & echo $! > "$1"\n'
     ],
 )
 @pytest.mark.parametrize("start", ["", "setsid "])
-def test_what_is_killed_goes_with_its_children(
+def test_a_killed_program_ends_with_its_children(
     tmp_path: Path, start: str, then: str, limits: Limits, message: str
 ) -> None:
     with pytest.raises(ProgramFailed, match=message):
@@ -68,7 +68,7 @@ def test_what_is_killed_goes_with_its_children(
     assert ends(int((tmp_path / "child").read_text()))
 
 
-def test_a_child_that_holds_the_output_open_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_a_child_that_holds_the_output_open_is_not_waited_for(tmp_path: Path) -> None:
     assert run_program(script(tmp_path, f"{CHILD}echo done")) == "done\n"
     assert ends(int((tmp_path / "child").read_text()))
 
@@ -86,13 +86,13 @@ def test_memory_is_limited() -> None:
         run_program([sys.executable, "-c", code], limits=Limits(memory_mb=50))
 
 
-def test_what_it_says_is_limited(tmp_path: Path) -> None:
+def test_the_error_output_of_a_program_is_limited(tmp_path: Path) -> None:
     with pytest.raises(ProgramFailed) as caught:
         run_program(script(tmp_path, "head -c 9000000 /dev/zero | tr '\\0' x >&2; exit 1"))
     assert len(str(caught.value)) <= 65536
 
 
-def test_what_does_not_exist() -> None:
+def test_a_program_that_does_not_exist_is_missing() -> None:
     with pytest.raises(ProgramMissing):
         run_program(["/no/such/program"])
 
@@ -125,7 +125,7 @@ def test_limits_are_numbers_above_0() -> None:
         limits_of({"limits": {"download_mb": 0}})
 
 
-def test_what_a_program_writes_just_before_its_end_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_just_before_the_end_of_a_program_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """It writes and ends after a look that has found nothing, and before the next one."""
     look = programs._refuse_excess
 

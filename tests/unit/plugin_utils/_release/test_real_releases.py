@@ -50,7 +50,7 @@ def test_a_real_release(real_releases: Path, version: str, profile: str) -> None
     assert from_bundle(to_bundle(release)) == release
 
 
-def test_what_only_kubectl_s_reading_gets_right(real_releases: Path) -> None:
+def test_numbers_are_read_as_kubectl_reads_them(real_releases: Path) -> None:
     release = load_release(ReleaseRequest(str(real_releases / "2.9"), profile="production"))
     by_name = {
         (obj["kind"], obj["metadata"]["name"]): obj

@@ -142,10 +142,10 @@ def test_a_url_must_be_pinned(server: str) -> None:
 
 def test_a_wrong_checksum(archive: Callable[..., Path], server: str, temporary: Path) -> None:
     path = archive(member("components.yaml", "x"))
-    wanted = "0" * 64
+    pinned = "0" * 64
     for source in (str(path), f"{server}/kyma-2.9.tar.gz"):
-        message = refused(ReleaseRequest(source, checksum=f"sha256:{wanted}"))
-        assert message == f"{source}: its sha256 is {digest(path)[7:]}, but {wanted} is wanted"
+        message = refused(ReleaseRequest(source, checksum=f"sha256:{pinned}"))
+        assert message == f"{source}: its sha256 is {digest(path)[7:]}, but {pinned} is wanted"
     assert list(temporary.iterdir()) == []
 
 
@@ -168,14 +168,14 @@ def test_urls_that_can_not_be_reached(server: str, temporary: Path) -> None:
 
 def test_no_login_is_shown() -> None:
     source = "http://user:hunter2@127.0.0.1:9/a.tgz?token=hunter3"
-    for asked in (source, source.replace("http", "ftp"), source.replace("http://", "http:/")):
-        message = refused(ReleaseRequest(asked, checksum="0" * 64 if asked == source else ""))
+    for url in (source, source.replace("http", "ftp"), source.replace("http://", "http:/")):
+        message = refused(ReleaseRequest(url, checksum="0" * 64 if url == source else ""))
         assert "127.0.0.1:9/a.tgz" in message
         assert "hunter" not in message
     assert "hunter" not in refused(ReleaseRequest("a.tgz", checksum=source))
 
 
-def test_what_is_no_release(tmp_path: Path) -> None:
+def test_a_path_without_a_release_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_text("")
     (tmp_path / "a.tgz").write_text("no archive")
     assert refused(ReleaseRequest(str(tmp_path / "none"))).endswith("there is no such directory or archive")
@@ -272,6 +272,6 @@ def test_an_absolute_path_stays_inside(archive: Callable[..., Path], tmp_path: P
     assert not (tmp_path / "escaped").exists()
 
 
-def test_a_link_inside_is_kept(archive: Callable[..., Path]) -> None:
+def test_a_link_inside_of_an_archive_stays(archive: Callable[..., Path]) -> None:
     path = archive(member("a/x.yaml", "x"), member("b", type=tarfile.SYMTYPE, linkname="a/x.yaml"))
     assert opened(ReleaseRequest(str(path)))[2] == {"a/x.yaml": "x", "b": "x"}

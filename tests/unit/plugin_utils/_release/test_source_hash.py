@@ -47,7 +47,7 @@ def read(release: Release) -> set[str]:
     return {name for name, content in release.content.items() if content.is_read}
 
 
-def test_what_comes_from_the_same_source_is_not_read(write: Write) -> None:
+def test_content_with_an_unchanged_source_is_not_read(write: Write) -> None:
     request = ReleaseRequest(str(write(RELEASE)))
     before = load_release(request)
     assert read(before) == {"a", "b"}
@@ -61,7 +61,7 @@ def test_what_comes_from_the_same_source_is_not_read(write: Write) -> None:
     assert load_crds(request).objects == before.crds.objects
 
 
-def test_what_is_broken_and_unchanged_can_not_be_so_what_is_broken_is_told(write: Write) -> None:
+def test_broken_content_counts_as_changed_and_is_reported(write: Write) -> None:
     request = ReleaseRequest(str(write(RELEASE)))
     before = load_release(request)
     write({"a/m.yaml": "kind: [", "b/m.yaml": "kind: ["})
@@ -73,10 +73,10 @@ def test_what_is_broken_and_unchanged_can_not_be_so_what_is_broken_is_told(write
 def test_more_is_read_when_it_is_wanted_and_what_was_read_stays(write: Write) -> None:
     request = ReleaseRequest(str(write(RELEASE)))
     whole = load_release(request)
-    kept = {"a": whole.content["a"].source_hash}
-    part = load_release(request, kept)
+    skip = {"a": whole.content["a"].source_hash}
+    part = load_release(request, skip)
     assert read(part) == {"b"}
-    assert is_read_except(part, kept)
+    assert is_read_except(part, skip)
     assert is_read_except(part, sources(whole))
     assert not is_read_except(part, {})
     assert not is_read_except(part, {"b": whole.content["b"].source_hash})
@@ -84,7 +84,7 @@ def test_more_is_read_when_it_is_wanted_and_what_was_read_stays(write: Write) ->
     assert is_read_except(whole, {})
 
 
-def test_what_was_warned_of_stays_warned_of_once(write: Write) -> None:
+def test_warnings_stay_after_another_read_and_are_not_repeated(write: Write) -> None:
     twice = OBJECT + "data: {b: c}\ndata: {b: d}\n"
     request = ReleaseRequest(str(write({**RELEASE, "a/m.yaml": twice, "b/m.yaml": twice})))
     whole = load_release(request)
@@ -111,8 +111,8 @@ def test_the_source_of_manifests_is_their_files(
     before = load_release(request)
     write(change)
     after = load_release(request)
-    found = {name for name, source in sources(after).items() if source != sources(before)[name]}
-    assert found | ({"crds"} if after.crds.source_hash != before.crds.source_hash else set()) == changed
+    differing = {name for name, source in sources(after).items() if source != sources(before)[name]}
+    assert differing | ({"crds"} if after.crds.source_hash != before.crds.source_hash else set()) == changed
 
 
 FIRST, SECOND = {"first"}, {"second"}
@@ -172,7 +172,7 @@ def test_random_values_are_those_of_the_first_rendering(write: Write, helm: str)
 
 
 @pytest.mark.usefixtures("kubectl")
-def test_the_source_of_a_kustomization_can_not_be_told(write: Write) -> None:
+def test_the_source_of_a_kustomization_is_unknown(write: Write) -> None:
     root = write({**RELEASE, "a/kustomization.yaml": "resources: [m.yaml]\n"})
     before = load_release(ReleaseRequest(str(root)))
     assert before.content["a"].source_hash == ""
@@ -211,7 +211,7 @@ class TestMaterials:
         (tmp_path / "cache").mkdir()
         return ReleaseCache(tmp_path / "cache", print)
 
-    def test_what_was_not_read_is_read_when_somebody_looks(self, write: Write, cache: ReleaseCache) -> None:
+    def test_skipped_content_is_read_on_access(self, write: Write, cache: ReleaseCache) -> None:
         request = ReleaseRequest(str(write(RELEASE)))
         whole = load_release(request)
         materials = ControllerMaterials(request, bundles=cache)
@@ -234,7 +234,7 @@ class TestMaterials:
         assert materials.release({"a": whole.content["a"].source_hash}) == whole
         assert ControllerMaterials(request, bundles=bundles).release() == whole
 
-    def test_what_is_sent_to_another_host_is_whole(self, write: Write, cache: ReleaseCache) -> None:
+    def test_the_bundle_for_another_host_is_complete(self, write: Write, cache: ReleaseCache) -> None:
         request = ReleaseRequest(str(write(RELEASE)))
         whole = load_release(request)
         materials = ControllerMaterials(request, bundles=cache)

@@ -94,13 +94,13 @@ def test_values_that_can_take_no_effect(tmp_path: Path) -> None:
         ("a: [\n", "v.yaml:2:1: not YAML"),
     ],
 )
-def test_what_is_no_values_file(text: str, message: str) -> None:
+def test_an_invalid_values_file_is_refused(text: str, message: str) -> None:
     with pytest.raises(ReleaseError) as caught:
         parse_values_file(text, "v.yaml")
     assert message in str(caught.value)
 
 
-def test_all_problems_of_values_are_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_of_values_are_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(ReleaseError) as caught:
         read_user_values([str(tmp_path / "none.yaml")], ["a", "b"])
     assert len(caught.value.problems) == 3

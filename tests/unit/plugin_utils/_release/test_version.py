@@ -72,7 +72,7 @@ def test_a_git_checkout_by_branch_and_by_packed_annotated_tag(tmp_path: Path) ->
     assert version_of_checkout(tmp_path) == "2.9.3"
 
 
-def test_without_git_the_branch_still_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_branch_names_the_version_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/release-2.9\n")
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -69,8 +69,8 @@ def test_failures_begin_with_the_causes_and_what_did_not_start_is_one_entry() ->
 
 @pytest.mark.parametrize("key", ["message", "failures"])
 def test_a_failure_that_no_component_has_is_there(key: str) -> None:
-    told: Any = "no lease" if key == "message" else ["no lease"]
-    (shown,) = read_cluster("live", [recorded({**run(seconds=1.0, state="failed"), key: told})]).runs
+    value: Any = "no lease" if key == "message" else ["no lease"]
+    (shown,) = read_cluster("live", [recorded({**run(seconds=1.0, state="failed"), key: value})]).runs
     assert [(failure.subjects, failure.text) for failure in shown.failures] == [((), "no lease")]
 
 
@@ -87,8 +87,8 @@ def test_starts_are_seconds_from_the_start_of_the_run() -> None:
 
 def test_the_component_of_a_migration_is_found_in_the_record_of_the_run() -> None:
     rows = [row("migration", "logging/grow", 1.0, 0.4, "done")]
-    told = run(seconds=5.0, durations=rows, migrations=[migration("logging/grow", "logging")])
-    (shown,) = read_cluster("live", [recorded(told)]).runs
+    record = run(seconds=5.0, durations=rows, migrations=[migration("logging/grow", "logging")])
+    (shown,) = read_cluster("live", [recorded(record)]).runs
     assert shown.work[0].component == "logging"
 
 
@@ -157,9 +157,9 @@ ERRANDS = errands(
 
 
 def test_errands_that_ran_since_the_first_run_are_one_run_of_the_report() -> None:
-    found = read_cluster("live", [recorded(small_run()), ERRANDS])
-    shown, deployed = found.runs
-    assert (found.state, shown.what, deployed.what) == ("failed", "Run errands", "Deploy 2.11")
+    cluster = read_cluster("live", [recorded(small_run()), ERRANDS])
+    shown, deployed = cluster.runs
+    assert (cluster.state, shown.what, deployed.what) == ("failed", "Run errands", "Deploy 2.11")
     assert [(one.kind, one.name, one.state, one.start, one.seconds) for one in shown.work] == [
         ("errand", "shop/backup", "succeeded", 0.0, 4.0),
         ("errand", "shop/reindex", "failed", 9.0, 2.0),
@@ -171,9 +171,9 @@ def test_errands_that_ran_since_the_first_run_are_one_run_of_the_report() -> Non
     assert failure.text == "run 7 failed: ContainerFailed (exit code 3): no space left"
 
 
-def test_what_to_do_about_an_errand_that_failed_shows_its_log() -> None:
-    found = read_cluster("live", [recorded(small_run()), ERRANDS])
-    commands = [step.command for step in next_steps(found, is_fleet=False) if step.command]
+def test_the_next_step_for_a_failed_errand_shows_its_log() -> None:
+    cluster = read_cluster("live", [recorded(small_run()), ERRANDS])
+    commands = [step.command for step in next_steps(cluster, is_fleet=False) if step.command]
     assert len(commands) == 1
     assert commands[0].startswith("kubectl logs --namespace shop --selector")
     assert "lifecycle.kyma-project.io/errand=reindex,lifecycle.kyma-project.io/run=7" in commands[0]
@@ -185,8 +185,8 @@ def test_without_a_run_the_newest_run_of_each_errand_is_shown() -> None:
 
 
 def test_errands_of_a_playbook_are_those_that_began_since_it_started() -> None:
-    found = read_cluster("live", [recorded(), ERRANDS], since=parse_time(moment(20)))
-    assert (found.state, [one.name for one in found.runs[0].work]) == ("succeeded", ["shop/backup"])
+    cluster = read_cluster("live", [recorded(), ERRANDS], since=parse_time(moment(20)))
+    assert (cluster.state, [one.name for one in cluster.runs[0].work]) == ("succeeded", ["shop/backup"])
     assert read_cluster("live", [recorded(), ERRANDS], since=parse_time(moment(50))).runs == ()
 
 

@@ -74,7 +74,7 @@ def test_the_time_between_tasks_begins_nowhere_and_all_else_is_still_exact() -> 
     assert not run_timeline(replace(RUN, work=(*RUN.work, replace(other, name="begin")))).is_exact
 
 
-def test_what_never_started_comes_last_and_all_else_is_still_exact() -> None:
+def test_lanes_that_never_started_come_last_in_an_exact_timeline() -> None:
     (shown,) = read_cluster("live", [recorded(large_run())]).runs
     timeline = run_timeline(shown)
     assert timeline.is_exact

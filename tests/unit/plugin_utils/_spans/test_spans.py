@@ -64,7 +64,9 @@ def shown(spans: list[Span] | tuple[Span, ...]) -> dict[str, Any]:
         ({"started_at": "2026-11-21T13:00:00"}, (ENDED - 2 * SECOND, ENDED)),
     ],
 )
-def test_what_a_row_lacks_follows_from_its_seconds(times: dict[str, str], expected: tuple[int, int]) -> None:
+def test_missing_times_of_a_row_follow_from_its_seconds(
+    times: dict[str, str], expected: tuple[int, int]
+) -> None:
     assert row_times({"seconds": 2.0, **times}, ENDED) == expected
 
 
@@ -157,7 +159,7 @@ def test_an_errand_says_why_it_failed() -> None:
         ),
     ],
 )
-def test_the_environment_says_whether_spans_are_wanted(environ: dict[str, str], name: str) -> None:
+def test_the_environment_says_whether_spans_are_exported(environ: dict[str, str], name: str) -> None:
     assert endpoint_variable(environ) == name
 
 

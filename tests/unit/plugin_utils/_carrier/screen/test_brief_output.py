@@ -38,15 +38,15 @@ def test_components_that_are_only_installed_share_lines_with_all_names_and_count
 
 
 def test_a_component_with_more_to_say_has_its_own_line() -> None:
-    noted = [
+    explained = [
         "  install   b  2 to create, 1 to change",
         "  install   c  1 to create",
         "              drift: d",
     ]
-    assert brief_plan("  install   a  1 to create", *noted) == ["  install   a  1 to create", *noted]
+    assert brief_plan("  install   a  1 to create", *explained) == ["  install   a  1 to create", *explained]
 
 
-def test_what_the_components_task_warns_of_is_not_in_the_plan_too() -> None:
+def test_a_note_of_the_components_task_is_not_repeated_in_the_plan() -> None:
     assert brief_plan(UPGRADE, f"              note: {WRITTEN}") == [UPGRADE]
     assert brief_plan(UPGRADE, "              note: else") == [UPGRADE, "              note: else"]
 

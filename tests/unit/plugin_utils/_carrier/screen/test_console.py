@@ -28,7 +28,7 @@ GREEN, YELLOW, RED = "\x1b[0;32m", "\x1b[0;33m", "\x1b[0;31m"
 
 
 @pytest.fixture(autouse=True)
-def _asked_anew() -> Iterator[None]:
+def _uncached_stdout() -> Iterator[None]:
     is_stdout_for_people.cache_clear()
     yield
     is_stdout_for_people.cache_clear()
@@ -49,7 +49,7 @@ def test_the_callback_decides(callback: str, *, for_people: bool, monkeypatch: p
     assert is_stdout_for_people() is for_people
 
 
-def test_what_extends_the_default_one_is_for_people() -> None:
+def test_a_callback_that_extends_the_default_one_is_for_people() -> None:
     class OfARunner(DefaultCallback):
         """As ``awx_display``."""
 
@@ -108,7 +108,7 @@ def test_a_plan_has_the_colours_of_a_diff(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("line", ["[live] Plan: 0 to delete", "  unchanged 4 components", "  skip      a/b"])
-def test_what_does_not_happen_has_no_colour(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_without_a_change_have_no_colour(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(color, "ANSIBLE_COLOR", True)
     assert paint_plan_line(line) == line
 

@@ -44,7 +44,7 @@ def test_a_wait_of_less_than_ten_seconds_is_not_printed() -> None:
     assert screen.after(100) == []
 
 
-def test_what_ends_well_within_ten_seconds_shares_a_line() -> None:
+def test_successes_within_ten_seconds_share_a_line() -> None:
     screen = Screen()
     assert screen.report("a", "succeeded", "in 1.0 s, 1 of 16 components") == []
     assert screen.after(9) == []
@@ -63,7 +63,7 @@ def test_successes_stand_before_what_is_printed_after_them_and_none_is_lost() ->
     assert screen.view.rest() == []
 
 
-def test_what_succeeds_twice_is_named_once() -> None:
+def test_a_subject_that_succeeds_twice_is_named_once() -> None:
     screen = Screen()
     screen.report("a", "succeeded", "in 1.0 s")
     screen.report("a", "succeeded")
@@ -73,7 +73,7 @@ def test_what_succeeds_twice_is_named_once() -> None:
     assert screen.after(10) == ["a, b: succeeded"]
 
 
-def test_who_wants_to_see_all_sees_each_success_at_once() -> None:
+def test_each_success_is_shown_at_once_with_full_verbosity() -> None:
     assert Screen(Verbosity.ALL).report("a", "succeeded", "in 1.0 s") == ["a: succeeded (in 1.0 s)"]
 
 
@@ -183,7 +183,7 @@ EVENTS = st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["same", "new", "e
 
 
 @given(EVENTS)
-def test_whatever_happens_lines_are_neither_too_many_nor_too_few(events: list[Event]) -> None:
+def test_lines_are_neither_too_many_nor_too_few_after_any_events(events: list[Event]) -> None:
     """No two lines within ten seconds, none before the tenth, and one every thirty while it lasts."""
     screen = Screen()
     begun: float | None = None

@@ -40,7 +40,7 @@ def test_words_stay() -> None:
     assert without_controls(RED) == "?[31mall is lost?[0m"
 
 
-def test_what_ansible_prints_of_a_result() -> None:
+def test_printed_values_of_a_result_have_no_control_characters() -> None:
     result = {"msg": RED, "warnings": [RED], "plan": {"evidence": RED}, "failed": True}
     fit = sanitize_result(result)
     assert "\x1b" not in fit["msg"] + fit["warnings"][0]
