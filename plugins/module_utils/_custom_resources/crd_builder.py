@@ -82,8 +82,8 @@ def resource_definition(
 def _printer_columns(columns: Iterable[Column], wide_columns: Iterable[Column] = ()) -> list[dict[str, Any]]:
     """The columns that ``kubectl get`` prints."""
     narrow, wide = (
-        [{"name": name, "type": type_, "jsonPath": path} for name, type_, path in some]
-        for some in (columns, wide_columns)
+        [{"name": name, "type": type_, "jsonPath": path} for name, type_, path in column_list]
+        for column_list in (columns, wide_columns)
     )
     return [*narrow, *({**column, "priority": 1} for column in wide)]
 

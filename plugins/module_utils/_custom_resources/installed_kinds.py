@@ -45,13 +45,13 @@ class InstalledKinds:
     Attributes:
         definitions: their CustomResourceDefinitions. The last one gets the hash of everything installed.
         roles: the ClusterRoles for them.
-        what: their name in messages.
+        subject: their name in messages.
         command: the command that installs them, for messages.
     """
 
     definitions: tuple[Object, ...]
     roles: tuple[Object, ...]
-    what: str
+    subject: str
     command: str
 
     @property
@@ -116,7 +116,7 @@ class InstalledKinds:
     def _problem(self, refusal: Forbidden) -> str:
         """The reason that they can't be installed, and what to do."""
         return (
-            f"{self.what} is missing or not the one of this version, and you may not install it:"
+            f"{self.subject} is missing or not the one of this version, and you may not install it:"
             f" {one_line(refusal.api_message)}. It takes the rights to {INSTALL_RIGHTS}. Get them, or have an"
             f" administrator run this:\n{self.command}"
         )

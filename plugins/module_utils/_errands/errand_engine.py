@@ -175,7 +175,7 @@ class ErrandEngine:
         def on_change(old: Object | None, new: Object | None) -> None:
             if has_grown(old, new):
                 place = str((new or old or {})["metadata"]["namespace"])
-                for key in index.note_grown_quota(place, datetime.now(UTC)):
+                for key in index.record_grown_quota(place, datetime.now(UTC)):
                     queue.add(key)
                     # The server's own check of the quota may be a moment behind.
                     queue.add_after(key, QUOTA_SECONDS)
@@ -238,18 +238,18 @@ class ErrandEngine:
                 # One message covers all errands; the holder of the lease then reconciles this one.
                 queue.retry(key)
             except LifecycleError as error:
-                self._note_failure(queue.retry(key), key, str(error))
+                self._record_failure(queue.retry(key), key, str(error))
             except Exception:
                 # One errand must not keep the others from being reconciled.
                 text = f"this is a defect, please report it: {traceback.format_exc()}"
-                self._note_failure(queue.retry(key), key, text)
+                self._record_failure(queue.retry(key), key, text)
             else:
                 self._metrics.count_reconciliation(has_failed=False)
                 queue.done(key)
                 if reconciled.recheck_seconds is not None:
                     queue.add_after(key, reconciled.recheck_seconds)
 
-    def _note_failure(self, failures: int, key: ErrandKey, text: str) -> None:
+    def _record_failure(self, failures: int, key: ErrandKey, text: str) -> None:
         self._metrics.count_reconciliation(has_failed=True)
         # Report it the first time, and then at doubling numbers.
         if failures & (failures - 1) == 0:
@@ -271,9 +271,9 @@ class ErrandEngine:
         try:
             self._textfile.write(text, now=now)
         except OSError as error:
-            what = f"{self._options.metrics_file} can't be written: {error.strerror}"
+            problem = f"{self._options.metrics_file} can't be written: {error.strerror}"
             self._troubles.add(
-                "metrics", f"{what}. Name a file in a folder that exists, and that we may write"
+                "metrics", f"{problem}. Name a file in a folder that exists, and that we may write"
             )
 
 
@@ -289,9 +289,7 @@ class _TroubleLog:
         """Report it, unless it was reported lately."""
         now = time.monotonic()
         with self._lock:
-            self._reported = {
-                one: when for one, when in self._reported.items() if now - when < REPEAT_SECONDS
-            }
+            self._reported = {one: at for one, at in self._reported.items() if now - at < REPEAT_SECONDS}
             if text in self._reported:
                 return
             self._reported[text] = now

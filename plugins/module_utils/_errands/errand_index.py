@@ -131,10 +131,10 @@ class ErrandIndex:
             self._owned[kind[1], namespace, label].discard(name)
             return self._keys_of_label(namespace, label)
 
-    def note_grown_quota(self, namespace: str, when: datetime) -> list[ErrandKey]:
+    def record_grown_quota(self, namespace: str, moment: datetime) -> list[ErrandKey]:
         """Record that a quota has more room; return the errands that may have waited for that."""
         with self._lock:
-            self._quota_grown[namespace] = when
+            self._quota_grown[namespace] = moment
             errands = self._errands.items()
             return [key for key, one in errands if key.namespace == namespace and one.status.open_run]
 

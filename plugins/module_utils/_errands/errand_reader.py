@@ -78,11 +78,13 @@ class ErrandReader:
         self._granted: dict[frozenset[Right], float] = {}
         self._renewed: dict[tuple[ErrandKey, int], datetime] = {}
 
-    def note_renewal(self, errand: Errand) -> None:
+    def record_renewal(self, errand: Errand) -> None:
         """Record that the holding containers of an errand's run have been renewed."""
         run = errand.status.open_run
         if run:
-            self._renewed = {place: when for place, when in self._renewed.items() if place[0] != errand.key}
+            self._renewed = {
+                place: moment for place, moment in self._renewed.items() if place[0] != errand.key
+            }
             self._renewed[errand.key, run.number] = self._now()
 
     def view(self, key: ErrandKey) -> ErrandView | None:

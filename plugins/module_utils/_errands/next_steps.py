@@ -51,7 +51,7 @@ def next_steps(view: ErrandView) -> Decision:
             message=message,
             run=_with_seen_configuration(view),
         )
-        return Decision(_some(status_write), finishing.recheck_seconds)
+        return Decision(_as_steps(status_write), finishing.recheck_seconds)
     return Decision((*retain_pod(view), *start_steps(view, reason, warnings)))
 
 
@@ -63,7 +63,7 @@ def _with_seen_configuration(view: ErrandView) -> Run | None:
     return replace(run, configuration=seen.entries)
 
 
-def _some(step: Step | None) -> tuple[Step, ...]:
+def _as_steps(step: Step | None) -> tuple[Step, ...]:
     return () if step is None else (step,)
 
 

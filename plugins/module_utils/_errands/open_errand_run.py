@@ -325,12 +325,12 @@ class _OpenRun:
         for name, status in self._statuses.items():
             waiting = (status.get("state") or {}).get("waiting") or {}
             if waiting.get("reason") in HINDRANCES:
-                why = f"{waiting['reason']}: {waiting.get('message') or 'no message'}"
+                cause = f"{waiting['reason']}: {waiting.get('message') or 'no message'}"
                 advice = (
                     "Remove the cause. If that takes another template, change it and delete Job"
                     f" {self._run.job}: the changed one runs then"
                 )
-                text = one_line(f"container {name} can't start: {why}", LONGEST_CAUSE)
+                text = one_line(f"container {name} can't start: {cause}", LONGEST_CAUSE)
                 return f"{text}. {advice}"
         return ""
 

@@ -22,18 +22,18 @@ def cycle_through(errand: Errand, readers_of: Callable[[Errand], Iterable[Errand
         Names of errands: the output of each is read by the next, and that of the last by the first. All run
         again if their configuration changes. Empty if there is no such circle.
     """
-    ways: list[tuple[Errand, ...]] = [(errand,)] if errand.spec.reruns_on_change else []
+    paths: list[tuple[Errand, ...]] = [(errand,)] if errand.spec.reruns_on_change else []
     seen: set[str] = set()
-    while ways:
-        longer = []
-        for way in ways:
-            for reader in readers_of(way[-1]) if way[-1].spec.output.files else ():
+    while paths:
+        longer_paths = []
+        for path in paths:
+            for reader in readers_of(path[-1]) if path[-1].spec.output.files else ():
                 if reader.key == errand.key:
-                    return tuple(one.key.name for one in way)
+                    return tuple(one.key.name for one in path)
                 if reader.spec.reruns_on_change and reader.key.name not in seen:
                     seen.add(reader.key.name)
-                    longer.append((*way, reader))
-        ways = longer
+                    longer_paths.append((*path, reader))
+        paths = longer_paths
     return ()
 
 

@@ -79,26 +79,26 @@ def errand_from_quarks_job(obj: Mapping[str, Any]) -> ConvertedErrand:
     return ConvertedErrand(errand, tuple(ignored), tuple(_differences(spec)))
 
 
-def _left_out(path: str, why: str) -> str:
-    return f"{one_line(path, _MOST_WORDS)} is left out: {why}"
+def _left_out(path: str, reason: str) -> str:
+    return f"{one_line(path, _MOST_WORDS)} is left out: {reason}"
 
 
 def _known(path: str, fields: Mapping[str, Any], names: Iterable[str], ignored: list[str]) -> Object:
     """The fields that both kinds have."""
     known = tuple(names)
     for name in sorted(fields.keys() - set(known), key=str):
-        why = "neither QuarksJob nor Errand has this field, so it had no effect"
+        reason = "neither QuarksJob nor Errand has this field, so it had no effect"
         hint = suggestion(str(name), known, 1)
-        ignored.append(_left_out(f"{path}.{name}", "; ".join(filter(None, (why, hint)))))
+        ignored.append(_left_out(f"{path}.{name}", "; ".join(filter(None, (reason, hint)))))
     return {name: deep_copy(fields[name]) for name in known if name in fields}
 
 
 def _template(template: Mapping[str, Any], ignored: list[str]) -> Object:
     for name in sorted(template.keys() - {"metadata", "spec"}, key=str):
-        why = "it is beside template.spec, where QuarksJob ignored it as well"
+        reason = "it is beside template.spec, where QuarksJob ignored it as well"
         if name != "backoffLimit":
-            why += f". If the Job needs it, move it to template.spec.{name}"
-        ignored.append(_left_out(f"spec.template.{name}", why))
+            reason += f". If the Job needs it, move it to template.spec.{name}"
+        ignored.append(_left_out(f"spec.template.{name}", reason))
     return {name: deep_copy(template[name]) for name in ("metadata", "spec") if name in template}
 
 

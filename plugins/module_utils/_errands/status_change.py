@@ -57,7 +57,7 @@ def write_status(
     """
     errand = view.errand
     status = replace(errand.status, **changes, observed_generation=errand.generation)
-    known = _noted_warnings(errand) if warnings is None else warnings
+    known = _recorded_warnings(errand) if warnings is None else warnings
     conditions = _conditions(view, status, problems, known)
     status = replace(status, conditions=conditions)
     if status == errand.status:
@@ -65,7 +65,7 @@ def write_status(
     return WriteStatus(status, _event(errand.status, status))
 
 
-def _noted_warnings(errand: Errand) -> list[str]:
+def _recorded_warnings(errand: Errand) -> list[str]:
     accepted = next((one for one in errand.status.conditions if one["type"] == ACCEPTED), {})
     return [accepted["message"]] if accepted.get("message") and accepted.get("status") == "True" else []
 

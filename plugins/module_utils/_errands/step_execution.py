@@ -125,7 +125,7 @@ class StepExecution:
                 self._touch(view, pod_name, containers, RELEASE_COMMAND)
             case RenewHold(pod_name, containers):
                 self._touch(view, pod_name, containers, RENEW_COMMAND)
-                self._reader.note_renewal(view.errand)
+                self._reader.record_renewal(view.errand)
             case SetStrategy(strategy):
                 patch = {"spec": {"trigger": {"strategy": str(strategy)}}}
                 return self._patch_errand(view, patch)
@@ -189,8 +189,8 @@ class StepExecution:
 
     def _refuse_stale(self, errand: Errand) -> None:
         """Refuse to create the Job of a run that another process may have finished and cleaned up."""
-        version, when = self._written.pop(errand.key, ("", 0.0))
-        if version == errand.resource_version and time.monotonic() - when < FRESH_SECONDS:
+        version, write_time = self._written.pop(errand.key, ("", 0.0))
+        if version == errand.resource_version and time.monotonic() - write_time < FRESH_SECONDS:
             return
         live = self._cluster.get(API_VERSION, KIND, errand.key.name, errand.key.namespace)
         meta = live["metadata"] if live else {}

@@ -67,10 +67,10 @@ class WorkQueue(Generic[Item]):
     def add_after(self, item: Item, seconds: float) -> None:
         """Hand out an item after some time, unless it is due earlier."""
         with self._changed:
-            when = self._clock() + seconds
-            if when < self._due.get(item, float("inf")):
-                self._due[item] = when
-                heapq.heappush(self._later, (when, next(self._numbers), item))
+            due_time = self._clock() + seconds
+            if due_time < self._due.get(item, float("inf")):
+                self._due[item] = due_time
+                heapq.heappush(self._later, (due_time, next(self._numbers), item))
                 self._changed.notify()
 
     def take(self) -> Item | None:
@@ -130,6 +130,6 @@ class WorkQueue(Generic[Item]):
         """Move the due items from later to now; skip an entry that an earlier one has replaced."""
         now = self._clock()
         while self._later and self._later[0][0] <= now:
-            when, _number, item = heapq.heappop(self._later)
-            if self._due.get(item) == when:
+            due_time, _number, item = heapq.heappop(self._later)
+            if self._due.get(item) == due_time:
                 self._add(item)

@@ -258,10 +258,10 @@ def _unknown_parts(field: str, value: Mapping[Any, Any], *known: str) -> Iterato
             yield _unknown(str(name), f"{field}.", known)
 
 
-def _unknown(name: str, place: str, known: Iterable[str], what: str = "field") -> str:
+def _unknown(name: str, place: str, known: Iterable[str], noun: str = "field") -> str:
     names = [*known]
     hint = suggestion(name[:_LONGEST_SHOWN], names, 1) or f"use {_one_of(names)}"
-    return f"{place}{one_line(name, _LONGEST_SHOWN)} is no {what}; {hint}"
+    return f"{place}{one_line(name, _LONGEST_SHOWN)} is no {noun}; {hint}"
 
 
 def _one_of(choices: Iterable[str]) -> str:

@@ -240,8 +240,8 @@ def _end_of_failed_job(
 
 
 def _failure_message(end: ContainerEnd) -> str:
-    why = f" ({end.reason})" if end.reason not in ("", "Error") else ""
-    return one_line(f"Container {end.name} exited with code {end.exit_code}{why}.")
+    reason_text = f" ({end.reason})" if end.reason not in ("", "Error") else ""
+    return one_line(f"Container {end.name} exited with code {end.exit_code}{reason_text}.")
 
 
 def _disruption(

@@ -139,14 +139,14 @@ def _key_problems(key: str) -> Iterator[str]:
         yield f"the key {_shown(key)} is invalid: use only letters, digits, '-', '_' and '.', not '..' first"
 
 
-def _qualified_name_problems(what: str, name: str) -> Iterator[str]:
+def _qualified_name_problems(subject: str, name: str) -> Iterator[str]:
     prefix, slash, own = name.rpartition("/")
     is_valid = len(own) <= _LONGEST_LABEL and _LABEL.fullmatch(own)
     if slash:
         is_valid = is_valid and len(prefix) <= LONGEST_NAME and _SUBDOMAIN.fullmatch(prefix)
     if not is_valid:
         yield (
-            f"the {what} {_shown(name)} has an invalid name: use at most {_LONGEST_LABEL} {_LABEL_RULE},"
+            f"the {subject} {_shown(name)} has an invalid name: use at most {_LONGEST_LABEL} {_LABEL_RULE},"
             " with a domain and '/' before it if needed"
         )
 

@@ -147,7 +147,7 @@ class JobChanger:
         Raises:
             ClusterError: the cluster does not answer, or refuses the definition.
         """
-        return self._change(key, _goal_as_it_is, Action.RESTARTED)
+        return self._change(key, _unchanged_goal, Action.RESTARTED)
 
     def absent(self, key: JobKey) -> ChangeReport:
         """Delete the job of a name, of any type.
@@ -405,7 +405,7 @@ def _vanished_run(before: JobView, now: JobView, created: Collection[str]) -> Wr
     return None if recorded and recorded.uid == started.uid else started
 
 
-def _goal_as_it_is(view: JobView) -> Goal:
+def _unchanged_goal(view: JobView) -> Goal:
     return Goal(_existing_job(view), release=rolled_out_release(view))
 
 

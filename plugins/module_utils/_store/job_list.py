@@ -232,10 +232,10 @@ def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> Liste
         job = replace(job, reason="", message=job.message.removeprefix(one_line(status.message)).strip())
     if not drift or snapshot.store.source_of_truth is SourceOfTruth.STORAGE:
         return job
-    return _as_it_runs(job, definition, runtime)
+    return _with_running_fields(job, definition, runtime)
 
 
-def _as_it_runs(job: ListedJob, definition: StoredDefinition, runtime: RuntimeJob) -> ListedJob:
+def _with_running_fields(job: ListedJob, definition: StoredDefinition, runtime: RuntimeJob) -> ListedJob:
     """A drifted job with the fields that run. All other jobs keep their intended fields."""
     try:
         main, *services = expected_objects(definition)

@@ -151,7 +151,7 @@ def read_snapshot(
     for kind, type_ in _MAIN_KINDS.items():
         for obj in lists[kind]:
             key = _key(obj)
-            reason = _why_no_job(obj)
+            reason = _exclusion_reason(obj)
             if reason:
                 excluded[key, type_] = reason
                 podless_runs |= _podless_run(obj)
@@ -180,7 +180,7 @@ def read_snapshot(
         podless_runs=podless_runs,
         store=switches,
         counters={one.namespace: one for one in counters if one.namespace},
-        uids={namespace: frozenset(some) for namespace, some in uids.items()},
+        uids={namespace: frozenset(namespace_uids) for namespace, namespace_uids in uids.items()},
         warnings=(*([problem] if problem else ()), *stored.warnings),
         namespaces=places,
         label_selector=label_selector,
@@ -229,7 +229,7 @@ def _is_reserved(namespace: str) -> bool:
     return namespace.startswith("kube-") or namespace == LIFECYCLE_NAMESPACE
 
 
-def _why_no_job(obj: Object) -> str:
+def _exclusion_reason(obj: Object) -> str:
     """The reason why an object of a job's kind is no job, in a sentence; empty if it is one."""
     meta = obj["metadata"]
     labels = mapping_of(meta.get("labels"))

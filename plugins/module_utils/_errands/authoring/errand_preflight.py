@@ -126,10 +126,10 @@ def _rehearse_job(
     except Invalid as refusal:
         findings.problems.append(f"the API server refuses its Job: {one_line(refusal.api_message)}")
     except Forbidden as refusal:
-        _note_forbidden(cluster, errand, findings, refusal, runs_here=runs_here)
+        _add_refusal(cluster, errand, findings, refusal, runs_here=runs_here)
 
 
-def _note_forbidden(
+def _add_refusal(
     cluster: Cluster, errand: Errand, findings: _PreflightFindings, refusal: ApiError, *, runs_here: bool
 ) -> None:
     text = one_line(refusal.api_message)

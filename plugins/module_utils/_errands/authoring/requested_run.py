@@ -135,7 +135,7 @@ class RunWait:
         if self.errand is not None:
             if FULL_QUOTA in self.errand.status.message:
                 # Only an engine watches quotas; here it may have grown at any time.
-                self._reader.index.note_grown_quota(self._key.namespace, datetime.now(UTC))
+                self._reader.index.record_grown_quota(self._key.namespace, datetime.now(UTC))
             reconciled: Reconciled = self._reconciler.reconcile(self._key)
             self._recheck = reconciled.recheck_seconds
             self.errand = self._reader.index.errand(self._key)
@@ -178,10 +178,10 @@ class RunWait:
             raise LifecycleError(f"{self._key}: it can't run: {status.message}")
         if waited > self._options.seconds:
             at = f"phase {status.phase}" if status else "it could not be read"
-            why = problem or (status.message if status else "") or self._hint(number, errand)
+            cause = problem or (status.message if status else "") or self._hint(number, errand)
             raise LifecycleError(
                 f"{self._key}: run {number} did not end within {self._options.seconds:g} s ({at}"
-                + (f": {why}" if why else "")
+                + (f": {cause}" if cause else "")
                 + f"). {self._goes_on(number, errand)}"
             )
 

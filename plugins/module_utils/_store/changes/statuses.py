@@ -76,8 +76,8 @@ def failed_status(definition: StoredDefinition, reason: str, message: str) -> St
 def _ready(status: StoredStatus, definition: StoredDefinition, reason: str, message: str) -> StoredStatus:
     generation = definition.obj["metadata"].get("generation") or status.observed_generation
     state = "False" if reason else "True"
-    why = reason or "RolledOut"
-    ready = new_condition("Ready", state, why, message, before=status.conditions, now=timestamp())
+    ready_reason = reason or "RolledOut"
+    ready = new_condition("Ready", state, ready_reason, message, before=status.conditions, now=timestamp())
     condition = ready | {"observedGeneration": generation}
     others = [one for one in status.conditions if one.get("type") != "Ready"]
     return replace(

@@ -681,7 +681,7 @@ def test_a_quota_that_is_used_up_holds_a_run_up_for_any_time_and_then_it_runs(pl
     played.jobs.refusal = ""
     index = read_index(played.cluster)
     reconciler = Reconciler(played.cluster, index, now=played.jobs.time.now)
-    index.note_grown_quota(NAMESPACE, played.jobs.time.now())
+    index.record_grown_quota(NAMESPACE, played.jobs.time.now())
     steps = reconciler.reconcile(played.errand().key).steps
     assert [type(one) for one in steps if isinstance(one, RequestPod)] == [RequestPod]
     assert len(played.names(POD)) == 1
@@ -768,13 +768,13 @@ def test_nothing_is_asked_twice_for_the_same_quota_and_nothing_of_a_job_that_oth
     played.settle()
     index = read_index(played.cluster)
     reconciler = Reconciler(played.cluster, index, now=played.jobs.time.now)
-    index.note_grown_quota(NAMESPACE, played.jobs.time.now() + timedelta(seconds=1))
+    index.record_grown_quota(NAMESPACE, played.jobs.time.now() + timedelta(seconds=1))
     for expected in (1, 0):
         steps = reconciler.reconcile(played.errand().key).steps
         assert sum(isinstance(one, RequestPod) for one in steps) == expected
     played.jobs.refusal = POD_SECURITY
     played.jobs.time.advance(5)
-    index.note_grown_quota(NAMESPACE, played.jobs.time.now() + timedelta(seconds=20))
+    index.record_grown_quota(NAMESPACE, played.jobs.time.now() + timedelta(seconds=20))
     played.cluster.patch(*JOB, "app-1", NAMESPACE, {"metadata": {"labels": {"x": "y"}}})
     played.jobs.time.advance(30)
     steps = reconciler.reconcile(played.errand().key).steps
