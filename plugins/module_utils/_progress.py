@@ -9,12 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-DUE_SECONDS = 10.0
-"""Seconds after which a user wants to know why a step still takes time."""
 REASON_SECONDS = 5.0
-"""Seconds after which the search for a step's reason starts, so that it is known when it is due."""
-QUICK_SECONDS, QUICK_PAUSE = 2.0, 5.0
-"""The same for a step of a plan, for which users wait, and the seconds until a new number is printed."""
+"""Seconds after which the search for a step's reason starts, so that its first line has it."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +24,7 @@ class Step:
             all of them done is over.
         unit: the name of these items, in the plural.
         reason: why it lasts at present; may be empty.
-        due: seconds after which a line is printed, since the subject began with the first step of several.
-        pause: seconds after which another one is printed if reason or number have changed.
+        is_quick: whether users expect it to be quick, so that its lines are printed sooner.
         is_announced: whether its beginning is printed, too.
     """
 
@@ -39,8 +34,7 @@ class Step:
     total: int = 0
     unit: str = "objects"
     reason: str = ""
-    due: float = DUE_SECONDS
-    pause: float = DUE_SECONDS
+    is_quick: bool = False
     is_announced: bool = False
 
 

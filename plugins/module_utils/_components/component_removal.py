@@ -25,7 +25,7 @@ from .._objects.prune.removal import Removal, Terms, remove_objects
 from .._progress import Progress, Step
 from .._runs.outcomes import ComponentOutcome, removal_outcome
 from .._runs.records.inventories import delete_inventory, rewrite_inventory
-from .._runs.removal_progress import with_reports
+from .._runs.wait_progress import with_reports
 from .._threads import map_in_threads
 from .removal_gate import RemovalGate
 

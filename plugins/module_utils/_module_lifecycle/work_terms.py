@@ -19,7 +19,7 @@ from .._objects.ownership.autoscaling import Target
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.removal import Terms, wait_until_removed
 from .._progress import Progress
-from .._runs.removal_progress import with_reports
+from .._runs.wait_progress import with_reports
 from .module_facts import ModuleOutlook
 from .module_request import ModulesRequest
 from .running_version import RunningVersion

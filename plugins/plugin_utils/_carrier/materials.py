@@ -18,7 +18,7 @@ from ...module_utils._cluster.cluster import Object
 from ...module_utils._errors import LifecycleError
 from ...module_utils._migrations.migration_folders import pack_migrations
 from ...module_utils._migrations.migration_set import MigrationSet
-from ...module_utils._progress import QUICK_PAUSE, QUICK_SECONDS, Progress, Step, no_progress
+from ...module_utils._progress import Progress, Step, no_progress
 from ...module_utils._release.lazy_objects import LazyObjects
 from ...module_utils._release.model import Release, ReleaseRequest
 from ...module_utils._text import without_login
@@ -126,7 +126,7 @@ class ControllerMaterials(Materials):
         return load_release(self._request, skip, there, self._fingerprint, self._report_reading)
 
     def _report_reading(self, done: int, total: int) -> None:
-        step = Step(done=done, total=total, unit="components", due=QUICK_SECONDS, pause=QUICK_PAUSE)
+        step = Step(done=done, total=total, unit="components", is_quick=True)
         self._progress("release", "rendering", "", step)
 
     _held: Release | None = None

@@ -43,8 +43,8 @@ from ..._runs.records.journal_records import read_journal
 from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
 from ..._runs.records.record_schema import API_VERSION, DELETE, MODULES
 from ..._runs.records.runs import new_run_name, read_runs
-from ..._runs.removal_progress import with_reports
 from ..._runs.task_run import TaskRun
+from ..._runs.wait_progress import with_reports
 from ..component_options import ComponentOptions
 from ..desired.release_migrations import named_or_deployed_migrations
 from .deletion_order import deletion_waves, objects_by_component, phase_of

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ..._progress import QUICK_PAUSE, QUICK_SECONDS, Progress, Step
+from ..._progress import Progress, Step
 
 SUBJECT = "plan"
 
@@ -33,5 +33,5 @@ class PlanProgress:
         self._report("rehearsing", done, total, "components")
 
     def _report(self, state: str, done: int, total: int, unit: str) -> None:
-        step = Step(done=done, total=total, unit=unit, due=QUICK_SECONDS, pause=QUICK_PAUSE)
+        step = Step(done=done, total=total, unit=unit, is_quick=True)
         self._progress(SUBJECT, state, "", step)

@@ -21,7 +21,7 @@ from ..._jobs.run_history import SUCCEEDED
 from ..._objects.health.diagnosis import diagnose
 from ..._objects.health.status import assess_health
 from ..._objects.health.wait import UnhealthyObject
-from ..._progress import DUE_SECONDS, REASON_SECONDS, Progress, Step
+from ..._progress import REASON_SECONDS, Progress, Step
 from ..due_run import triggered_run
 from ..errand_index import JOB
 from ..errand_model import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, ErrandPhase, errand_from
@@ -37,6 +37,8 @@ TIDY_SECONDS = 10.0
 """How long to wait at the end until a succeeded run's Job can go."""
 REFUSAL_SECONDS = 15.0
 """After how long a refusal that an engine has noted counts: it may be from before."""
+REPEAT_SECONDS = 10.0
+"""How long a reason is reported before it is searched again."""
 SLICE_SECONDS = 0.2
 """How often to look whether a person has asked to stop."""
 
@@ -219,7 +221,7 @@ class RunWait:
         run, now = errand.status.run, time.monotonic()
         if run is None or not run.is_open or not run.job or now < self._explain_at:
             return self._explained
-        self._explain_at, self._explained = now + DUE_SECONDS, ""
+        self._explain_at, self._explained = now + REPEAT_SECONDS, ""
         with suppress(ClusterError):
             job = self._cluster.get(*JOB, run.job, self._key.namespace)
             if job is not None:

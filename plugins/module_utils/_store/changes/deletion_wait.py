@@ -13,7 +13,7 @@ from ..._cluster.cluster import Cluster, Object
 from ..._objects.health.watcher import Watcher
 from ..._objects.prune.removal import Terms, wait_until_removed
 from ..._progress import Progress, no_progress
-from ..._runs.removal_progress import with_reports
+from ..._runs.wait_progress import with_reports
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from ....module_utils._carrier.progress_file import ProgressLine
 from ....module_utils._migrations.results import LOG_STATES
 from ....module_utils._progress import Step
+from .waiting_lines import OpenStep
 
 GATHERED_SECONDS = 10.0
 """Seconds in which successes share a line, so that many quick components do not fill the screen."""
 SUCCEEDED = "succeeded"
-REPEAT_SECONDS = 30.0
-"""Seconds after which a step is printed again although nothing has changed: nothing hangs silently."""
 
 BAD_ENDS = frozenset({"failed", "blocked", "timeout", "cancelled", "stopping"})
 """States that are printed however quiet the user wants it to be."""
@@ -44,60 +43,6 @@ class PrintedLine:
     is_failure: bool = False
 
 
-@dataclass
-class _OpenStep:
-    """The current step of a subject.
-
-    Attributes:
-        state: its name.
-        step: its last report.
-        since: when it began, by the clock of the view.
-        busy_since: when the first step of the current unended series of steps began.
-        reported: when ``step`` was reported.
-        printed_at: when a line about it was printed last; None before the first one.
-        printed: the content of that line, without the time.
-        announced: the last line that was printed because of a report.
-    """
-
-    state: str
-    step: Step
-    since: float
-    busy_since: float
-    reported: float
-    printed_at: float | None = None
-    printed: str = ""
-    announced: str = ""
-
-    def is_due(self, now: float) -> bool:
-        """Whether it has lasted so long, or changed so much, that a line about it is due."""
-        if self.step.total and self.step.done >= self.step.total:
-            return False
-        # A count that has only begun says nothing, no matter how long the steps before it took.
-        begun = self.since if self.step.total > 1 and not self.step.done else self.busy_since
-        if now - begun < self.step.due:
-            return False
-        if self.printed_at is None:
-            return True
-        pause = self.step.pause if self.printed != self.content else REPEAT_SECONDS
-        return now - self.printed_at >= pause
-
-    @property
-    def content(self) -> str:
-        """The content of a line about it, without the time."""
-        return f"{self.state} {_count(self.step)} {self.step.reason}"
-
-    def text(self, subject: str, now: float) -> str:
-        """The line about it."""
-        step, count = self.step, _count(self.step)
-        if step.limit:
-            spent = min(step.spent + now - self.reported, step.limit)
-            time = f"{spent:.0f} of {step.limit:.0f} s"
-        else:
-            time = f"{now - self.since:.0f} s"
-        what = f"{subject}: {self.state} {count}, {time}" if count else f"{subject}: {self.state} {time}"
-        return f"{what}: {step.reason}" if step.reason else what
-
-
 class ProgressView:
     """Decides which lines are printed of one task.
 
@@ -111,7 +56,7 @@ class ProgressView:
     def __init__(self, verbosity: Verbosity = Verbosity.NORMAL, *, is_log: bool = False) -> None:
         self._verbosity = verbosity
         self._gathers = verbosity is Verbosity.NORMAL and not is_log
-        self._open: dict[str, _OpenStep] = {}
+        self._open: dict[str, OpenStep] = {}
         self._successes: list[ProgressLine] = []
         self._gathered_since = 0.0
 
@@ -154,8 +99,7 @@ class ProgressView:
         one = self._open.get(line.subject)
         if one and line.state in LOG_STATES:
             # A migration's own report is the best explanation of why it takes so long.
-            one.step, one.reported = _with_reason(one, line.detail, now), now
-            one.printed_at, one.printed = now, one.content
+            one.replace_reason(line.detail, now)
         else:
             self._open.pop(line.subject, None)
         if self._verbosity is Verbosity.QUIET and line.state not in BAD_ENDS:
@@ -164,7 +108,7 @@ class ProgressView:
 
     def _begin(self, line: ProgressLine, step: Step, now: float) -> list[PrintedLine]:
         before = self._open.get(line.subject)
-        one = before or _OpenStep(line.state, step, now, now, now)
+        one = before or OpenStep(line.state, step, now, now, now)
         is_new = one is not before or one.state != line.state
         if is_new:
             one.state, one.since = line.state, now
@@ -180,11 +124,3 @@ class ProgressView:
             return []
         one.announced = text
         return [PrintedLine(text)]
-
-
-def _with_reason(one: _OpenStep, reason: str, now: float) -> Step:
-    return replace(one.step, spent=one.step.spent + now - one.reported, reason=reason)
-
-
-def _count(step: Step) -> str:
-    return f"{step.done} of {step.total} {step.unit}" if step.total > 1 else ""

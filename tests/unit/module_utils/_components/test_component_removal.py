@@ -43,7 +43,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     read_inventories,
     write_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.removal_progress import with_reports
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.wait_progress import with_reports
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import DUE_SECONDS, Step
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Step
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.progress_view import (
-    REPEAT_SECONDS,
     ProgressView,
     Verbosity,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.waiting_lines import (
+    DUE_SECONDS,
+    REPEAT_SECONDS,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,26 +109,26 @@ def test_applying_many_objects_is_counted() -> None:
 
 def test_a_step_with_all_things_done_is_over() -> None:
     screen = Screen()
-    screen.report("release", "rendering", "", Step(done=3, total=7, unit="components", due=2))
+    screen.report("release", "rendering", "", Step(done=3, total=7, unit="components", is_quick=True))
     assert screen.after(2) == ["release: rendering 3 of 7 components, 2 s"]
-    screen.report("release", "rendering", "", Step(done=7, total=7, unit="components", due=2))
+    screen.report("release", "rendering", "", Step(done=7, total=7, unit="components", is_quick=True))
     assert screen.after(100) == []
 
 
 def test_a_count_that_has_only_begun_is_not_printed() -> None:
     """However long the step before it took."""
     screen = Screen()
-    screen.report("plan", "reading inventories", "", Step(total=1, due=2))
+    screen.report("plan", "reading inventories", "", Step(total=1, is_quick=True))
     screen.after(1.9)
-    screen.report("plan", "rehearsing", "", Step(total=15, unit="components", due=2))
+    screen.report("plan", "rehearsing", "", Step(total=15, unit="components", is_quick=True))
     assert screen.after(1) == []
-    screen.report("plan", "rehearsing", "", Step(done=4, total=15, unit="components", due=2))
+    screen.report("plan", "rehearsing", "", Step(done=4, total=15, unit="components", is_quick=True))
     assert screen.after(0.1) == ["plan: rehearsing 4 of 15 components, 1 s"]
 
 
 def test_one_that_does_not_move_is_printed() -> None:
     screen = Screen()
-    screen.report("plan", "rehearsing", "", Step(total=15, unit="components", due=2))
+    screen.report("plan", "rehearsing", "", Step(total=15, unit="components", is_quick=True))
     assert screen.after(2) == ["plan: rehearsing 0 of 15 components, 2 s"]
 
 
