@@ -78,7 +78,7 @@ class AttemptRecord:
     process: ProcessUse = field(default_factory=ProcessUse)
 
     @property
-    def ran(self) -> bool:
+    def has_run(self) -> bool:
         """Whether ``run`` was called."""
         return self.ran_after is not None
 

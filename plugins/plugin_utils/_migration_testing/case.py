@@ -157,42 +157,42 @@ class Case:
 
     def being_deleted(self, cluster: Cluster) -> list[str]:
         """Names of the objects of the case that are being deleted."""
-        found = (
+        live = (
             cluster.get(readable_version(cluster, at, ref.kind), ref.kind, ref.name, ref.namespace)
             for ref, at in self._versions.items()
         )
-        return [obj["metadata"]["name"] for obj in found if obj and obj["metadata"].get("deletionTimestamp")]
+        return [obj["metadata"]["name"] for obj in live if obj and obj["metadata"].get("deletionTimestamp")]
 
     def staying(self, cluster: Cluster) -> ClusterState:
         """The current state of the objects that must stay."""
         return read_state(cluster, api_versions_of(self.stays))
 
     def compare(
-        self, cluster: Cluster, wanted: ClusterState, name: str, *, without: Collection[str] = ()
+        self, cluster: Cluster, desired: ClusterState, name: str, *, without: Collection[str] = ()
     ) -> list[str]:
         """How the cluster differs from a state, after the time that controllers need.
 
         Args:
             cluster: the cluster to read.
-            wanted: the wanted state.
+            desired: the desired state.
             name: the name of that state in the sentences.
             without: kinds that are skipped.
         """
-        wanted_ones = {ref: obj for ref, obj in wanted.items() if ref.kind not in without}
+        compared = {ref: obj for ref, obj in desired.items() if ref.kind not in without}
 
         def look() -> list[str]:
-            found = {ref: obj for ref, obj in self.state(cluster).items() if ref.kind not in without}
-            return self.differences(found, wanted_ones, name)
+            live = {ref: obj for ref, obj in self.state(cluster).items() if ref.kind not in without}
+            return self.differences(live, compared, name)
 
         return self.server.eventually(look)
 
-    def differences(self, found: ClusterState, wanted: ClusterState, name: str) -> list[str]:
+    def differences(self, live: ClusterState, desired: ClusterState, name: str) -> list[str]:
         """How two states differ; see :func:`differences`."""
-        return state_differences(found, wanted, name=name, ignored=self.ignored | self.server.chosen)
+        return state_differences(live, desired, name=name, ignored=self.ignored | self.server.chosen)
 
-    def differences_from_after(self, found: ClusterState, after: ClusterState) -> list[str]:
+    def differences_from_after(self, live: ClusterState, after: ClusterState) -> list[str]:
         """How a state differs from ``after``, with the statuses that the author gives there."""
-        return [*self.differences(found, after, "`after`"), *status_differences(found, self.after)]
+        return [*self.differences(live, after, "`after`"), *status_differences(live, self.after)]
 
     @cached_property
     def state_before(self) -> ClusterState:
@@ -224,9 +224,9 @@ def process_memory(migration: type[Migration]) -> dict[str, Any]:
     names = dict.fromkeys(one.__module__ for one in theirs)
     for name in list(names):
         # What it imports from other modules of its author.
-        found = vars(sys.modules[name]).values() if name in sys.modules else ()
+        values = vars(sys.modules[name]).values() if name in sys.modules else ()
         imported = (
-            one.__name__ if isinstance(one, ModuleType) else getattr(one, "__module__", "") for one in found
+            one.__name__ if isinstance(one, ModuleType) else getattr(one, "__module__", "") for one in values
         )
         names |= {one: None for one in imported if isinstance(one, str) and one and is_of_author(one)}
     places: dict[str, Mapping[str, Any]] = {f"{one.__name__}.": vars(one) for one in theirs}

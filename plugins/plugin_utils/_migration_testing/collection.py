@@ -29,8 +29,8 @@ def problems_of_collection(name: str) -> list[str]:
     if not path.is_dir():
         return [f"there is no {path}: a collection's migrations lie in plugins/module_utils/kyma_migrations"]
     supported = supported_release(path.parent.parent.parent)
-    found = load_folders([replace(folder, path=str(path))])
+    loaded = load_folders([replace(folder, path=str(path))])
     return [
-        *found.problems,
-        *(overdue_error(one, supported) for one in overdue_migrations(found.migrations, supported)),
+        *loaded.problems,
+        *(overdue_error(one, supported) for one in overdue_migrations(loaded.migrations, supported)),
     ]

@@ -66,13 +66,13 @@ class Edit:
         """Whether :data:`EDIT` is part of it."""
         return self.adds or any(isinstance(value, str) for _path, value in self.values)
 
-    def make(self, cluster: Cluster) -> bool:
-        """Write it. Returns whether the object had these fields, so that something was written."""
+    def apply(self, cluster: Cluster) -> int:
+        """Write it. Returns how many of its values were written: the object may lack their fields."""
         # Items are added in front, so the fields of items are first.
         ordered = sorted(self.values, key=lambda one: -len(one[0]))
-        return sum(self._edit(cluster.with_field_manager(OTHER_CLIENT), *one) for one in ordered) > 0
+        return sum(self._writes(cluster.with_field_manager(OTHER_CLIENT), *one) for one in ordered)
 
-    def _edit(self, cluster: Cluster, path: Path, value: Any) -> bool:
+    def _writes(self, cluster: Cluster, path: Path, value: Any) -> bool:
         ref, field = self.ref, _field_of(path)
         at = readable_version(cluster, self.api_version, ref.kind)
         obj = cluster.get(at, ref.kind, ref.name, ref.namespace or None)
@@ -150,8 +150,8 @@ def _fields(obj: Object, remains: bool) -> Iterator[tuple[Path, Any]]:
         content.setdefault("data", {})
     # A finalizer would only delay a deletion.
     for path in METADATA if remains else METADATA[:2]:
-        found = obj["metadata"].get(path[1], [] if path[1] == "finalizers" else {})
-        yield from _values(found, path)
+        existing = obj["metadata"].get(path[1], [] if path[1] == "finalizers" else {})
+        yield from _values(existing, path)
     for key, value in content.items():
         if key not in ("apiVersion", "kind", "metadata", "status"):
             yield from _values(value, (key,))

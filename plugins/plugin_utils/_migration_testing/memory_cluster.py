@@ -80,7 +80,7 @@ class _Test:
     faults: list[_Fault] = field(default_factory=list)
     reactions: list[Reaction] = field(default_factory=list)
     reacting: bool = False
-    told: int = 0
+    handled: int = 0
     logs: dict[tuple[str, str, str | None], str] = field(default_factory=dict)
     exec: Exec = lambda _name, _namespace, _command, _container: ExecResult(b"", b"", 0)
 
@@ -123,7 +123,7 @@ class MemoryCluster(SimulatedServer):
         """Call this after every write that changed something, until there are no more changes."""
         with self._store.changed:
             if not self._test.reactions:
-                self._test.told = len(self._store.history)
+                self._test.handled = len(self._store.history)
             self._test.reactions.append(reaction)
 
     def fail_at(
@@ -193,10 +193,10 @@ class MemoryCluster(SimulatedServer):
             return token
 
     def served(self, group: str, kind: str) -> tuple[Resource, ...]:
-        found = super().served(group, kind)
-        if not found:
+        resources = super().served(group, kind)
+        if not resources:
             refuse_unavailable(group, self._unavailable())
-        return found
+        return resources
 
     def server_version(self) -> str:
         return self._test.version
@@ -334,9 +334,9 @@ class MemoryCluster(SimulatedServer):
         controller._recorded = False
         self._test.reacting = True
         try:
-            while self._test.told < len(self._store.history):
-                event = self._store.history[self._test.told].event
-                self._test.told += 1
+            while self._test.handled < len(self._store.history):
+                event = self._store.history[self._test.handled].event
+                self._test.handled += 1
                 for reaction in self._test.reactions:
                     reaction(controller, Event(event.type, deep_copy(event.object)))
         finally:

@@ -170,19 +170,19 @@ def _add_audit_hook_once() -> None:
     if not _hooks:
         _hooks.append(_audit)
         for one in (os.environ, os.environb):
-            one.encodekey, one.decodekey = _noted(one.encodekey), _noted(one.decodekey)
+            one.encodekey, one.decodekey = _watched(one.encodekey), _watched(one.decodekey)
         sys.addaudithook(_audit)
 
 
-def _noted(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _watched(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A function through which each use of an environment variable passes, as neither hook reports that."""
 
-    def convert_noted(key: Any) -> Any:
+    def convert_watched(key: Any) -> Any:
         if _watches and _step_of(sys._getframe(1)) == CHECK:
             _watches[-1].in_check["reads environment variables (os.environ)"] = None
         return convert(key)
 
-    return convert_noted
+    return convert_watched
 
 
 _hooks: list[Callable[[str, tuple[Any, ...]], None]] = []

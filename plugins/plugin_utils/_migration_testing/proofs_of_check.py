@@ -114,7 +114,7 @@ def stands_bare_objects(case: Case) -> Problems:
 def ends_not_needed(case: Case) -> Problems:
     """Its check returns not_needed after its run, and on a cluster that always was in the state ``after``."""
     attempt, _state = case.undisturbed
-    if attempt.ran and not attempt.error and (last := attempt.verdicts[-1]).state != "not_needed":
+    if attempt.has_run and not attempt.error and (last := attempt.verdicts[-1]).state != "not_needed":
         yield f"after run, check has to say not_needed, and said {last.state} ({last.evidence!r})"
     again = check_migration(case.migration, case.start_after(), case.around)
     if again.verdict != "not_needed":

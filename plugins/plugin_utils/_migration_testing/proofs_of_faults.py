@@ -56,5 +56,5 @@ def _harm_of(case: Case, cluster: Cluster, struck: AttemptRecord, reached: Clust
         return ""
     if again is None:
         return "it reported no error, and the cluster is not in the required state:" + bullet_list(problems)
-    why = "" if again.ran else f" (its check said {again.reason})"
+    why = "" if again.has_run else f" (its check said {again.reason})"
     return f"run again, it does not reach the required state{why}:" + bullet_list(problems)

@@ -40,7 +40,7 @@ def loses_no_update(case: Case) -> Problems:
     numbers = list(_moments(undisturbed))
     for edit in edits_of(case.before, case.after):
         results = _Results(case, edit)
-        if not edit.is_certain and not results.differ_elsewhere():
+        if not edit.is_certain and not results.have_effect_elsewhere():
             continue
         for number in numbers:
             if whole := _call_that_lost(case, edit, number, results):
@@ -68,9 +68,9 @@ def _moments(attempt: AttemptRecord) -> Iterator[int]:
 def _call_that_lost(case: Case, edit: Edit, number: int, results: _Results) -> str:
     """The call before which the edit was made, if the edit is lost in the end; otherwise empty."""
     cluster = case.start()
-    is_made: list[bool] = []
-    attempt = last = case.attempt(cluster, before_call=(number, lambda: is_made.append(edit.make(cluster))))
-    if not any(is_made):
+    applied: list[int] = []
+    attempt = last = case.attempt(cluster, before_call=(number, lambda: applied.append(edit.apply(cluster))))
+    if not any(applied):
         return ""
     if attempt.error or attempt.verdicts[-1].state != "not_needed":
         last = case.attempt(cluster)
@@ -103,7 +103,7 @@ class _Results:
         """Whether a state is one of them."""
         return self._is(self._edited_before, state) or self._is(self._edited_after, state)
 
-    def differ_elsewhere(self) -> bool:
+    def have_effect_elsewhere(self) -> bool:
         """Whether an edited value, which is not where it was, changes something else."""
         state = self._edited_before
         return not self._edit.is_in(state[self._edit.ref]) and not self._is(state, self._case.undisturbed[1])
@@ -114,7 +114,7 @@ class _Results:
     @cached_property
     def _edited_before(self) -> ClusterState:
         cluster = self._case.start()
-        self._edit.make(cluster)
+        self._edit.apply(cluster)
         if self._case.attempt(cluster).error:
             self._case.attempt(cluster)
         return self._case.state(cluster)
@@ -123,7 +123,7 @@ class _Results:
     def _edited_after(self) -> ClusterState | None:
         cluster = self._case.start()
         self._case.attempt(cluster)
-        return self._case.state(cluster) if self._edit.make(cluster) else None
+        return self._case.state(cluster) if self._edit.apply(cluster) else None
 
 
 def spares_bystanders(case: Case) -> Problems:
@@ -169,7 +169,7 @@ def _bystanders(case: Case, touched: set[tuple[str, str]], is_alike: bool) -> It
     places = {ref.namespace for ref in map(ref_of, known) if ref.namespace}
     remain = [obj["metadata"].get("labels") or {} for obj in (*case.after, *case.stays)]
     others = {label for labels in remain for label in labels.items()}
-    found = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ELSEWHERE}}]
+    objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ELSEWHERE}}]
     unknown = touched.difference((obj["apiVersion"], obj["kind"]) for obj in known)
     for obj in [
         *known,
@@ -187,13 +187,13 @@ def _bystanders(case: Case, touched: set[tuple[str, str]], is_alike: bool) -> It
         in_place = [(example, {}), *((one, some) for one, labels in alike for some in _groups(labels))]
         if namespaced[kind]:
             for prefix, (one, labels) in zip(("", f"{OTHER_CLIENT}-"), alike, strict=False):
-                found.append(_like(one, {"name": f"{prefix}{name}", "namespace": ELSEWHERE}, labels))
+                objects.append(_like(one, {"name": f"{prefix}{name}", "namespace": ELSEWHERE}, labels))
         for place in sorted(places) if namespaced[kind] else [""]:
             where = {"namespace": place} if place else {}
             for number, (one, some) in enumerate(in_place):
-                found.append(_like(one, {"name": f"{OTHER_CLIENT}-{number}-{name}", **where}, some))
+                objects.append(_like(one, {"name": f"{OTHER_CLIENT}-{number}-{name}", **where}, some))
     # What `before` has of an object comes first.
-    return {ref_of(one): one for one in reversed(found)}.values()
+    return {ref_of(one): one for one in reversed(objects)}.values()
 
 
 def _with_other_content(obj: Object) -> Object:

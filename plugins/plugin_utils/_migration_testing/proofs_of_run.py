@@ -22,7 +22,7 @@ Problems = Iterator[str]
 def reaches_after(case: Case) -> Problems:
     """Its check returns needed, and its run changes the cluster from before to after."""
     attempt, state = case.undisturbed
-    if any(call.writes for call in attempt.recording.calls) and not attempt.ran:
+    if any(call.writes for call in attempt.recording.calls) and not attempt.has_run:
         return
     if not attempt.in_time:
         yield f"it hangs: {attempt.error}; {last_call(attempt)}"
@@ -57,7 +57,7 @@ def repeats_nothing(case: Case) -> Problems:
     case.attempt(cluster)
     state = case.state(cluster)
     again = case.attempt(cluster)
-    if again.recording.written and again.ran:
+    if again.recording.written and again.has_run:
         writes = [number for number, call in enumerate(again.recording.calls, 1) if call.writes]
         yield f"migrated again (check, then run), it made {again.recording.describe_call(writes[0])}"
     unasked = case.attempt(cluster, unasked=True)
@@ -128,7 +128,7 @@ def can_be_rehearsed(case: Case) -> Problems:
 def can_be_undone(case: Case) -> Problems:
     """An undo by the journal, as in a later release, restores the state before."""
     migration = case.migration
-    wanted = case.state_before
+    desired = case.state_before
     if migration.irreversible and not migration.irreversible_kinds:
         return
     cluster, journal = case.start(), JournalInMemory()
@@ -141,10 +141,10 @@ def can_be_undone(case: Case) -> Problems:
         error = error and f"called once more when all was undone, {error}"
     if error:
         yield f"its own undo failed: {error}"
-    if problems := case.compare(cluster, wanted, "`before`", without=migration.irreversible_kinds):
-        told_by_undo = [str(one) for one in report.objects if not one.is_complete]
+    if problems := case.compare(cluster, desired, "`before`", without=migration.irreversible_kinds):
+        remaining = [str(one) for one in report.objects if not one.is_complete]
         yield (
             "undone, the cluster is not as `before` says. Let `irreversible` say what can't be undone and "
             "why (`irreversible_kinds`, of which kinds), or let `undo` do what the journal can't:"
-            + bullet_list([*problems, *(f"the journal says: {one}" for one in told_by_undo)])
+            + bullet_list([*problems, *(f"the journal says: {one}" for one in remaining)])
         )

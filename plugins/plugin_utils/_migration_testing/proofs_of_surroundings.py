@@ -72,9 +72,9 @@ def leaves_release_alone(case: Case) -> Problems:
     attempts = [case.undisturbed[0], check_migration(case.migration, case.start_after(), case.around)]
     contexts = [context for attempt in attempts for context in attempt.contexts]
     for name, component in case.around.components.items():
-        wanted = list(component.objects)
+        original = list(component.objects)
         if any(
-            name not in one.components or list(one.components[name].objects) != wanted for one in contexts
+            name not in one.components or list(one.components[name].objects) != original for one in contexts
         ):
             yield (
                 f"it changes ctx.components[{name!r}], which says what the release wants: copy an object "

@@ -125,8 +125,8 @@ class RealApiServer(ApiServer):
                     f"has none, or give it another name"
                 )
         for name in {*places} - self._namespaces:
-            found = self._cluster.get("v1", "Namespace", name)
-            if found and MARK.items() - (found["metadata"].get("labels") or {}).items():
+            namespace = self._cluster.get("v1", "Namespace", name)
+            if namespace and MARK.items() - (namespace["metadata"].get("labels") or {}).items():
                 raise ForeignObject(
                     f"the namespace {name} exists on this API server, and no test has made it: tests use "
                     f"namespaces of their own alone. Test on a cluster that has none of this name"
@@ -144,8 +144,8 @@ class RealApiServer(ApiServer):
 
     def _remove(self, doomed: Mapping[Ref, str]) -> None:
         def look() -> dict[Ref, Object]:
-            found = {ref: self._cluster.get(at, ref.kind, ref.name) for ref, at in doomed.items()}
-            return {ref: obj for ref, obj in found.items() if obj is not None}
+            objects = {ref: self._cluster.get(at, ref.kind, ref.name) for ref, at in doomed.items()}
+            return {ref: obj for ref, obj in objects.items() if obj is not None}
 
         _until_gone(look, self._delete)
 
@@ -229,8 +229,8 @@ def _wait(look: Callable[[], T | None], why: str) -> T:
     end = time.monotonic() + SETTLING_SECONDS
     while True:
         try:
-            if found := look():
-                return found
+            if result := look():
+                return result
         except (KindNotServed, NotFound, Forbidden):
             if time.monotonic() >= end:
                 raise

@@ -72,8 +72,8 @@ class Recording:
         if self.hit and self.fault and self.fault.kills:
             raise Killed
 
-    def begin(self, call: Call) -> bool:
-        """Record a request. Returns whether the fault happens to it."""
+    def hits_fault(self, call: Call) -> bool:
+        """Record a request. Returns whether it hits the fault."""
         with self._lock:
             self.must_live()
             self.calls.append(call)
@@ -125,7 +125,7 @@ class RecordedCluster(ClusterWrapper):
         recording.must_live()
         if call.verb in NO_REQUEST:
             return recording.compared(call, ask())
-        struck = recording.begin(call)
+        struck = recording.hits_fault(call)
         if struck and recording.fault and not recording.fault.takes_effect:
             recording.strike()
         existed = call.verb == "apply" and self._has(ref_named(call), call.api_version)
@@ -147,7 +147,7 @@ class RecordedCluster(ClusterWrapper):
         return self._inner.get(api_version, ref.kind, ref.name, ref.namespace or None) is not None
 
     def watch(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Iterator[Event]:
-        if self._recording.begin(Call("watch", api_version, kind, namespace=namespace)):
+        if self._recording.hits_fault(Call("watch", api_version, kind, namespace=namespace)):
             self._recording.strike()
         for event in self._inner.watch(api_version, kind, namespace, **how):
             self._recording.must_live()

@@ -25,14 +25,14 @@ DEEPEST = 4
 
 def secret_values(objects: Iterable[Object]) -> Iterator[tuple[Ref, str, str]]:
     """The values in Secrets, each once, with the Secret and the key."""
-    found: dict[str, tuple[Ref, str, str]] = {}
+    values: dict[str, tuple[Ref, str, str]] = {}
     for obj in objects:
         if obj["kind"] == "Secret":
             data = {key: decoded(str(text)) for key, text in (obj.get("data") or {}).items()}
             for key, value in {**data, **(obj.get("stringData") or {})}.items():
                 for inner in _values_in(str(value), DEEPEST):
-                    found.setdefault(inner, (ref_of(obj), key, inner))
-    yield from found.values()
+                    values.setdefault(inner, (ref_of(obj), key, inner))
+    yield from values.values()
 
 
 def shows(text: str, value: str) -> bool:
@@ -58,14 +58,14 @@ def _values_in(text: str, depth: int) -> Iterator[str]:
 
 def _parsed(text: str) -> list[str]:
     """The values in JSON or YAML, in lines of ``key=value``, in ``user:password`` and in a URL."""
-    found = None
+    parsed = None
     if text[0] in "{[" or "\n" in text or ": " in text:
         try:
-            found = yaml.safe_load(text)
+            parsed = yaml.safe_load(text)
         except (yaml.YAMLError, ValueError):
-            found = None
-    if isinstance(found, dict | list):
-        return [str(one) for one in _leaves(found)]
+            parsed = None
+    if isinstance(parsed, dict | list):
+        return [str(one) for one in _leaves(parsed)]
     if login := re.search(r"//([^/@\s]*):([^@\s]+)@", text):
         return [login[2]]
     if pairs := re.findall(r"(?m)^[ \t]*[\w.-]+[ \t]*=[ \t]*(.+)$", text):

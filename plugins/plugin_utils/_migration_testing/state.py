@@ -29,33 +29,33 @@ def api_versions_of(objects: Iterable[Mapping[str, Any]]) -> dict[Ref, str]:
 
 def read_state(cluster: Cluster, versions: Mapping[Ref, str]) -> ClusterState:
     """The current objects. Those being deleted count as gone."""
-    found: dict[Ref, Object | None] = {}
+    live: dict[Ref, Object | None] = {}
     for ref, api_version in versions.items():
         # A migration may remove the version in which the test gives an object.
         served = readable_version(cluster, api_version, ref.kind)
         obj = cluster.get(served, ref.kind, ref.name, ref.namespace or None)
-        found[ref] = None if obj is None or obj["metadata"].get("deletionTimestamp") else obj
-    return found
+        live[ref] = None if obj is None or obj["metadata"].get("deletionTimestamp") else obj
+    return live
 
 
 def state_differences(
-    found: ClusterState,
-    wanted: ClusterState,
+    live: ClusterState,
+    desired: ClusterState,
     *,
     name: str,
     ignored: Collection[str] = (),
 ) -> list[str]:
-    """How the current state differs from the wanted one, each in a sentence for the author.
+    """How the current state differs from the desired one, each in a sentence for the author.
 
     Args:
-        found: the current state.
-        wanted: the wanted state; objects that it doesn't have must not exist.
-        name: the name of the wanted state in the sentences.
+        live: the current state.
+        desired: the desired state; objects that it doesn't have must not exist.
+        name: the name of the desired state in the sentences.
         ignored: paths of fields that may differ, with all below them; ``Kind:path`` for one kind alone.
     """
     lines: list[str] = []
-    for ref in dict.fromkeys((*wanted, *found)):
-        is_there, should_be = found.get(ref), wanted.get(ref)
+    for ref in dict.fromkeys((*desired, *live)):
+        is_there, should_be = live.get(ref), desired.get(ref)
         if is_there is None and should_be is not None:
             lines.append(f"{ref} is not there, and {name} has it")
         elif is_there is not None and should_be is None:
@@ -65,20 +65,20 @@ def state_differences(
     return lines
 
 
-def status_differences(found: ClusterState, wanted: Sequence[Object]) -> list[str]:
+def status_differences(live: ClusterState, desired: Sequence[Object]) -> list[str]:
     """How statuses differ from the fields that the author gives. Controllers may set the others."""
     lines = []
-    for obj in wanted:
-        status = (found.get(ref_of(obj)) or {}).get("status") or {}
+    for obj in desired:
+        status = (live.get(ref_of(obj)) or {}).get("status") or {}
         for key, value in (obj.get("status") or {}).items():
             if status.get(key) != value:
-                lines.append(f"{ref_of(obj)}: status.{key} is {_told(status.get(key))}, not {value!r}")
+                lines.append(f"{ref_of(obj)}: status.{key} is {_text_of(status.get(key))}, not {value!r}")
     return lines
 
 
-def replaced(before: ClusterState, found: ClusterState) -> list[Ref]:
+def replaced(before: ClusterState, live: ClusterState) -> list[Ref]:
     """The objects of ``before`` that are gone, or were replaced by others of the same name."""
-    return [ref for ref, obj in before.items() if obj is not None and _uid(found.get(ref)) != _uid(obj)]
+    return [ref for ref, obj in before.items() if obj is not None and _uid(live.get(ref)) != _uid(obj)]
 
 
 def incomplete(objects: Sequence[Mapping[str, Any]], name: str) -> Iterator[str]:
@@ -95,9 +95,9 @@ def incomplete(objects: Sequence[Mapping[str, Any]], name: str) -> Iterator[str]
 
 
 def _field_differences(
-    ref: Ref, found: Object, wanted: Object, name: str, ignored: Collection[str]
+    ref: Ref, live: Object, desired: Object, name: str, ignored: Collection[str]
 ) -> Iterator[str]:
-    for path, value, other in _leaves(changed_values(_comparable(found), _comparable(wanted))):
+    for path, value, other in _leaves(changed_values(_comparable(live), _comparable(desired))):
         # A server sets the defaults of the keys of lists in both.
         default = KEY_DEFAULTS.get(path.rpartition(".")[2])
         is_default = default is not None and [value, other] in ([default, None], [None, default])
@@ -106,7 +106,7 @@ def _field_differences(
         if ref.kind == "Secret" and path.startswith(("data", "stringData")):
             yield f"{ref}: {path} differs from {name} (the value of a Secret is not shown)"
         else:
-            yield f"{ref}: {path} is {_told(value)}, and {name} has {_told(other, 'none')}"
+            yield f"{ref}: {path} is {_text_of(value)}, and {name} has {_text_of(other, 'none')}"
 
 
 def _leaves(changes: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, Any, Any]]:
@@ -139,7 +139,7 @@ def _is_ignored(kind: str, path: str, ignored: Collection[str]) -> bool:
     return False
 
 
-def _told(value: object, none: str = "not there") -> str:
+def _text_of(value: object, none: str = "not there") -> str:
     if value is None:
         return none
     text = repr(value)

@@ -70,17 +70,17 @@ class Deployers:
             self.release.write(name, config_map(name, round=str(self._round)))
         return str(self._round)
 
-    def deploy(self, who: int, **options: Any) -> Outcome:
-        return self.playbooks[who].deploy(self.release.folder, **options)
+    def deploy(self, number: int, **options: Any) -> Outcome:
+        return self.playbooks[number].deploy(self.release.folder, **options)
 
     def deployed(self, name: str = "first") -> str:
-        found = self.cluster.api.get("v1", "ConfigMap", name, SMALL)
-        return str(found["data"]["round"]) if found else ""
+        live = self.cluster.api.get("v1", "ConfigMap", name, SMALL)
+        return str(live["data"]["round"]) if live else ""
 
     def runs(self) -> list[dict[str, Any]]:
         """All runs, the oldest first."""
-        found = self.cluster.api.list(RECORDS, "Run").items
-        return sorted(found, key=lambda run: str(run["metadata"]["name"]))
+        runs = self.cluster.api.list(RECORDS, "Run").items
+        return sorted(runs, key=lambda run: str(run["metadata"]["name"]))
 
     def lease(self) -> Lease:
         return read_lease(self.cluster.api)
@@ -129,17 +129,18 @@ def make_account(cluster: OwnCluster) -> None:
 
 
 def test_without_a_service_account_a_run_says_that_its_fence_is_advisory(deployers: Deployers) -> None:
-    wanted = deployers.renew()
+    expected = deployers.renew()
     outcome = deployers.deploy(0).succeeded()
-    told = f"there is no ServiceAccount {LIFECYCLE_NAMESPACE}/{ACCOUNT}"
+    reason = f"there is no ServiceAccount {LIFECYCLE_NAMESPACE}/{ACCOUNT}"
     assert (
-        f"writes are not fenced: a run that loses its lease could still write, because {told}" in outcome.text
+        f"writes are not fenced: a run that loses its lease could still write, because {reason}"
+        in outcome.text
     )
-    assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
-    assert deployers.runs()[-1]["spec"]["lease"]["note"] == told
+    assert (deployers.deployed(), deployers.leftovers()) == (expected, [])
+    assert deployers.runs()[-1]["spec"]["lease"]["note"] == reason
 
 
-def test_what_finds_nothing_to_do_knows_of_no_lease(deployers: Deployers) -> None:
+def test_a_deployment_without_changes_reads_no_lease(deployers: Deployers) -> None:
     before = deployers.lease()
     outcome = deployers.deploy(0).succeeded()
     assert [str(one) for one in outcome.requests if LIFECYCLE_NAMESPACE in one.uri or one.persists] == []
@@ -148,9 +149,9 @@ def test_what_finds_nothing_to_do_knows_of_no_lease(deployers: Deployers) -> Non
 
 @pytest.mark.usefixtures("account")
 def test_a_run_writes_by_its_own_token_alone(deployers: Deployers) -> None:
-    wanted = deployers.renew()
+    expected = deployers.renew()
     outcome = deployers.deploy(0).succeeded()
-    assert deployers.deployed() == wanted
+    assert deployers.deployed() == expected
     writes = [one for one in outcome.requests if one.persists and "kyma" in one.uri]
     others = {one.target for one in writes if one.user != DEPLOYER}
     run = deployers.runs()[-1]["metadata"]["name"]
@@ -182,36 +183,36 @@ def test_a_run_writes_by_its_own_token_alone(deployers: Deployers) -> None:
 
 def test_an_account_that_may_too_little_is_not_used(deployers: Deployers) -> None:
     make_account(deployers.cluster)
-    wanted = deployers.renew()
+    expected = deployers.renew()
     outcome = deployers.deploy(0).succeeded()
     assert (
         f"the ServiceAccount {LIFECYCLE_NAMESPACE}/{ACCOUNT} lacks rights that this run needs: "
         in outcome.text
     )
-    assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
+    assert (deployers.deployed(), deployers.leftovers()) == (expected, [])
     deployers.cluster.api.delete("v1", "ServiceAccount", ACCOUNT, LIFECYCLE_NAMESPACE)
 
 
 @pytest.mark.parametrize("pair", range(PAIRS))
 def test_of_two_at_the_same_moment_one_works_and_both_finish(deployers: Deployers, pair: int) -> None:
     del pair
-    wanted, before = deployers.renew(), len(deployers.runs())
+    expected, before = deployers.renew(), len(deployers.runs())
     start = threading.Barrier(2)
 
-    def deploy(who: int) -> Outcome:
+    def deploy(number: int) -> Outcome:
         start.wait()
-        return deployers.deploy(who, lease_wait=120)
+        return deployers.deploy(number, lease_wait=120)
 
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(deploy, (0, 1)))
     for outcome in outcomes:
         outcome.succeeded()
-    assert (deployers.deployed("first"), deployers.deployed("second")) == (wanted, wanted)
+    assert (deployers.deployed("first"), deployers.deployed("second")) == (expected, expected)
     assert len(deployers.runs()) == before + 1, [outcome.text for outcome in outcomes]
     assert deployers.leftovers() == []
 
 
-def test_who_does_not_want_to_wait_is_told_who_is_at_work(deployers: Deployers) -> None:
+def test_a_run_that_does_not_wait_fails_and_names_the_holder(deployers: Deployers) -> None:
     deployers.renew()
     deployers.playbooks[0].migration("slow", SLOW.replace("time.sleep(6)", "time.sleep(20)"))
     texts: list[str] = []
@@ -234,20 +235,20 @@ def forget_mark(deployers: Deployers, name: str = "slow") -> bool:
 
 def processes_of(playbook: Playbook) -> list[int]:
     mark = f"KYMA_TEST_RECORD={playbook.folder}/".encode()
-    found = []
+    ids = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if mark in (process / "environ").read_bytes():
-                found.append(int(process.name))
+                ids.append(int(process.name))
         except OSError:
             continue
-    return found
+    return ids
 
 
 @pytest.mark.usefixtures("account")
 @pytest.mark.parametrize("wakes", ["at work", *(["afterwards"] if IS_FULL else [])])
 def test_a_run_that_stands_still_is_taken_over_and_writes_no_more(deployers: Deployers, wakes: str) -> None:
-    wanted = deployers.renew()
+    expected = deployers.renew()
     alice, bob = deployers.playbooks
     alice.migration("slow", SLOW)
     bob.migration("later", LATER)
@@ -277,7 +278,7 @@ def test_a_run_that_stands_still_is_taken_over_and_writes_no_more(deployers: Dep
     second[0].succeeded()
     assert "has lost the lease of the cluster, so it may write no more: " in first.text
     assert "taking over (from " in second[0].text
-    assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
+    assert (deployers.deployed(), deployers.leftovers()) == (expected, [])
     # What she was at when she was stopped came to no effect afterwards: he had no such migration.
     assert not forget_mark(deployers)
     assert forget_mark(deployers, "later")
@@ -314,26 +315,26 @@ def delete(deployers: Deployers) -> str:
 
 @pytest.mark.usefixtures("account")
 @pytest.mark.parametrize("harm", [overwrite, *([take_over, delete] if IS_FULL else [])])
-def test_a_run_whose_lease_is_taken_in_the_middle_stops_and_says_who_has_it(
+def test_a_run_whose_lease_is_taken_in_the_middle_stops_and_names_the_holder(
     deployers: Deployers, harm: Callable[[Deployers], str]
 ) -> None:
     before = deployers.deployed()
     deployers.renew()
     alice = deployers.playbooks[0]
     alice.migration("slow", SLOW)
-    told: list[str] = []
+    reasons: list[str] = []
 
     def meanwhile(line: str, _running: Running) -> None:
         if "running" in line and "global/slow" in line:
-            told.append(harm(deployers))
+            reasons.append(harm(deployers))
 
     outcome = deployers.deploy(0, lease_seconds=SHORT, watch=meanwhile).failed()
-    assert told[0] in outcome.text
+    assert reasons[0] in outcome.text
     assert deployers.deployed() == before
     # Who is silent is taken over, so that the next one goes on by itself.
-    wanted = deployers.renew()
+    expected = deployers.renew()
     deployers.deploy(1).succeeded()
-    assert (deployers.deployed(), deployers.leftovers()) == (wanted, [])
+    assert (deployers.deployed(), deployers.leftovers()) == (expected, [])
     forget_mark(deployers)
 
 
@@ -357,11 +358,11 @@ def test_a_release_with_the_lease_is_refused_before_the_first_write(deployers: D
 
 def won(cluster: OwnCluster, holder: Holder, sleep: Callable[[float], None] = time.sleep) -> AcquiredLease:
     claim = LeaseRequest(holder, 2, 0, ACCOUNT, (Right("patch", "", "configmaps"),))
-    return Acquisition(cluster.api, claim, lambda *_told: None, lambda: False, sleep=sleep).acquire()
+    return Acquisition(cluster.api, claim, lambda *_report: None, lambda: False, sleep=sleep).acquire()
 
 
 @pytest.mark.usefixtures("account")
-def test_the_server_refuses_whom_the_lease_was_taken_from_whatever_its_client_believes(
+def test_the_server_refuses_a_holder_whose_lease_was_taken_over(
     deployers: Deployers,
 ) -> None:
     cluster = deployers.cluster
@@ -379,7 +380,7 @@ def test_the_server_refuses_whom_the_lease_was_taken_from_whatever_its_client_be
             alice.cluster.apply({**mark, "data": {"by": "alice"}}, force=True)
     [refused] = [one for one in requests if one.target == "configmaps default/mark"]
     assert refused.status == 401
-    found = cluster.api.get("v1", "ConfigMap", "mark", "default")
-    assert found is not None
-    assert found["data"] == {"by": "bob"}
+    live = cluster.api.get("v1", "ConfigMap", "mark", "default")
+    assert live is not None
+    assert live["data"] == {"by": "bob"}
     bob.tenure.release()

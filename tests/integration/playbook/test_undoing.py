@@ -71,9 +71,9 @@ class RenamesPassword(Migration):
 
 def loki(size: str) -> Object:
     """Loki's StatefulSet as a release has it: without a namespace, which is the component's."""
-    found = stateful_set(size, HOME, class_name="fast")
-    del found["metadata"]["namespace"]
-    return found
+    obj = stateful_set(size, HOME, class_name="fast")
+    del obj["metadata"]["namespace"]
+    return obj
 
 
 def seed(cluster: OwnCluster) -> None:
@@ -139,8 +139,11 @@ def read(cluster: OwnCluster, ref: str) -> Object:
 
 def written(obj: Object) -> Object:
     """An object without what the server counts."""
-    kept = ("managedFields", "resourceVersion", "generation")
-    return {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key not in kept}}
+    server_fields = ("managedFields", "resourceVersion", "generation")
+    return {
+        **obj,
+        "metadata": {key: value for key, value in obj["metadata"].items() if key not in server_fields},
+    }
 
 
 @pytest.fixture(scope="module")
@@ -200,8 +203,8 @@ def undone(playbook: Playbook, rehearsed: Outcome, migrated: Outcome) -> Outcome
 
 
 def objects(outcome: Outcome) -> dict[str, dict[str, Any]]:
-    found = [obj for one in outcome.results[0]["undone"] for obj in one["objects"]]
-    return {f"{one['kind']} {one['namespace']}/{one['name']}": one for one in found}
+    undone = [obj for one in outcome.results[0]["undone"] for obj in one["objects"]]
+    return {f"{one['kind']} {one['namespace']}/{one['name']}": one for one in undone}
 
 
 def test_all_was_migrated_and_journaled(migrated: Outcome, own_cluster: OwnCluster) -> None:
@@ -228,12 +231,14 @@ def test_the_plan_said_beforehand_what_can_t_be_undone(migrated: Outcome) -> Non
     assert notes["certificates/adopt-gateway"] == []
 
 
-def test_nobody_ships_them_any_more(upgraded: Outcome) -> None:
+def test_the_newer_release_ships_no_migrations(upgraded: Outcome) -> None:
     assert upgraded.plan["migrations"] == []
     assert upgraded.plan["version"] == "1.1"
 
 
-def test_it_is_rehearsed_and_nothing_is_written(rehearsed: Outcome, undone: Outcome) -> None:
+def test_a_rehearsal_of_the_undo_writes_nothing_and_shows_the_same_changes(
+    rehearsed: Outcome, undone: Outcome
+) -> None:
     assert writes(rehearsed.requests) == []
     assert objects(rehearsed) == objects(undone)
     assert rehearsed.results[0]["diff"] == undone.results[0]["diff"]
@@ -248,21 +253,21 @@ def test_the_gateway_is_as_before(undone: Outcome, own_cluster: OwnCluster, befo
     assert written(read(own_cluster, GATEWAY)) == before
 
 
-def test_the_volume_is_refused_by_name_and_what_the_component_has_is_told(
+def test_the_volume_and_the_recreated_stateful_set_are_refused_by_name(
     undone: Outcome, own_cluster: OwnCluster
 ) -> None:
-    found = objects(undone)
-    assert (found[VOLUME]["state"], found[VOLUME]["fields"]) == ("irreversible", [])
+    results = objects(undone)
+    assert (results[VOLUME]["state"], results[VOLUME]["fields"]) == ("irreversible", [])
     assert read(own_cluster, VOLUME)["spec"]["resources"]["requests"]["storage"] == "30Gi"
-    assert found[STATEFUL_SET]["state"] == "changed_since"
-    assert "it was recreated since" in found[STATEFUL_SET]["reason"]
+    assert results[STATEFUL_SET]["state"] == "changed_since"
+    assert "it was recreated since" in results[STATEFUL_SET]["reason"]
     warnings = undone.results[0]["warnings"]
     assert [one for one in warnings if f"{VOLUME}: can't be undone: A volume that has grown" in one]
     assert [one for one in warnings if STATEFUL_SET in one]
     assert VOLUME in undone.text
 
 
-def test_what_somebody_has_changed_since_stays(undone: Outcome, own_cluster: OwnCluster) -> None:
+def test_a_field_that_others_have_changed_since_stays(undone: Outcome, own_cluster: OwnCluster) -> None:
     one = objects(undone)["ConfigMap default/renamed"]
     assert (one["state"], one["kept"]) == ("changed_since", ["data.note"])
     assert read(own_cluster, "ConfigMap default/renamed")["data"]["note"]
@@ -275,27 +280,29 @@ def test_the_secret_is_as_before_and_was_readable_nowhere_else(
     api = own_cluster.api
     kinds = ("Installation", "Inventory", "Run", "JournalEntry")
     records = [obj for kind in kinds for obj in api.list("lifecycle.kyma-project.io/v1alpha1", kind).items]
-    told = json.dumps(records)
+    texts = json.dumps(records)
     for outcome in (migrated, rehearsed, undone):
-        told += outcome.text + json.dumps(outcome.results)
-    assert "data.password" in told
-    assert CANARY not in told
-    assert ENCODED not in told
-    [kept] = [one for one in api.list("v1", "Secret", "default").items if one["metadata"]["name"] != "login"]
-    assert kept["metadata"]["ownerReferences"][0]["kind"] == "JournalEntry"
+        texts += outcome.text + json.dumps(outcome.results)
+    assert "data.password" in texts
+    assert CANARY not in texts
+    assert ENCODED not in texts
+    [journaled] = [
+        one for one in api.list("v1", "Secret", "default").items if one["metadata"]["name"] != "login"
+    ]
+    assert journaled["metadata"]["ownerReferences"][0]["kind"] == "JournalEntry"
 
 
-def test_the_record_says_who_has_undone_it_and_when(
+def test_the_record_says_by_whom_and_when_a_migration_was_undone(
     undone: Outcome, migrated: Outcome, own_cluster: OwnCluster
 ) -> None:
     assert undone.recap["changed"] == 1
     run = own_cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Run", migrated.run["run"])
     assert run
-    noted = run["status"]["undone"]
-    assert noted["certificates/adopt-gateway"]["state"] == "undone"
-    assert noted["certificates/adopt-gateway"]["by"].startswith(getpass.getuser() + "@")
-    assert noted["certificates/adopt-gateway"]["at"].endswith("Z")
-    assert noted["logging/grow-loki-volume"]["state"] == "partly"
+    undone_by_id = run["status"]["undone"]
+    assert undone_by_id["certificates/adopt-gateway"]["state"] == "undone"
+    assert undone_by_id["certificates/adopt-gateway"]["by"].startswith(getpass.getuser() + "@")
+    assert undone_by_id["certificates/adopt-gateway"]["at"].endswith("Z")
+    assert undone_by_id["logging/grow-loki-volume"]["state"] == "partly"
 
 
 def test_again_nothing_changes(playbook: Playbook, undone: Outcome, migrated: Outcome) -> None:
@@ -323,21 +330,21 @@ def test_with_the_migrations_back_it_is_needed_again_unless_it_is_skipped(
     assert OWNERSHIP.items() <= read(own_cluster, GATEWAY)["metadata"]["annotations"].items()
 
 
-def test_deleting_undoes_it_if_it_is_told_to(
+def test_a_deletion_undoes_migrations_on_request(
     playbook: Playbook, own_cluster: OwnCluster, before: Object
 ) -> None:
     rehearsed = playbook.delete("--check").succeeded()
     assert [one for one in rehearsed.results[0]["warnings"] if f"{GATEWAY}: it stays as the migration" in one]
     deleted = playbook.delete(undo_migrations=True).succeeded()
     assert written(read(own_cluster, GATEWAY)) == before
-    told = [one for one in deleted.results[0]["warnings"] if VOLUME in one]
-    assert told
-    assert "can't be undone" in told[0]
-    kept = [
+    refusals = [one for one in deleted.results[0]["warnings"] if VOLUME in one]
+    assert refusals
+    assert "can't be undone" in refusals[0]
+    remaining = [
         crd["metadata"]["name"]
         for crd in own_cluster.api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition").items
     ]
-    assert kept == ["gateways.networking.istio.io"]
+    assert remaining == ["gateways.networking.istio.io"]
     # What the Secret was goes with the journal that it belonged to.
     eventually(lambda: _secrets(own_cluster) == ["login"], seconds=90)
 

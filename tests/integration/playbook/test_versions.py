@@ -54,16 +54,16 @@ def rehearsed(first: Outcome, playbook: Playbook, releases: Path) -> Outcome:
 
 
 @pytest.fixture(scope="module")
-def kept(rehearsed: Outcome, playbook: Playbook, releases: Path) -> Outcome:
+def saved(rehearsed: Outcome, playbook: Playbook, releases: Path) -> Outcome:
     """The outcome with a plan of 1.1 that was kept."""
     assert rehearsed.status == 0
     return playbook.deploy(releases / "1.1", plan_out="plan.json").succeeded()
 
 
 @pytest.fixture(scope="module")
-def alone(kept: Outcome, playbook: Playbook, releases: Path) -> Outcome:
+def alone(saved: Outcome, playbook: Playbook, releases: Path) -> Outcome:
     """The outcome with one component of 1.1 alone."""
-    assert kept.status == 0
+    assert saved.status == 0
     return playbook.deploy(releases / "1.1", components="logging").succeeded()
 
 
@@ -98,8 +98,8 @@ def kept_way(
     api = own_cluster.api.with_field_manager("kubectl-label")
     api.patch("v1", "ConfigMap", "logging", NAMESPACE, {"metadata": {"labels": {"team": "a"}}})
     hops = {"hops": "auto", "release_catalog": str(releases)}
-    kept = {"plan_out": "way.json", "migration_variables": COLOUR, "strict_drift": True}
-    return playbook.deploy(releases / "1.4", **hops, **kept).succeeded()
+    options = {"plan_out": "way.json", "migration_variables": COLOUR, "strict_drift": True}
+    return playbook.deploy(releases / "1.4", **hops, **options).succeeded()
 
 
 @pytest.fixture(scope="module")
@@ -134,9 +134,9 @@ def last_one_changed(held: tuple[str, Outcome], playbook: Playbook, releases: Pa
     file = next((releases / "1.4").rglob("logging*/*"))
     before = file.read_text()
     file.write_text(before.replace("1.4", "1.4-changed"))
-    told = playbook.deploy("", plan="way.json", migration_variables=COLOUR).refused()
+    refusal = playbook.deploy("", plan="way.json", migration_variables=COLOUR).refused()
     file.write_text(before)
-    return told
+    return refusal
 
 
 @pytest.fixture(scope="module")
@@ -165,18 +165,18 @@ def abandoned(only_the_target: Outcome, playbook: Playbook, releases: Path) -> O
 
 
 def _status(cluster: OwnCluster) -> dict[str, Any]:
-    found = cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma")
-    assert found
-    return dict(found["status"])
+    installation = cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma")
+    assert installation
+    return dict(installation["status"])
 
 
 def _version_of(cluster: OwnCluster, name: str) -> str:
-    found = cluster.api.get("v1", "ConfigMap", name, NAMESPACE)
-    assert found
-    return str(found["data"]["v"])
+    live = cluster.api.get("v1", "ConfigMap", name, NAMESPACE)
+    assert live
+    return str(live["data"]["v"])
 
 
-def test_of_a_kept_way_it_is_told_what_of_it_is_provisional(
+def test_a_saved_plan_with_hops_says_which_of_them_are_provisional(
     kept_way: Outcome, held: tuple[str, Outcome]
 ) -> None:
     for outcome in (kept_way, held[1]):
@@ -197,11 +197,11 @@ def test_only_what_may_be_secret_is_given_again_with_a_kept_plan(
     assert held[1].plan["options"]["strict_drift"] is True
 
 
-def test_what_a_kept_plan_was_asked_for_counts_for_its_run(hopped: Outcome, own_cluster: OwnCluster) -> None:
+def test_the_options_of_a_saved_plan_hold_for_its_run(hopped: Outcome, own_cluster: OwnCluster) -> None:
     assert hopped.status
-    found = own_cluster.api.get("v1", "ConfigMap", "logging", NAMESPACE)
-    assert found
-    assert "labels" not in found["metadata"]
+    live = own_cluster.api.get("v1", "ConfigMap", "logging", NAMESPACE)
+    assert live
+    assert "labels" not in live["metadata"]
 
 
 def test_a_kept_way_is_bound_to_all_of_its_releases(last_one_changed: str) -> None:
@@ -226,12 +226,12 @@ def test_check_mode_shows_all_hops_and_says_what_is_provisional(rehearsed: Outco
     assert writes(rehearsed.requests) == []
 
 
-def test_a_plan_is_kept_and_nothing_is_done(kept: Outcome, playbook: Playbook) -> None:
+def test_a_plan_is_kept_and_nothing_is_done(saved: Outcome, playbook: Playbook) -> None:
     file = playbook.folder / "plan.json"
     assert file.stat().st_mode & 0o777 == 0o600
-    assert kept.planning["plan_digest"] in kept.text
-    assert kept.recap["ok"] == 1
-    assert writes(kept.requests) == []
+    assert saved.planning["plan_digest"] in saved.text
+    assert saved.recap["ok"] == 1
+    assert writes(saved.requests) == []
     assert json.loads(file.read_text())["apiVersion"] == "lifecycle.kyma-project.io/v1alpha1"
 
 
@@ -241,9 +241,9 @@ def test_a_component_alone_leaves_the_version(alone: Outcome, after_alone: dict[
 
 
 def test_a_plan_that_no_longer_holds_is_refused(stale: Outcome) -> None:
-    told = stale.refused()
-    assert "another run has deployed to the cluster" in told
-    assert "component logging action: the plan has upgrade, and now it is unchanged" in told
+    refusal = stale.refused()
+    assert "another run has deployed to the cluster" in refusal
+    assert "component logging action: the plan has upgrade, and now it is unchanged" in refusal
 
 
 def test_a_digest_alone_approves_nothing(
@@ -272,7 +272,9 @@ def test_only_the_target_may_be_deployed(only_the_target: Outcome) -> None:
     assert "the deployment of 1.3 has begun and has not ended" in only_the_target.refused()
 
 
-def test_giving_up_tells_what_stays(abandoned: Outcome, own_cluster: OwnCluster) -> None:
+def test_an_abandoned_run_reports_the_components_that_stay_changed(
+    abandoned: Outcome, own_cluster: OwnCluster
+) -> None:
     assert "component logging has moved to 1.3" in abandoned.plan["stays"]
     assert abandoned.run["state"] == "succeeded"
     assert _version_of(own_cluster, "logging") == "1.2"

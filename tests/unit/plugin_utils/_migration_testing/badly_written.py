@@ -78,8 +78,8 @@ class MoveToken(Migration):
             self.forget(ctx, token)
 
     def settings(self, ctx: Context) -> dict[str, str]:
-        found = ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)
-        data: dict[str, str] = (found or {}).get("data") or {}
+        live = ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)
+        data: dict[str, str] = (live or {}).get("data") or {}
         return data
 
     def forget(self, ctx: Context, token: str) -> None:
@@ -128,12 +128,12 @@ class SaysSomethingElseEachTime(MoveToken):
 
     def check(self, ctx: Context) -> Verdict:
         verdict = super().check(ctx)
-        found = ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)
-        version = found["metadata"]["resourceVersion"] if found else ""
+        live = ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)
+        version = live["metadata"]["resourceVersion"] if live else ""
         return Verdict(verdict.state, f"{verdict.evidence} in version {version}")
 
 
-class MakesTheConfigMapAnew(MoveToken):
+class RecreatesTheConfigMap(MoveToken):
     """The token is in a Secret."""
 
     def run(self, ctx: Context) -> None:
@@ -142,9 +142,9 @@ class MakesTheConfigMapAnew(MoveToken):
             ctx.cluster.apply(secret(token=token))
             ctx.cluster.apply(config_map("kept", **data))
             self.forget(ctx, token)
-        kept = ctx.cluster.get("v1", "ConfigMap", "kept", SHOP)
-        if kept:
-            ctx.cluster.apply(config_map(**kept["data"]))
+        copy = ctx.cluster.get("v1", "ConfigMap", "kept", SHOP)
+        if copy:
+            ctx.cluster.apply(config_map(**copy["data"]))
             ctx.cluster.delete("v1", "ConfigMap", "kept", SHOP)
 
     def forget(self, ctx: Context, token: str) -> None:
@@ -157,7 +157,7 @@ class MakesTheConfigMapAnew(MoveToken):
         return super().check(ctx)
 
 
-class AppliesWhatIsBeingDeleted(MakesTheConfigMapAnew):
+class AppliesWhatIsBeingDeleted(RecreatesTheConfigMap):
     """The token is in a Secret, and the ConfigMap is another one."""
 
     def forget(self, ctx: Context, token: str) -> None:
@@ -318,8 +318,8 @@ class NeedsLabels(MoveToken):
     """The token is in a Secret, and the team is known."""
 
     def check(self, ctx: Context) -> Verdict:
-        for found in ctx.cluster.list("v1", "ConfigMap", SHOP).items:
-            if "team" in found["metadata"]["labels"]:
+        for live in ctx.cluster.list("v1", "ConfigMap", SHOP).items:
+            if "team" in live["metadata"]["labels"]:
                 return super().check(ctx)
         return not_needed("no team has a ConfigMap")
 

@@ -60,8 +60,8 @@ def patch(ctx: Context, kind: Kind, name: str, content: Any) -> None:
 
 
 def meta_of(obj: Object, field_name: str) -> dict[str, str]:
-    found: dict[str, str] = (obj.get("metadata") or {}).get(field_name) or {}
-    return found
+    entries: dict[str, str] = (obj.get("metadata") or {}).get(field_name) or {}
+    return entries
 
 
 def as_read(obj: Object) -> Object:
@@ -152,8 +152,8 @@ TIERED = made(CONFIG, "settings", labels={"team": "a", "acme.example/tier": "1"}
 
 
 def lacks_tier(ctx: Context) -> Verdict:
-    found = get(ctx, CONFIG, "settings")
-    return verdict(found and "acme.example/tier" not in meta_of(found, "labels"))
+    live = get(ctx, CONFIG, "settings")
+    return verdict(live and "acme.example/tier" not in meta_of(live, "labels"))
 
 
 def relabel_all(ctx: Context) -> None:
@@ -178,19 +178,19 @@ def service(*ips: str) -> Object:
 def extending(kind: Kind, name: str, path: tuple[str, ...], item: Any, *, guarded: bool) -> tuple[Check, Run]:
     """Append an item to a list of an object."""
 
-    def items(found: Object) -> list[Any]:
-        return list(functools.reduce(lambda value, key: value.get(key) or {}, path, found) or [])
+    def items(live: Object) -> list[Any]:
+        return list(functools.reduce(lambda value, key: value.get(key) or {}, path, live) or [])
 
     def check(ctx: Context) -> Verdict:
-        found = get(ctx, kind, name)
-        return verdict(found and item not in items(found), name)
+        live = get(ctx, kind, name)
+        return verdict(live and item not in items(live), name)
 
     def run(ctx: Context) -> None:
-        found = get(ctx, kind, name)
-        content: Any = [*items(found), item]
+        live = get(ctx, kind, name)
+        content: Any = [*items(live), item]
         for key in reversed(path):
             content = {key: content}
-        patch(ctx, kind, name, {**content, "metadata": as_read(found)} if guarded else content)
+        patch(ctx, kind, name, {**content, "metadata": as_read(live)} if guarded else content)
 
     return check, run
 
@@ -235,12 +235,12 @@ def deployment(image: str, name: str = "front", **meta: Any) -> Object:
 OLD_IMAGE, NEW_IMAGE = "example.com/w:1", "example.com/w:2"
 
 
-def containers_of(found: Object) -> list[Object]:
-    return found["spec"]["template"]["spec"]["containers"] if found else []
+def containers_of(workload: Object) -> list[Object]:
+    return workload["spec"]["template"]["spec"]["containers"] if workload else []
 
 
-def index_of_old(found: Object) -> int | None:
-    return next((n for n, one in enumerate(containers_of(found)) if one["image"] == OLD_IMAGE), None)
+def index_of_old(workload: Object) -> int | None:
+    return next((n for n, one in enumerate(containers_of(workload)) if one["image"] == OLD_IMAGE), None)
 
 
 def has_old_image(ctx: Context) -> Verdict:
@@ -261,9 +261,9 @@ def retrying(*, rereads: bool) -> Run:
         first = get(ctx, CONFIG, "settings")
 
         def once() -> None:
-            found = get(ctx, CONFIG, "settings")
-            data = {**(found if rereads else first)["data"], "color": "green"}
-            patch(ctx, CONFIG, "settings", {"metadata": as_read(found), "data": data})
+            live = get(ctx, CONFIG, "settings")
+            data = {**(live if rereads else first)["data"], "color": "green"}
+            patch(ctx, CONFIG, "settings", {"metadata": as_read(live), "data": data})
 
         ctx.retry(once, on=(Conflict,))
 
@@ -279,9 +279,9 @@ def has_seconds(ctx: Context) -> Verdict:
 
 def convert(*, guarded: bool) -> Run:
     def run(ctx: Context) -> None:
-        found = get(ctx, CONFIG, "settings")
-        content = {"data": {"seconds": None, "time": f"{found['data']['seconds']}s"}}
-        patch(ctx, CONFIG, "settings", {**content, "metadata": as_read(found)} if guarded else content)
+        live = get(ctx, CONFIG, "settings")
+        content = {"data": {"seconds": None, "time": f"{live['data']['seconds']}s"}}
+        patch(ctx, CONFIG, "settings", {**content, "metadata": as_read(live)} if guarded else content)
 
     return run
 
@@ -316,8 +316,8 @@ PODS = [
 
 def deleting(selector: str) -> type[Migration]:
     def find(ctx: Context) -> list[Object]:
-        found = ctx.cluster.list(*POD, SHOP, label_selector=selector).items
-        return [one for one in found if not one["metadata"].get("deletionTimestamp")]
+        pods = ctx.cluster.list(*POD, SHOP, label_selector=selector).items
+        return [one for one in pods if not one["metadata"].get("deletionTimestamp")]
 
     def run(ctx: Context) -> None:
         for one in find(ctx):
@@ -334,10 +334,10 @@ FAILED, RUNNING = (
 
 def deleting_failed(selector: str) -> type[Migration]:
     def find(ctx: Context) -> list[Object]:
-        found = ctx.cluster.list(*POD, SHOP, label_selector=selector).items
+        pods = ctx.cluster.list(*POD, SHOP, label_selector=selector).items
         return [
             one
-            for one in found
+            for one in pods
             if (one.get("status") or {}).get("phase") == "Failed"
             and not one["metadata"].get("deletionTimestamp")
         ]
@@ -406,8 +406,8 @@ NOTED_RED, NOTED_GREEN = (
 
 def note_of(read: Callable[[Object], Any]) -> Check:
     def check(ctx: Context) -> Verdict:
-        found = get(ctx, CONFIG, "settings")
-        return verdict(found and read(found["metadata"]) == "red")
+        live = get(ctx, CONFIG, "settings")
+        return verdict(live and read(live["metadata"]) == "red")
 
     return check
 
@@ -417,8 +417,8 @@ def note_green(ctx: Context) -> None:
 
 
 def lacks_note(ctx: Context) -> Verdict:
-    found = get(ctx, CONFIG, "settings")
-    return verdict(found and NOTE not in meta_of(found, "annotations"))
+    live = get(ctx, CONFIG, "settings")
+    return verdict(live and NOTE not in meta_of(live, "annotations"))
 
 
 def add_note(ctx: Context) -> None:
@@ -450,7 +450,7 @@ def in_docker(text: str) -> str:
     return "".join(base64.b64decode(one["auth"]).decode().partition(":")[2] for one in auths.values())
 
 
-def tells(key: str, value: str, read: Callable[[str], str], *says: str) -> Pair:
+def leaks(key: str, value: str, read: Callable[[str], str], *says: str) -> Pair:
     """It reads a value, and its evidence has it."""
 
     def flawed(ctx: Context) -> Verdict:
@@ -511,7 +511,7 @@ def undo_again(ctx: Context) -> None:
 UNDONE = made(CONFIG, "undone", data={"a": "b"})
 
 
-def noted(annotations: dict[str, str]) -> Object:
+def annotated(annotations: dict[str, str]) -> Object:
     return made(CONFIG, "settings", annotations=annotations, labels={"team": "a"}, data={"a": "b"})
 
 
@@ -658,20 +658,20 @@ PAIRS: dict[str, Pair] = {
     "changes what it read": checks(
         changed_read, check_red, "check changes nothing that it reads", "ConfigMap"
     ),
-    "a password in JSON": tells(
+    "a password in JSON": leaks(
         "settings",
         json.dumps({"db": {"password": "tr0ub4dor"}}),
         in_json,
         "it shows no values of Secrets",
         "data.settings",
     ),
-    "a password for a registry": tells(
+    "a password for a registry": leaks(
         ".dockerconfigjson",
         json.dumps({"auths": {"registry.example.com": {"auth": encoded("robot:tr0ub4dor")}}}),
         in_docker,
         "it shows no values of Secrets",
     ),
-    "a short PIN": tells("pin", "48151", str, "it shows no values of Secrets", "data.pin"),
+    "a short PIN": leaks("pin", "48151", str, "it shows no values of Secrets", "data.pin"),
     "a thread that works on": runs(check_red, works_on, works_in_pool, [RED], [GREEN], "thread"),
     "state in an object": runs(
         check_red,
@@ -693,8 +693,8 @@ PAIRS: dict[str, Pair] = {
         lacks_note,
         add_note,
         merge_note,
-        [noted({"a": "b"})],
-        [noted({"a": "b", NOTE: "yes"})],
+        [annotated({"a": "b"})],
+        [annotated({"a": "b", NOTE: "yes"})],
         "without annotations",
     ),
     "undoes once": Pair(
@@ -781,8 +781,8 @@ def offers(**annotations: Any) -> list[Object]:
 
 
 def legacy(ctx: Context) -> list[Object]:
-    found = ctx.cluster.list(*CONFIG, SHOP, label_selector="acme.example/dashboard=yes").items
-    return [one for one in found if "old" in (one.get("data") or {})]
+    objects = ctx.cluster.list(*CONFIG, SHOP, label_selector="acme.example/dashboard=yes").items
+    return [one for one in objects if "old" in (one.get("data") or {})]
 
 
 def rename_keys(ctx: Context) -> None:
@@ -802,9 +802,9 @@ def dashboards(key: str) -> list[Object]:
 
 
 def split_secret(ctx: Context) -> None:
-    found = get(ctx, SECRET, "login")
-    ctx.cluster.apply(made(SECRET, "pin", data={"pin": found["data"]["pin"]}))
-    patch(ctx, SECRET, "login", {"metadata": as_read(found), "data": {"pin": None}})
+    login = get(ctx, SECRET, "login")
+    ctx.cluster.apply(made(SECRET, "pin", data={"pin": login["data"]["pin"]}))
+    patch(ctx, SECRET, "login", {"metadata": as_read(login), "data": {"pin": None}})
     ctx.log.info("the PIN is in Secret shop/pin")
 
 
@@ -813,22 +813,22 @@ def has_pin(ctx: Context) -> Verdict:
 
 
 def recreate(ctx: Context) -> None:
-    found = get(ctx, DEPLOYMENT, "front")
-    ctx.cluster.delete(*DEPLOYMENT, "front", SHOP, uid=found["metadata"]["uid"], propagation="Orphan")
+    live = get(ctx, DEPLOYMENT, "front")
+    ctx.cluster.delete(*DEPLOYMENT, "front", SHOP, uid=live["metadata"]["uid"], propagation="Orphan")
     while not ctx.rehearsal and get(ctx, DEPLOYMENT, "front"):
         ctx.sleep(1)
 
 
 def is_there(ctx: Context) -> Verdict:
-    found = get(ctx, DEPLOYMENT, "front")
-    return verdict(found and not found["metadata"].get("deletionTimestamp"), "Deployment shop/front")
+    live = get(ctx, DEPLOYMENT, "front")
+    return verdict(live and not live["metadata"].get("deletionTimestamp"), "Deployment shop/front")
 
 
 def grant(ctx: Context) -> None:
     def once() -> None:
-        found = get(ctx, ROLE, "reader")
-        rules = [{**one, "verbs": sorted({*one["verbs"], "list"})} for one in found["rules"]]
-        patch(ctx, ROLE, "reader", {"metadata": as_read(found), "rules": rules})
+        live = get(ctx, ROLE, "reader")
+        rules = [{**one, "verbs": sorted({*one["verbs"], "list"})} for one in live["rules"]]
+        patch(ctx, ROLE, "reader", {"metadata": as_read(live), "rules": rules})
 
     ctx.retry(once, on=(Conflict,))
 
@@ -843,8 +843,8 @@ def scale(ctx: Context) -> None:
 
 
 def is_small(ctx: Context) -> Verdict:
-    found = get(ctx, DEPLOYMENT, "front")
-    return verdict(found and found["spec"]["replicas"] < 3, "Deployment shop/front")
+    live = get(ctx, DEPLOYMENT, "front")
+    return verdict(live and live["spec"]["replicas"] < 3, "Deployment shop/front")
 
 
 def adopt(ctx: Context) -> None:
@@ -853,13 +853,13 @@ def adopt(ctx: Context) -> None:
 
 
 def is_not_adopted(ctx: Context) -> Verdict:
-    found = get(ctx, CONFIG, "settings")
-    return verdict(found and meta_of(found, "labels").get("app.kubernetes.io/managed-by") != "Helm")
+    live = get(ctx, CONFIG, "settings")
+    return verdict(live and meta_of(live, "labels").get("app.kubernetes.io/managed-by") != "Helm")
 
 
 def held(*finalizers: str) -> Object:
-    found = made(OFFERS, "offer")
-    return {**found, "metadata": {**found["metadata"], "finalizers": list(finalizers)}}
+    offer = made(OFFERS, "offer")
+    return {**offer, "metadata": {**offer["metadata"], "finalizers": list(finalizers)}}
 
 
 def is_held(ctx: Context) -> Verdict:
@@ -869,9 +869,9 @@ def is_held(ctx: Context) -> Verdict:
 
 
 def release_offer(ctx: Context) -> None:
-    found = get(ctx, OFFERS, "offer")["metadata"]
-    rest = [one for one in found.get("finalizers", []) if one != "acme.example/old"]
-    content = {"resourceVersion": found["resourceVersion"], "finalizers": rest}
+    metadata = get(ctx, OFFERS, "offer")["metadata"]
+    rest = [one for one in metadata.get("finalizers", []) if one != "acme.example/old"]
+    content = {"resourceVersion": metadata["resourceVersion"], "finalizers": rest}
     patch(ctx, OFFERS, "offer", {"metadata": content})
 
 
@@ -882,19 +882,19 @@ def ports(number: int) -> list[Object]:
 
 
 def has_port_80(ctx: Context) -> Verdict:
-    found = get(ctx, SERVICE, "front")
-    return verdict(found and found["spec"]["ports"][0]["port"] == 80, "Service shop/front")
+    live = get(ctx, SERVICE, "front")
+    return verdict(live and live["spec"]["ports"][0]["port"] == 80, "Service shop/front")
 
 
 def move_port(ctx: Context) -> None:
-    found = get(ctx, SERVICE, "front")
-    moved = [{**one, "port": 81} for one in found["spec"]["ports"]]
-    patch(ctx, SERVICE, "front", {"metadata": as_read(found), "spec": {"ports": moved}})
+    live = get(ctx, SERVICE, "front")
+    moved = [{**one, "port": 81} for one in live["spec"]["ports"]]
+    patch(ctx, SERVICE, "front", {"metadata": as_read(live), "spec": {"ports": moved}})
 
 
 def sizes(**replicas: int) -> list[Object]:
-    found = deployment(OLD_IMAGE)
-    return [{**found, "spec": {**found["spec"], **replicas}}]
+    base = deployment(OLD_IMAGE)
+    return [{**base, "spec": {**base["spec"], **replicas}}]
 
 
 NEITHER = blocked("ConfigMap shop/new has other data than ConfigMap shop/old: delete one of them")
@@ -908,8 +908,8 @@ def check_rename(ctx: Context) -> Verdict:
 
 
 def listing(*verbs: str) -> list[Object]:
-    found = role("pods", "secrets")
-    return [{**found, "rules": [{**one, "verbs": list(verbs)} for one in found["rules"]]}]
+    base = role("pods", "secrets")
+    return [{**base, "rules": [{**one, "verbs": list(verbs)} for one in base["rules"]]}]
 
 
 GOOD: dict[str, Good] = {

@@ -117,9 +117,9 @@ def fails(does: Callable[[], object]) -> None:
 
 @pytest.mark.parametrize("use", USES)
 def test_a_check_that_uses_more_than_the_cluster(use: str) -> None:
-    does, told = USES[use]
+    does, message = USES[use]
     alone = "check uses the cluster alone"
-    assert f"{alone}: on `before`, check {told}" in caught(with_check(does), by=alone)
+    assert f"{alone}: on `before`, check {message}" in caught(with_check(does), by=alone)
 
 
 class _ClosedLate:
@@ -132,7 +132,7 @@ class _ClosedLate:
         time.time()
 
 
-def test_what_the_garbage_collector_ends_during_a_check_is_not_its_own() -> None:
+def test_objects_that_the_garbage_collector_ends_during_a_check_are_not_its_own() -> None:
     def creates_much(_ctx: Context) -> None:
         assert [[str(number)] for number in range(20_000)]
 
@@ -160,12 +160,12 @@ def in_order(ctx: Context) -> None:
     ctx.sleep(0.0)
 
 
-def test_what_a_check_may_do() -> None:
+def test_a_check_within_its_limits_is_accepted() -> None:
     sys.modules.pop("xml.dom.minidom", None)
     assert_migration(with_check(in_order), BEFORE, AFTER)
 
 
-def test_what_a_run_may_do() -> None:
+def test_a_run_within_its_limits_is_accepted() -> None:
     assert_migration(with_run(lambda _ctx: (time.time(), random.random())), BEFORE, AFTER)
 
 
@@ -202,8 +202,8 @@ def wait_for(thread: threading.Thread) -> None:
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("where", [with_check, with_run])
 def test_one_that_ends_its_process(end: str, where: Callable[[Does], type[Migration]]) -> None:
-    told = caught(where(ENDS[end]))
-    assert "ends the process that all migrations share" in told
+    message = caught(where(ENDS[end]))
+    assert "ends the process that all migrations share" in message
 
 
 def test_one_that_ends_its_process_only_after_an_error() -> None:
@@ -236,16 +236,16 @@ EMPTY: dict[str, Does] = {
 }
 
 
-def require(found: object) -> None:
-    if not found:
+def require(config_map: object) -> None:
+    if not config_map:
         raise MigrationError("there is no ConfigMap shop/settings")
 
 
 @pytest.mark.parametrize("read", [name for name in EMPTY if name != "an object that is not there"])
 def test_a_check_that_raises_on_an_empty_cluster(read: str) -> None:
-    told = caught(with_check(EMPTY[read]), by="check works on an empty cluster")
-    assert "check works on an empty cluster: on an empty cluster, its check failed: " in told
-    assert "it would block each first installation" in told
+    message = caught(with_check(EMPTY[read]), by="check works on an empty cluster")
+    assert "check works on an empty cluster: on an empty cluster, its check failed: " in message
+    assert "it would block each first installation" in message
 
 
 def test_a_check_that_blocks_an_empty_cluster() -> None:
@@ -268,17 +268,17 @@ class Paints(Migration):
     keep = "for tests"
 
     def check(self, ctx: Context) -> Verdict:
-        found = self.read(ctx)
-        if found and found["data"].get("color") == "red":
+        live = self.read(ctx)
+        if live and live["data"].get("color") == "red":
             return needed("ConfigMap shop/settings is red")
         return not_needed("ConfigMap shop/settings is not red")
 
     def run(self, ctx: Context) -> None:
-        found = self.read(ctx)
-        if found and found["data"].get("color") == "red":
-            self.paint(ctx, found)
+        live = self.read(ctx)
+        if live and live["data"].get("color") == "red":
+            self.paint(ctx, live)
 
-    def paint(self, ctx: Context, found: Object) -> None:
+    def paint(self, ctx: Context, live: Object) -> None:
         raise NotImplementedError
 
     def read(self, ctx: Context) -> Object | None:
@@ -289,8 +289,8 @@ def painting(write: Callable[[Context, Object, Object], object]) -> type[Migrati
     class PaintsSo(Paints):
         """The settings are green."""
 
-        def paint(self, ctx: Context, found: Object) -> None:
-            write(ctx, found, {**found["data"], "color": "green"})
+        def paint(self, ctx: Context, live: Object) -> None:
+            write(ctx, live, {**live["data"], "color": "green"})
 
     return PaintsSo
 
@@ -305,32 +305,32 @@ RED = {
 }
 GREEN = {**RED, "data": {"color": "green", "owner": "the shop"}}
 LOSING: dict[str, Callable[[Context, Object, Object], object]] = {
-    "all of the data": lambda ctx, _found, data: patch(
+    "all of the data": lambda ctx, _live, data: patch(
         ctx, [{"op": "replace", "path": "/data", "value": data}]
     ),
-    "each key": lambda ctx, _found, data: patch(ctx, {"data": data}),
-    "the annotations": lambda ctx, found, _data: patch(
+    "each key": lambda ctx, _live, data: patch(ctx, {"data": data}),
+    "the annotations": lambda ctx, live, _data: patch(
         ctx,
         [
-            {"op": "replace", "path": "/metadata/annotations", "value": found["metadata"]["annotations"]},
+            {"op": "replace", "path": "/metadata/annotations", "value": live["metadata"]["annotations"]},
             {"op": "replace", "path": "/data/color", "value": "green"},
         ],
     ),
-    "by force": lambda ctx, _found, data: ctx.cluster.apply(config_map(**data), force=True),
+    "by force": lambda ctx, _live, data: ctx.cluster.apply(config_map(**data), force=True),
 }
 KEEPING: dict[str, Callable[[Context, Object, Object], object]] = {
-    "one key": lambda ctx, _found, _data: patch(ctx, {"data": {"color": "green"}}),
-    "with the resourceVersion": lambda ctx, found, data: patch(
-        ctx, {"metadata": {"resourceVersion": found["metadata"]["resourceVersion"]}, "data": data}
+    "one key": lambda ctx, _live, _data: patch(ctx, {"data": {"color": "green"}}),
+    "with the resourceVersion": lambda ctx, live, data: patch(
+        ctx, {"metadata": {"resourceVersion": live["metadata"]["resourceVersion"]}, "data": data}
     ),
 }
 
 
 @pytest.mark.parametrize("write", LOSING)
 def test_a_lost_update(write: str) -> None:
-    told = caught(painting(LOSING[write]), [RED], [GREEN], by="it loses no update of others")
-    assert "it loses no update of others: another client " in told
-    assert "before call 3 (" in told
+    message = caught(painting(LOSING[write]), [RED], [GREEN], by="it loses no update of others")
+    assert "it loses no update of others: another client " in message
+    assert "before call 3 (" in message
 
 
 @pytest.mark.parametrize("write", KEEPING)
@@ -370,8 +370,8 @@ def deleting(api_version: str, kind: str, namespace: str | None, selector: str =
         irreversible = "They are gone."
 
         def check(self, ctx: Context) -> Verdict:
-            found = self.find(ctx)
-            return needed(f"there are {len(found)}") if found else not_needed("there are none")
+            objects = self.find(ctx)
+            return needed(f"there are {len(objects)}") if objects else not_needed("there are none")
 
         def run(self, ctx: Context) -> None:
             for obj in self.find(ctx):
@@ -380,16 +380,16 @@ def deleting(api_version: str, kind: str, namespace: str | None, selector: str =
             ctx.sleep(1.0)
 
         def find(self, ctx: Context) -> list[Object]:
-            found = ctx.cluster.list(api_version, kind, namespace, label_selector=selector).items
-            return [obj for obj in found if not obj["metadata"].get("deletionTimestamp")]
+            objects = ctx.cluster.list(api_version, kind, namespace, label_selector=selector).items
+            return [obj for obj in objects if not obj["metadata"].get("deletionTimestamp")]
 
     return Deletes
 
 
 def test_objects_of_others_in_the_namespace() -> None:
-    told = caught(deleting("v1", "Pod", SHOP), [pod("a")], [])
-    assert "it changes no other objects: Pod shop/another-client-0-a is gone" in told
-    assert "Pod bystanders/a is gone" not in told
+    message = caught(deleting("v1", "Pod", SHOP), [pod("a")], [])
+    assert "it changes no other objects: Pod shop/another-client-0-a is gone" in message
+    assert "Pod bystanders/a is gone" not in message
 
 
 def test_objects_of_others_in_other_namespaces() -> None:
@@ -397,8 +397,8 @@ def test_objects_of_others_in_other_namespaces() -> None:
 
 
 def test_objects_of_others_that_are_in_no_namespace() -> None:
-    told = caught(deleting("storage.k8s.io/v1", "StorageClass", None), [storage_class("fast")], [])
-    assert "StorageClass another-client-0-fast is gone" in told
+    message = caught(deleting("storage.k8s.io/v1", "StorageClass", None), [storage_class("fast")], [])
+    assert "StorageClass another-client-0-fast is gone" in message
 
 
 def test_objects_of_another_kind_than_those_that_are_named() -> None:
@@ -410,13 +410,13 @@ def delete(ctx: Context, obj: Object) -> None:
     ctx.cluster.delete("v1", "Pod", obj["metadata"]["name"], SHOP)
 
 
-def test_what_a_label_names_may_go() -> None:
+def test_objects_that_a_label_selects_may_go() -> None:
     assert_migration(deleting("v1", "Pod", SHOP, "acme.example/cache=yes"), [pod("a")], [])
 
 
 KEY = "a-very-secret-key"
 ENCODED = base64.b64encode(KEY.encode()).decode()
-TELLS: dict[str, tuple[Does, str]] = {
+LEAKS: dict[str, tuple[Does, str]] = {
     "info": (lambda ctx: ctx.log.info(f"it is {KEY}!"), "its log"),
     "warning": (lambda ctx: ctx.log.warning(KEY), "its log"),
     "encoded": (lambda ctx: ctx.log.info(ENCODED), "its log"),
@@ -426,15 +426,17 @@ TELLS: dict[str, tuple[Does, str]] = {
 }
 
 
-@pytest.mark.parametrize("tell", TELLS)
+@pytest.mark.parametrize("leak", LEAKS)
 @pytest.mark.parametrize("where", [with_check, with_run])
-def test_the_value_of_a_secret_is_told(tell: str, where: Callable[[Does], type[Migration]]) -> None:
-    does, place = TELLS[tell]
+def test_a_migration_that_leaks_the_value_of_a_secret(
+    leak: str, where: Callable[[Does], type[Migration]]
+) -> None:
+    does, place = LEAKS[leak]
     theirs = {**secret(key=KEY), "metadata": {"name": "theirs", "namespace": SHOP}}
-    told = caught(where(does), [*BEFORE, theirs], [*AFTER, theirs], by="it shows no values of Secrets")
-    assert f"the value of data.key of Secret shop/theirs is in {place}" in told
-    assert KEY not in told
-    assert ENCODED not in told
+    message = caught(where(does), [*BEFORE, theirs], [*AFTER, theirs], by="it shows no values of Secrets")
+    assert f"the value of data.key of Secret shop/theirs is in {place}" in message
+    assert KEY not in message
+    assert ENCODED not in message
 
 
 def test_the_value_of_a_secret_is_evidence() -> None:
@@ -459,22 +461,22 @@ def test_the_value_of_a_secret_is_in_another_object(form: str) -> None:
         keep = "for tests"
 
         def check(self, ctx: Context) -> Verdict:
-            found = ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)
-            if not found or "key" in found["data"]:
+            live = ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)
+            if not live or "key" in live["data"]:
                 return not_needed("ConfigMap shop/settings has the key")
             return needed("ConfigMap shop/settings has no key")
 
         def run(self, ctx: Context) -> None:
-            found = ctx.cluster.get("v1", "Secret", "token", SHOP)
-            assert found
-            encoded = found["data"]["key"]
+            live = ctx.cluster.get("v1", "Secret", "token", SHOP)
+            assert live
+            encoded = live["data"]["key"]
             key = encoded if form == "encoded" else base64.b64decode(encoded).decode()
             patch(ctx, {"data": {"key": key}})
 
     theirs = secret(key=KEY)
     copied = KEY if form == "plain" else ENCODED
-    told = caught(Copies, [config_map(color="red"), theirs], [config_map(color="red", key=copied), theirs])
-    assert "the value of data.key of Secret shop/token is in ConfigMap shop/settings" in told
+    message = caught(Copies, [config_map(color="red"), theirs], [config_map(color="red", key=copied), theirs])
+    assert "the value of data.key of Secret shop/token is in ConfigMap shop/settings" in message
 
 
 def test_a_check_that_changes_manifests() -> None:
@@ -484,6 +486,6 @@ def test_a_check_that_changes_manifests() -> None:
         ctx.components["shop"].objects[0]["data"]["color"] = "green"
 
     for where in (with_check, with_run):
-        told = caught(where(change), components=[Component("shop", SHOP, [manifest])])
-        assert "it does not change the release: it changes ctx.components['shop'], which says what" in told
+        message = caught(where(change), components=[Component("shop", SHOP, [manifest])])
+        assert "it does not change the release: it changes ctx.components['shop'], which says what" in message
     assert manifest["data"] == {"color": "red"}

@@ -63,7 +63,7 @@ class TestSeeds:
         assert cluster.get("t/v1", "Thing", "a", "far") is not None
         assert cluster.get("v1", "Namespace", "far") is not None
 
-    def test_what_they_bring_stays(self) -> None:
+    def test_a_seed_keeps_the_fields_that_a_server_sets(self) -> None:
         obj = config_map()
         obj["metadata"] |= {"uid": "u", "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["t/f"]}
         read = MemoryCluster(obj).get("v1", "ConfigMap", "a", "default")
@@ -90,7 +90,7 @@ class TestSeeds:
         assert read is not None
         assert read["status"] == {"phase": "Bound", "capacity": {"storage": "10Gi"}}
 
-    def test_what_only_a_plain_create_takes(self) -> None:
+    def test_a_seed_may_have_doubled_items_as_in_a_plain_create(self) -> None:
         twice = [{"name": "E", "value": "1"}, {"name": "E", "value": "2"}]
         seed = {**pod(), "spec": {"containers": [{"name": "c", "env": twice}]}}
         read = MemoryCluster(seed).get("v1", "Pod", "p", "default")
@@ -174,7 +174,7 @@ class TestControllers:
         assert seen == [("ADDED", "Pod"), ("MODIFIED", "Pod")]
         assert [request.verb for request in cluster.requests] == ["create", "get"]
 
-    def test_what_changes_nothing_is_no_write(self) -> None:
+    def test_a_write_without_a_change_causes_no_event(self) -> None:
         seen: list[str] = []
         cluster = MemoryCluster(config_map(k="1"))
         cluster.on_write(lambda _cluster, event: seen.append(event.type))
@@ -205,12 +205,12 @@ class TestWatches:
         cluster, stop = MemoryCluster(), StopSignal()
         start = cluster.list("v1", "ConfigMap").resource_version
         threading.Timer(0.05, stop.set).start()
-        asked: dict[str, Any] = {"resource_version": start, "seconds": FOREVER, "stop": stop}
-        assert list(cluster.watch("v1", "ConfigMap", **asked)) == []
+        options: dict[str, Any] = {"resource_version": start, "seconds": FOREVER, "stop": stop}
+        assert list(cluster.watch("v1", "ConfigMap", **options)) == []
         cluster.create(config_map())
-        assert list(cluster.watch("v1", "ConfigMap", **asked)) == []
+        assert list(cluster.watch("v1", "ConfigMap", **options)) == []
 
-    def test_it_ends_with_a_bookmark_for_those_who_ask(self) -> None:
+    def test_a_watch_ends_with_a_bookmark_on_request(self) -> None:
         cluster = MemoryCluster()
         start = cluster.list("v1", "ConfigMap").resource_version
         cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})

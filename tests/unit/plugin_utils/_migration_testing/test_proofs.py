@@ -99,7 +99,7 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         "on an empty cluster, its check failed: TypeError: 'NoneType' object is not subscriptable",
     ),
     (
-        bad.MakesTheConfigMapAnew,
+        bad.RecreatesTheConfigMap,
         "objects in `stays` are never replaced",
         AFTER,
         "ConfigMap shop/settings has to stay, and is another object of the same name; it made these "
@@ -230,14 +230,14 @@ def forgotten() -> None:
 def test_one_proof_alone_catches_it(
     migration: type[Migration], name: str, after: list[Object], said: str
 ) -> None:
-    found = {}
+    failing = {}
     for proof in PROOFS:
         bad.Remembers._seen.clear()
         if problems := list(proof.problems(case_of(migration, after, stays=stays_of(migration)))):
-            found[proof.name] = "\n".join(problems)
-    assert found.keys() - {LOSES_UPDATES} | {name} == {name}, found
-    assert name in found
-    assert said in found[name]
+            failing[proof.name] = "\n".join(problems)
+    assert failing.keys() - {LOSES_UPDATES} | {name} == {name}, failing
+    assert name in failing
+    assert said in failing[name]
 
 
 def test_each_proof_has_one_that_it_catches() -> None:
@@ -284,13 +284,13 @@ def test_no_value_of_a_secret_is_reported() -> None:
     assert secret(token=bad.TOKEN)["data"]["token"] not in str(caught.value)
 
 
-def test_what_waits_for_ever_in_memory_is_told_at_once() -> None:
+def test_an_endless_wait_in_memory_is_reported_at_once() -> None:
     with pytest.raises(Disproved, match="it slept for longer than its timeout of 20 s") as caught:
         assert_migration(bad.Oversleeps, BEFORE, AFTER)
     assert "(20 more proofs wait for this one)" in str(caught.value)
 
 
-def test_what_hangs_is_given_up() -> None:
+def test_a_migration_that_hangs_is_given_up() -> None:
     with pytest.raises(
         Disproved, match=r"it hangs: it did not end within 0\.2 s, and was given up"
     ) as caught:
@@ -305,7 +305,7 @@ class DeclaresThatItTakesMoreWithIt(bad.TakesMoreWithIt):
     irreversible_kinds = ("ConfigMap",)
 
 
-class MakesThePagesAnew(bad.TakesMoreWithIt):
+class RecreatesThePages(bad.TakesMoreWithIt):
     """The token is in a Secret, and the cache is gone."""
 
     def undo(self, ctx: Context) -> None:
@@ -314,12 +314,12 @@ class MakesThePagesAnew(bad.TakesMoreWithIt):
         ctx.cluster.apply(page)
 
 
-def test_what_is_declared_irreversible_need_not_come_back() -> None:
+def test_objects_that_are_declared_irreversible_need_not_come_back() -> None:
     assert_migration(DeclaresThatItTakesMoreWithIt, [*BEFORE, *bad.cache()], AFTER)
 
 
-def test_what_no_journal_can_undo_a_migration_may_undo_itself() -> None:
-    assert_migration(MakesThePagesAnew, [*BEFORE, *bad.cache()], AFTER, ignore=["metadata.ownerReferences"])
+def test_a_migration_may_undo_itself_what_no_journal_can_undo() -> None:
+    assert_migration(RecreatesThePages, [*BEFORE, *bad.cache()], AFTER, ignore=["metadata.ownerReferences"])
 
 
 def test_faults_fall_on_every_call_before_and_after_its_effect(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,8 +347,8 @@ class MakesSettings(Migration):
     keep = "for tests"
 
     def check(self, ctx: Context) -> Verdict:
-        found = ctx.cluster.get("v1", "ConfigMap", "settings", "shop")
-        return not_needed("they are there") if found else needed("there are none")
+        live = ctx.cluster.get("v1", "ConfigMap", "settings", "shop")
+        return not_needed("they are there") if live else needed("there are none")
 
     def run(self, ctx: Context) -> None:
         ctx.cluster.apply(config_map("settings", color="red"))

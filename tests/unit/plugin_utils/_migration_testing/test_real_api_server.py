@@ -75,7 +75,7 @@ class WritesElsewhere(bad.MoveToken):
         super().forget(ctx, token)
 
 
-def test_what_a_migration_changes_elsewhere_stays_and_what_it_makes_there_goes() -> None:
+def test_objects_that_a_migration_creates_elsewhere_are_deleted_at_the_end() -> None:
     cluster = MemoryCluster(storage_class("theirs", expands=False))
     before = objects_in(cluster)
     server = RealApiServer(cluster)
@@ -86,17 +86,17 @@ def test_what_a_migration_changes_elsewhere_stays_and_what_it_makes_there_goes()
 
 
 @pytest.mark.parametrize(
-    ("present", "told"),
+    ("present", "reason"),
     [
         (config_map("theirs"), "the namespace shop exists on this API server, and no test has made it"),
         (storage_class(expands=True), "StorageClass fast exists on this API server"),
     ],
 )
-def test_what_is_not_theirs_is_refused(present: Object, told: str) -> None:
+def test_a_foreign_object_is_refused(present: Object, reason: str) -> None:
     cluster = MemoryCluster(present)
     before = objects_in(cluster)
     server = RealApiServer(cluster)
-    with pytest.raises(ForeignObject, match=told):
+    with pytest.raises(ForeignObject, match=reason):
         server.hold([storage_class(expands=True), *BEFORE])
     server.close()
     assert objects_in(cluster) == before
@@ -112,7 +112,7 @@ def test_a_namespace_that_is_not_theirs_is_refused_though_no_object_is_to_live_t
     assert objects_in(cluster) == before
 
 
-def test_a_namespace_that_a_test_left_there_is_made_anew() -> None:
+def test_a_namespace_that_a_test_left_is_recreated() -> None:
     cluster = MemoryCluster()
     RealApiServer(cluster).hold([*BEFORE, config_map("left")])
     server = RealApiServer(cluster)
@@ -120,7 +120,7 @@ def test_a_namespace_that_a_test_left_there_is_made_anew() -> None:
     assert ("ConfigMap", "left") not in objects_in(cluster)
 
 
-def test_finalizers_that_nobody_serves_hold_nothing_up() -> None:
+def test_finalizers_without_a_controller_do_not_block_a_deletion() -> None:
     cluster = MemoryCluster()
     server = RealApiServer(cluster)
     held_up = config_map("held-up")
