@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         for mark in item.iter_markers("fault"):
             by_fault.setdefault(mark.args[0], []).append(item)
-    chosen = {random.Random(f"{SEED} {fault}").choice(found) for fault, found in by_fault.items()}
+    chosen = {random.Random(f"{SEED} {fault}").choice(members) for fault, members in by_fault.items()}
     # Other folders' tests may be collected along.
     left_out = [item for item in items if item.path.parent == HERE and item not in chosen]
     config.hook.pytest_deselected(items=left_out)

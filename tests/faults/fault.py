@@ -93,8 +93,8 @@ REASONS = {
 def refusal(status: int, retry_after: int = 0) -> Fault:
     """The API server's answer that it does not do it now."""
     reason, message = REASONS[status]
-    told = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status}
-    body = json.dumps({**told, "reason": reason, "message": message}).encode()
+    status_object = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status}
+    body = json.dumps({**status_object, "reason": reason, "message": message}).encode()
     return Fault(f"answered {status}", answer=status, retry_after=retry_after, body=body)
 
 
@@ -110,13 +110,13 @@ class Once:
         struck: the request that it was; None as long as none came.
     """
 
-    def __init__(self, meant: Callable[[Request], bool], fault: Fault) -> None:
+    def __init__(self, matches: Callable[[Request], bool], fault: Fault) -> None:
         self.struck: Request | None = None
-        self._meant = meant
+        self._matches = matches
         self._fault = fault
 
     def __call__(self, request: Request) -> Fault:
-        if self.struck is not None or not self._meant(request):
+        if self.struck is not None or not self._matches(request):
             return NOTHING
         self.struck = request
         return self._fault

@@ -27,8 +27,8 @@ class Processes:
     def pids(self) -> list[int]:
         """Those that are there now."""
         own = os.getpid()
-        found = (int(one.name) for one in Path("/proc").glob("[0-9]*") if self._is_one(one))
-        return [pid for pid in found if pid != own]
+        candidates = (int(one.name) for one in Path("/proc").glob("[0-9]*") if self._is_one(one))
+        return [pid for pid in candidates if pid != own]
 
     def kill(self) -> None:
         """Kill all of them at once, as a power failure would: none may see another one's end."""
@@ -56,7 +56,7 @@ class Processes:
         """Let all of them go on."""
         self._signal(self.pids(), signal.SIGCONT)
 
-    def tell_leader(self, number: int) -> None:
+    def signal_main(self, number: int) -> None:
         """Signal the one that began all of it: ansible-playbook itself."""
         self._signal([pid for pid in self.pids() if os.getsid(pid) == pid], number)
 

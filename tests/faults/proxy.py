@@ -42,8 +42,8 @@ class Passage:
     status: int
 
     def __str__(self) -> str:
-        told = f"{self.request.number:4d} {self.request} -> {self.status or '-'}"
-        return f"{told}   *** {self.fault.name}" if self.fault.name else told
+        line = f"{self.request.number:4d} {self.request} -> {self.status or '-'}"
+        return f"{line}   *** {self.fault.name}" if self.fault.name else line
 
 
 class Proxy:
@@ -90,8 +90,8 @@ class Proxy:
     def sequence(self) -> str:
         """What came and what befell it, a line each, without what only read and was let alone."""
         with self._lock:
-            told = [str(one) for one in self.passages if one.request.writes or one.fault.name]
-        return "\n".join(told)
+            lines = [str(one) for one in self.passages if one.request.writes or one.fault.name]
+        return "\n".join(lines)
 
     def close(self) -> None:
         """Listen no longer."""

@@ -171,9 +171,9 @@ class Shop:
             assert mark, f"no mark of {step}"
             assert mark["data"] == {"done": "yes"}
         for name in ("base", "shop", "mail"):
-            found = self.cluster.get("v1", "ConfigMap", name, NAMESPACE)
-            assert found, f"no ConfigMap {name}"
-            assert found["data"] == {"round": str(self.round)}
+            config_map = self.cluster.get("v1", "ConfigMap", name, NAMESPACE)
+            assert config_map, f"no ConfigMap {name}"
+            assert config_map["data"] == {"round": str(self.round)}
         shop = self.cluster.get("apps/v1", "Deployment", "shop", NAMESPACE)
         assert shop
         assert shop["status"].get("readyReplicas") == 1
@@ -188,8 +188,8 @@ class Shop:
 
     def assert_recorded(self) -> None:
         """The newest run tells of every migration what came of it."""
-        told = self.runs()[0]["status"].get("migrations") or {}
-        states = {name.partition("/")[2]: one["state"] for name, one in told.items()}
+        migrations = self.runs()[0]["status"].get("migrations") or {}
+        states = {name.partition("/")[2]: one["state"] for name, one in migrations.items()}
         assert states == dict.fromkeys(MIGRATIONS, "done")
 
     def lines(self) -> list[str]:
@@ -200,8 +200,8 @@ class Shop:
 
     def runs(self) -> Sequence[Mapping[str, Any]]:
         """The records of all runs, newest first."""
-        found = self.cluster.list(API, "Run").items
-        return sorted(found, key=lambda run: str(run["metadata"]["name"]), reverse=True)
+        runs = self.cluster.list(API, "Run").items
+        return sorted(runs, key=lambda run: str(run["metadata"]["name"]), reverse=True)
 
 
 def given(round: int) -> str:

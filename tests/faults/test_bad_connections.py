@@ -90,7 +90,7 @@ def test_conflicts_are_answers(world: World, chance: random.Random) -> None:
     world.survives(script)
 
 
-def test_somebody_else_writes_whatever_a_migration_writes(world: World) -> None:
+def test_another_client_writes_each_kind_before_a_migration_does(world: World) -> None:
     """Just before it does: so that its write is refused, as what it looked at has moved on."""
     meddled: set[str] = set()
 
@@ -129,7 +129,7 @@ def test_a_failure_within_the_server_is_reported(world: World) -> None:
     world.shop.assert_whole()
 
 
-def test_nobody_is_told_of_a_webhook_too_late(world: World) -> None:
+def test_a_failing_dry_run_fails_the_plan_at_once(world: World) -> None:
     """What a dry run says is an answer at once: a plan must not wait for each object's webhook."""
 
     def script(request: Request) -> Fault:

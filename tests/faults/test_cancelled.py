@@ -20,18 +20,18 @@ pytestmark = [pytest.mark.control_plane, pytest.mark.usefixtures("perhaps_fenced
 @pytest.mark.parametrize("step", ["shop-post", "global-post"])
 def test_cancelled_at_a_post_migration(world: World, step: str, number: signal.Signals) -> None:
     world.shop.renew()
-    told: list[int] = []
+    struck: list[int] = []
 
     def script(request: Request) -> Fault:
         # Its first write.
-        if told or not request.writes or f"%2F{step}&" not in request.query:
+        if struck or not request.writes or f"%2F{step}&" not in request.query:
             return NOTHING
-        told.append(request.number)
-        return Fault(f"{number.name} to ansible-playbook", before=lambda: world.processes.tell_leader(number))
+        struck.append(request.number)
+        return Fault(f"{number.name} to ansible-playbook", before=lambda: world.processes.signal_main(number))
 
     outcome = world.deploy(script)
     assert outcome.status != 0
-    assert told
+    assert struck
     assert world.processes.have_ended(90.0)
     number_of_lines = len(world.shop.lines())
     assert number_of_lines >= (2 if step == "shop-post" else 3)

@@ -83,10 +83,10 @@ def has_succeeded(cluster: Cluster, name: str, run: int) -> Callable[[], bool]:
 
     def is_so() -> bool:
         try:
-            found = cluster.get(API_VERSION, KIND, name, NAMESPACE)
+            live = cluster.get(API_VERSION, KIND, name, NAMESPACE)
         except ClusterError:
             return False
-        status = errand_from(found).status if found else None
+        status = errand_from(live).status if live else None
         return bool(
             status and status.run and status.run.number == run and status.phase is ErrandPhase.SUCCEEDED
         )

@@ -58,8 +58,8 @@ def _component_of(request: Request) -> str:
 
 def _is_migration_intended(world: World, step: str) -> bool:
     """Whether the run says that it is at work, and the journal what it is about to write."""
-    told = world.shop.runs()[0]["status"].get("migrations") or {}
-    states = {name.partition("/")[2]: one["state"] for name, one in told.items()}
+    migrations = world.shop.runs()[0]["status"].get("migrations") or {}
+    states = {name.partition("/")[2]: one["state"] for name, one in migrations.items()}
     entries = (entry["spec"] for entry in world.api.list(API, "JournalEntry").items)
     open_ones = [one for one in entries if one["migration"].endswith(f"/{step}") and not one.get("settled")]
     return states.get(step) == "running" and bool(open_ones)

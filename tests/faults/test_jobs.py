@@ -90,9 +90,9 @@ def test_its_pod_is_lost(world: World, how: str) -> None:
     thread.join()
     assert lost
     world.shop.assert_whole()
-    found = _live(world)
-    assert found
-    assert found["status"]["succeeded"] == 1
+    live = _live(world)
+    assert live
+    assert live["status"]["succeeded"] == 1
 
 
 def _until_gone(world: World) -> None:

@@ -149,8 +149,8 @@ class ModuleOwner(ModuleUser):
 
     def has_operator(self) -> bool:
         """Whether the operator is there, and stays."""
-        found = self.world.api.get("apps/v1", "Deployment", "operator", NAMESPACE)
-        return found is not None and not found["metadata"].get("deletionTimestamp")
+        operator = self.world.api.get("apps/v1", "Deployment", "operator", NAMESPACE)
+        return operator is not None and not operator["metadata"].get("deletionTimestamp")
 
     def assert_operator_outlives(self) -> None:
         """See that no operator is gone while an instance lives."""
@@ -173,12 +173,12 @@ def owner(world: World, tmp_path: Path) -> Iterator[ModuleOwner]:
     (tmp_path / "template.yaml").write_text(yaml.safe_dump(template(path)))
     for obj in (ROLE, binding_of("widgets", ACCOUNT)):
         world.api.apply(obj)
-    found = ModuleOwner(world, tmp_path)
-    yield found
+    module_owner = ModuleOwner(world, tmp_path)
+    yield module_owner
     world.proxy.pass_all()
     if read_module_records(world.api):
         world.api.delete(*KIND, "of-a-user", "default")
-        assert not found.task("absent").get("failed")
+        assert not module_owner.task("absent").get("failed")
 
 
 def writes_of_deletion(owner: ModuleOwner) -> Sequence[Write]:

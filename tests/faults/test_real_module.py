@@ -69,12 +69,12 @@ def owner(world: World, tmp_path: Path) -> Iterator[ModuleUser]:
     (tmp_path / "template.yaml").write_text(yaml.safe_dump(template_operator(folder, str(manifest))))
     # The operator's roles have rights that the deployer of the other tests lacks.
     world.api.apply(binding_of("cluster-admin", ACCOUNT))
-    found = ModuleUser(world, tmp_path, NAME)
+    user = ModuleUser(world, tmp_path, NAME)
     with operator_process(world.state / "kubeconfig", OPERATOR):
-        yield found
+        yield user
         world.proxy.pass_all()
         if read_module_records(world.api):
-            succeeded(found.task("absent"))
+            succeeded(user.task("absent"))
     binding = binding_of("cluster-admin", ACCOUNT)
     world.api.delete(binding["apiVersion"], binding["kind"], binding["metadata"]["name"])
 

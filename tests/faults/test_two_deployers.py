@@ -87,11 +87,11 @@ class Pair:
         self.world = world
         self.playbooks = playbooks
 
-    def deploy(self, who: int, *arguments: str, **variables: Any) -> Outcome:
+    def deploy(self, index: int, *arguments: str, **variables: Any) -> Outcome:
         """Have one of them deploy what the shop consists of now."""
         shop = self.world.shop
         words = ("-e", given(shop.round), *arguments)
-        return self.playbooks[who].deploy(shop.folder, *words, **{**PATIENCE, **variables})
+        return self.playbooks[index].deploy(shop.folder, *words, **{**PATIENCE, **variables})
 
     def deploy_at_once(self) -> None:
         """Have both begin at the same instant: both finish, and one alone was at work."""
@@ -100,9 +100,9 @@ class Pair:
         world.shop.renew()
         before = {run["metadata"]["name"] for run in self.runs()}
 
-        def deploy(who: int) -> Outcome:
+        def deploy(index: int) -> Outcome:
             start.wait()
-            return self.deploy(who)
+            return self.deploy(index)
 
         with ThreadPoolExecutor(2) as pool:
             outcomes = list(pool.map(deploy, (0, 1)))
@@ -161,7 +161,7 @@ def test_of_two_at_the_same_instant_one_works_and_both_finish(pair: Pair, *, who
 @pytest.mark.fault("the holder is paused")
 @pytest.mark.usefixtures("account")
 @pytest.mark.parametrize("step", ["global-pre", "shop-post"])
-def test_what_a_paused_holder_had_sent_is_refused_after_the_takeover(pair: Pair, step: str) -> None:
+def test_a_request_of_a_paused_holder_is_refused_after_the_takeover(pair: Pair, step: str) -> None:
     world = pair.world
     world.shop.renew()
     second: list[Outcome] = []
@@ -190,7 +190,7 @@ def test_what_a_paused_holder_had_sent_is_refused_after_the_takeover(pair: Pair,
     pair.assert_free()
 
 
-def test_who_stood_still_without_a_fence_of_the_server_sees_by_himself_that_he_may_write_no_more(
+def test_a_paused_holder_without_a_fence_stops_by_itself_after_the_takeover(
     pair: Pair,
 ) -> None:
     world = pair.world
@@ -230,7 +230,7 @@ def reaches(world: World, step: str) -> bool:
 
 
 @pytest.mark.usefixtures("account")
-def test_whoever_comes_after_one_that_was_killed_goes_on_by_himself_where_that_one_was(pair: Pair) -> None:
+def test_the_next_run_continues_where_a_killed_one_stopped(pair: Pair) -> None:
     world = pair.world
     world.shop.renew()
     killed = Once(
@@ -273,7 +273,7 @@ def test_clocks_that_are_off_make_no_difference(new_pair: Pair) -> None:
 
 
 @pytest.mark.fault("the plan is older than the lease")
-def test_a_plan_from_before_the_lease_was_won_is_made_anew(pair: Pair) -> None:
+def test_a_plan_from_before_the_lease_is_created_again(pair: Pair) -> None:
     world = pair.world
     world.shop.renew()
     second: list[Outcome] = []

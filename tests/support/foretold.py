@@ -35,8 +35,8 @@ NAMED = "kubernetes.io/metadata.name"
 
 def manifests(cluster: Cluster) -> dict[str, Object]:
     """Every manifest in the cluster except our own records and definitions, by its header in a diff."""
-    found = [obj for kind in KINDS for obj in cluster.list(*kind).items]
-    return {str(ref_of(obj)): manifest_of(obj) for obj in found if "lifecycle" not in obj["metadata"]["name"]}
+    every = [obj for kind in KINDS for obj in cluster.list(*kind).items]
+    return {str(ref_of(obj)): manifest_of(obj) for obj in every if "lifecycle" not in obj["metadata"]["name"]}
 
 
 def changed(before: Mapping[str, Object], after: Mapping[str, Object]) -> set[str]:
@@ -46,21 +46,21 @@ def changed(before: Mapping[str, Object], after: Mapping[str, Object]) -> set[st
 
 def shown(planned: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """The diff of a plan for each object, before and after."""
-    found: dict[str, tuple[str, str]] = {}
+    diffs: dict[str, tuple[str, str]] = {}
     for one in planned["diff"]:
         ref = one["after_header"].removesuffix(" (deleted)")
-        assert ref not in found, f"{ref} is shown twice"
-        found[ref] = one["before"], one["after"]
-    return found
+        assert ref not in diffs, f"{ref} is shown twice"
+        diffs[ref] = one["before"], one["after"]
+    return diffs
 
 
 def assert_foretold(
     planned: Mapping[str, Any], before: Mapping[str, Object], after: Mapping[str, Object]
 ) -> None:
     """Assert that a plan has shown exactly the later changes, between these states and these values."""
-    told = shown(planned)
-    assert set(told) == changed(before, after)
-    for ref, (old, new) in told.items():
+    diffs = shown(planned)
+    assert set(diffs) == changed(before, after)
+    for ref, (old, new) in diffs.items():
         if not ref.startswith("Secret"):
             assert (yaml.safe_load(old) if old else None) == before.get(ref), ref
             if (yaml.safe_load(new) if new else None) != _without_defaults(after.get(ref), new):
@@ -78,8 +78,8 @@ def without_defaults(obj: Object) -> Object:
     meta = {key: value for key, value in obj["metadata"].items() if key not in ("labels", "finalizers")}
     labels = {key: value for key, value in (obj["metadata"].get("labels") or {}).items() if key != NAMED}
     filled_in = {"Namespace": "spec", "Secret": "type"}.get(obj["kind"])
-    kept = {key: value for key, value in obj.items() if key != filled_in}
-    return {**kept, "metadata": {**meta, **({"labels": labels} if labels else {})}}
+    remaining = {key: value for key, value in obj.items() if key != filled_in}
+    return {**remaining, "metadata": {**meta, **({"labels": labels} if labels else {})}}
 
 
 def as_in_the_release(obj: Object) -> Object:

@@ -38,9 +38,9 @@ def why_no_java(environment: Mapping[str, str] | None = None) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"ansible-rulebook needs Java {OLDEST} or newer, and {program} doesn't start: {error}"
-    found = VERSION.search(done.stderr + done.stdout)
-    if found is None:
+    version = VERSION.search(done.stderr + done.stdout)
+    if version is None:
         return f"ansible-rulebook needs Java {OLDEST} or newer, and {program} names no version"
-    if int(found[1]) < OLDEST:
-        return f"ansible-rulebook needs Java {OLDEST} or newer, and {program} is version {found[1]}"
+    if int(version[1]) < OLDEST:
+        return f"ansible-rulebook needs Java {OLDEST} or newer, and {program} is version {version[1]}"
     return ""

@@ -203,8 +203,8 @@ def _set_finalizer(cluster: Cluster, instance: Object, finalizer: str, *, presen
     held: Sequence[str] = instance["metadata"].get("finalizers") or ()
     if (finalizer in held) == present:
         return
-    wanted = [*held, finalizer] if present else [one for one in held if one != finalizer]
-    cluster.patch(*_named(instance), {"metadata": {"finalizers": wanted}})
+    finalizers = [*held, finalizer] if present else [one for one in held if one != finalizer]
+    cluster.patch(*_named(instance), {"metadata": {"finalizers": finalizers}})
 
 
 def _named(instance: Object) -> tuple[str, str, str, Any]:

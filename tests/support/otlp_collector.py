@@ -59,9 +59,9 @@ class Collector:
 
     def by_name(self) -> dict[str, ReceivedSpan]:
         """The spans by name, each of which occurs once."""
-        found = {span.name: span for span in self.spans}
-        assert len(found) == len(self.spans), [span.name for span in self.spans]
-        return found
+        spans = {span.name: span for span in self.spans}
+        assert len(spans) == len(self.spans), [span.name for span in self.spans]
+        return spans
 
 
 @contextmanager

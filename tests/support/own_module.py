@@ -58,7 +58,7 @@ class OwnModule:
         """The entry of a list that removes it."""
         return {"name": self.name, "state": "absent", **more}
 
-    def wanted(self, **more: Any) -> dict[str, Any]:
+    def entry(self, **more: Any) -> dict[str, Any]:
         """The entry of a list that has it."""
         return {"name": self.name, **more}
 

@@ -23,12 +23,12 @@ def descendants(pid: int) -> list[int]:
         if folder.name.isdecimal():
             with suppress(OSError):
                 children[int(stat_of(int(folder.name))[1])].append(int(folder.name))
-    found, rest = [], [pid]
+    below_all, rest = [], [pid]
     while rest:
         below = children[rest.pop()]
-        found += below
+        below_all += below
         rest += below
-    return found
+    return below_all
 
 
 def cpu_seconds(pid: int) -> float:

@@ -52,18 +52,18 @@ class Layout:
     def desired(self, broken: str = "") -> dict[str, dict[str, Object]]:
         """The expected objects of each component in the cluster, by diff header; the foundation first."""
         homes = {entry.namespace: _namespace(entry.namespace, 0) for entry in self.entries}
-        found: dict[str, dict[str, Object]] = {FOUNDATION: {}}
+        objects: dict[str, dict[str, Object]] = {FOUNDATION: {}}
         for entry in self.entries:
-            found[entry.name] = {}
+            objects[entry.name] = {}
             for manifest in self.objects(entry.name, broken=entry.name == broken):
                 obj = _in_full(manifest, entry.namespace)
                 name = obj["metadata"]["name"]
                 if obj["kind"] == "Namespace" and name in homes:
                     homes[name] = obj
                 else:
-                    found[entry.name][str(ref_of(obj))] = obj
-        found[FOUNDATION] = {str(ref_of(obj)): obj for obj in (*homes.values(), crd("Widget"))}
-        return found
+                    objects[entry.name][str(ref_of(obj))] = obj
+        objects[FOUNDATION] = {str(ref_of(obj)): obj for obj in (*homes.values(), crd("Widget"))}
+        return objects
 
     def release(self, version: str, broken: str = "") -> Release:
         """The release itself; ``broken`` is a component that can't become healthy."""

@@ -33,10 +33,10 @@ def row(
     kind: str, name: str, start: float | None, seconds: float, state: str = "succeeded"
 ) -> dict[str, Any]:
     """A row of durations; without a start, it is one of an older record."""
-    found = {"kind": kind, "name": name, "state": state, "seconds": seconds, "slow": False, "component": ""}
+    one = {"kind": kind, "name": name, "state": state, "seconds": seconds, "slow": False, "component": ""}
     if start is None:
-        return found
-    return {**found, "started_at": moment(start), "finished_at": moment(start + seconds)}
+        return one
+    return {**one, "started_at": moment(start), "finished_at": moment(start + seconds)}
 
 
 def component(name: str, seconds: float, state: str = "succeeded", error: str = "") -> dict[str, Any]:
@@ -61,8 +61,8 @@ def component(name: str, seconds: float, state: str = "succeeded", error: str = 
 
 def migration(identity: str, of: str, phase: str = "pre", state: str = "done", **more: Any) -> dict[str, Any]:
     """The result of a migration."""
-    told = {"verdict": "needed", "evidence": "PersistentVolumeClaim kyma-system/storage-loki-0 has 5Gi"}
-    return {"id": identity, "component": of, "phase": phase, "state": state, "seconds": 0.4, **told, **more}
+    check = {"verdict": "needed", "evidence": "PersistentVolumeClaim kyma-system/storage-loki-0 has 5Gi"}
+    return {"id": identity, "component": of, "phase": phase, "state": state, "seconds": 0.4, **check, **more}
 
 
 def run(
@@ -129,26 +129,26 @@ def errand_run(
 
 def errands(**runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The result of `errand_info`: errands of the namespace shop, each with its runs, the newest first."""
-    found = [
+    listed = [
         {"namespace": "shop", "name": name, "run": history[0], "history": list(history)}
         for name, history in runs.items()
     ]
-    return {"changed": False, "errands": found}
+    return {"changed": False, "errands": listed}
 
 
 def large_run(exact: bool = True) -> dict[str, Any]:
     """A run of 40 components, of which two failed and five did not start."""
     names = [f"component-{number:02}" for number in range(39)] + [LONG_NAME]
-    found, rows, now = [], [row("phase", "global pre", 0.0 if exact else None, 1.5)], 1.5
+    components, rows, now = [], [row("phase", "global pre", 0.0 if exact else None, 1.5)], 1.5
     for number, name in enumerate(names):
         if number in range(30, 35):
-            found.append(component(name, 0.0, "not started", "component-12 failed, which it needs"))
+            components.append(component(name, 0.0, "not started", "component-12 failed, which it needs"))
             rows.append(row("component", name, None, 0.0, "not started"))
             continue
         bad = number in (12, 39)
         seconds = 0.0 if number % 9 == 4 else 2.0 + number * 0.7
         state = "failed" if bad else "succeeded"
-        found.append(component(name, seconds, state, f"{number}: {LONG_TEXT}" if bad else ""))
+        components.append(component(name, seconds, state, f"{number}: {LONG_TEXT}" if bad else ""))
         rows.append(row("component", name, now if exact else None, seconds, state))
         now += seconds if number % 4 == 3 else 0.0
     migrations = [
@@ -171,14 +171,14 @@ def large_run(exact: bool = True) -> dict[str, Any]:
     rows.append(row("phase", "prune", end - 0.2 if exact else None, 0.2))
     failures = [
         f"migration global/{LONG_NAME}: {LONG_TEXT}",
-        *(f"component {one['name']}: {one['error']}" for one in found if one["state"] == "failed"),
+        *(f"component {one['name']}: {one['error']}" for one in components if one["state"] == "failed"),
         "never started: component-30, component-31, component-32, component-33, component-34"
         " (component-12 failed, which it needs)",
     ]
     return run(
         seconds=end,
         state="failed",
-        components=found,
+        components=components,
         migrations=migrations,
         durations=rows,
         failures=failures,
@@ -193,5 +193,5 @@ def small_run(start: float = 0.0, state: str = "succeeded") -> dict[str, Any]:
         row("component", "monitoring", start + 1, 30.25),
         row("module", "docker-registry", start + 32, 4.0),
     ]
-    found = [component("logging", 12.0), component("monitoring", 30.25)]
-    return run(seconds=40.0, start=start, state=state, components=found, durations=rows)
+    components = [component("logging", 12.0), component("monitoring", 30.25)]
+    return run(seconds=40.0, start=start, state=state, components=components, durations=rows)

@@ -65,8 +65,8 @@ class RunningRulebook:
         with self._change:
             while True:
                 for _time, line in self.lines[seen:]:
-                    if found := expression.search(line):
-                        return found
+                    if match := expression.search(line):
+                        return match
                 seen = len(self.lines)
                 if self._is_complete:
                     self._fail(f"ansible-rulebook has ended without a line that matches {pattern!r}")

@@ -146,8 +146,8 @@ class User:
 
     def runtime(self, name: str) -> list[Object]:
         """The runtime objects of a name."""
-        found = [self.admin.get(*kind, name, self.namespace) for kind in RUNTIME_KINDS]
-        return [obj for obj in found if obj]
+        objects = [self.admin.get(*kind, name, self.namespace) for kind in RUNTIME_KINDS]
+        return [obj for obj in objects if obj]
 
     def forms(self, name: str) -> list[Object]:
         """The runtime objects of a name without the additions of the cluster."""
@@ -180,8 +180,8 @@ class User:
         )
 
         def counts() -> bool:
-            found = self.admin.get(*kind, **metadata) or {}
-            return bool(found.get("status", {}).get("hard") == hard)
+            quota = self.admin.get(*kind, **metadata) or {}
+            return bool(quota.get("status", {}).get("hard") == hard)
 
         eventually(counts)
 

@@ -6,7 +6,7 @@
 A test reads from top to bottom like any other one. Between its `yield`s the others continue::
 
     @story
-    def test_it_runs(site: ErrandSite) -> Story:
+    def test_an_errand_runs(site: ErrandSite) -> Story:
         site.create(errand("it"))
         yield site.is_settled("it")
         assert site.errand("it").status.phase is Phase.SUCCEEDED

@@ -64,10 +64,10 @@ def missing_markers(item: pytest.Item) -> list[str]:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Record in the environment whether the test may start a control plane."""
-    found = [marker for marker in MARKERS if item.get_closest_marker(marker)]
+    markers = [marker for marker in MARKERS if item.get_closest_marker(marker)]
     before = os.environ.pop(MARKED, None)
-    if found:
-        os.environ[MARKED] = ",".join(found)
+    if markers:
+        os.environ[MARKED] = ",".join(markers)
     try:
         return (yield)
     finally:

@@ -27,9 +27,9 @@ def leftovers(playbooks: Playbooks) -> list[str]:
     end = time.monotonic() + 10
     while True:
         folders = [playbooks.async_dir, playbooks.remote_tmp]
-        found = [str(path) for folder in folders if folder.exists() for path in folder.iterdir()]
-        if not found or time.monotonic() > end:
-            return found
+        left = [str(path) for folder in folders if folder.exists() for path in folder.iterdir()]
+        if not left or time.monotonic() > end:
+            return left
         time.sleep(0.2)
 
 
@@ -50,11 +50,11 @@ def outcome(playbooks: Playbooks) -> Outcome:
 
 def test_every_change_reaches_the_terminal_within_two_seconds(outcome: Outcome) -> None:
     for host in (HERE, THERE):
-        told = [
+        matched = [
             (seen, re.fullmatch(rf"\[{host}\] slow: step (\d) \(at=([\d.]+) pid=\d+\)", line))
             for seen, line in outcome.lines
         ]
-        steps = [(seen, match) for seen, match in told if match][:5]
+        steps = [(seen, match) for seen, match in matched if match][:5]
         assert [int(match[1]) for _time, match in steps] == [0, 1, 2, 3, 4]
         assert all(seen - float(match[2]) < 2.0 for seen, match in steps)
         assert outcome.results[host, "steps"]["changed"] is True
@@ -133,7 +133,7 @@ def test_a_cancel_file_stops_what_was_shipped(disturbed: Outcome) -> None:
 
 
 @pytest.mark.parametrize("host", [HERE, THERE])
-def test_a_process_that_is_killed_is_told_of(disturbed: Outcome, host: str) -> None:
+def test_a_killed_process_is_reported(disturbed: Outcome, host: str) -> None:
     result = disturbed.results[host, "killed"]
     assert result["failed"] is True
     assert host == THERE or "killed by SIGKILL" in result["msg"]

@@ -161,7 +161,9 @@ def test_a_module_without_an_action_plugin_has_its_own_options_and_defaults(play
         assert "https://127.0.0.1:2 " in outcome.results[key]["msg"], key
 
 
-def test_what_the_rendered_release_replaces_is_not_sent_along(playbooks: Playbooks, outcome: Outcome) -> None:
+def test_options_that_the_rendered_release_replaces_are_not_sent(
+    playbooks: Playbooks, outcome: Outcome
+) -> None:
     params = outcome.results[THERE, "rendered"]["params"]
     assert (params["release"], params["values_files"], params["overrides"]) == (None, [], [])
     assert params["migration_paths"] == [str(playbooks.folder)]

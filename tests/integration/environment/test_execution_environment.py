@@ -34,8 +34,8 @@ data: {colour: "{{ .Values.colour }}"}
 def programs_of(platform: str) -> set[str]:
     """The programs that bindep installs into the environment on a platform."""
     lines = (ROOT / yaml.safe_load(META.read_text())["dependencies"]["system"]).read_text().splitlines()
-    found = (re.fullmatch(r"(\S+) \[platform:(\w+)\]", line) for line in lines if not line.startswith("#"))
-    return {one[1] for one in found if one and one[2] == platform}
+    matches = (re.fullmatch(r"(\S+) \[platform:(\w+)\]", line) for line in lines if not line.startswith("#"))
+    return {one[1] for one in matches if one and one[2] == platform}
 
 
 @pytest.fixture
@@ -56,19 +56,19 @@ def search_path(bare_python: Path, tmp_path: Path) -> str:
     return f"{bare_python}:{programs}:/usr/bin:/bin"
 
 
-def test_it_has_no_library_of_the_tests(bare_python: Path) -> None:
+def test_the_environment_has_no_library_of_the_tests(bare_python: Path) -> None:
     pip = [str(bare_python / "python"), "-m", "pip", "list", "--format=freeze", "--disable-pip-version-check"]
     done = subprocess.run(pip, capture_output=True, text=True, check=True, timeout=60)
     installed = {line.partition("==")[0].lower() for line in done.stdout.splitlines()}
-    wanted = {
+    required = {
         re.split(r"[<>=]", line)[0].lower()
         for line in (ROOT / yaml.safe_load(META.read_text())["dependencies"]["python"]).read_text().split()
     }
-    assert wanted <= installed
+    assert required <= installed
     assert not installed & {"pytest", "ansible", "mypy"}
 
 
-def test_it_deploys_a_chart(bare_python: Path, search_path: str, tmp_path: Path) -> None:
+def test_the_environment_deploys_a_chart(bare_python: Path, search_path: str, tmp_path: Path) -> None:
     release = SmallRelease(tmp_path / "release")
     release.chart("shop", "colour: blue\n", settings=CONFIG_MAP)
     (tmp_path / "cluster").mkdir()

@@ -122,13 +122,13 @@ def reader(cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Rea
         there = home / ".ansible" / "collections" / COLLECTIONS / namespace
         there.mkdir(parents=True)
         (there / name).symlink_to(BUILD / COLLECTIONS / namespace / name)
-    found = Reader(home, cluster)
+    new_reader = Reader(home, cluster)
     install = re.compile(r"(collection install \S+\.tar\.gz)$", re.MULTILINE)
     script, replaced = install.subn(r"\1 --no-deps", INSTALLATION)
     assert replaced == 1
-    found.paste(script, checkout)
+    new_reader.paste(script, checkout)
     shutil.rmtree(checkout)
-    return found
+    return new_reader
 
 
 def test_the_first_deployment_can_be_pasted(reader: Reader) -> None:

@@ -55,7 +55,7 @@ def test_one_that_the_user_has_deleted_is_not_made_again(
     driver.manage(shop.name).unchanged()
     install(driver, shop, "2.0.0", data=default)
     install(driver, shop, "3.0.0", data=shop.widget("other"))
-    driver.manage(shop.wanted(state="unmanaged")).succeeded()
+    driver.manage(shop.entry(state="unmanaged")).succeeded()
     assert driver.manage(shop.name).succeeded().row["state"] == "Ready"
     api.delete(*shop.manager)
     assert driver.manage(shop.name).succeeded().changed
@@ -89,9 +89,9 @@ def test_the_users_own_takes_its_place(api: LiveCluster, driver: ModuleDriver, s
     shop.publish("1.0.0", data=shop.widget("default"))
     shop.offer("1.0.0")
     mine = shop.widget("mine")
-    driver.manage(shop.wanted(configuration=mine)).succeeded()
+    driver.manage(shop.entry(configuration=mine)).succeeded()
     assert [one["metadata"]["name"] for one in api.list(mine["apiVersion"], "Widget").items] == ["mine"]
-    driver.manage(shop.wanted(configuration=mine)).unchanged()
+    driver.manage(shop.entry(configuration=mine)).unchanged()
 
 
 @pytest.mark.parametrize("lives", [True, False])
@@ -159,7 +159,7 @@ def test_while_deleting_the_operator_is_upgraded_and_wanted_again_a_new_configur
 
     shop.offer(channels=[{"channel": "regular", "version": "2.0.0"}, {"channel": "fast", "version": "3.0.0"}])
     with _released_once_asked(api, default):
-        again = driver.manage(shop.wanted(channel="fast")).succeeded()
+        again = driver.manage(shop.entry(channel="fast")).succeeded()
 
     assert (again.row["state"], version_of(api, shop)) == ("Ready", "3.0.0")
     live = api.get(*named(default))
@@ -172,7 +172,7 @@ def test_while_deleting_the_operator_is_upgraded_and_wanted_again_a_new_configur
     assert modules_denied(api) == frozenset()
     eventually(lambda: _is_creatable(api, shop.widget("new")))
     assert api.get(*named(mine)) is not None
-    driver.manage(shop.wanted(channel="fast")).unchanged()
+    driver.manage(shop.entry(channel="fast")).unchanged()
 
 
 @contextmanager
@@ -227,7 +227,7 @@ def test_given_up_while_it_was_being_deleted_a_new_one_is_made_once_it_is_manage
     api.create(shop.site("mine"))
     driver.manage(shop.absent(), wait=False).succeeded()
     assert api.get(*named(default)) is None
-    given_up = driver.manage(shop.wanted(state="unmanaged")).succeeded()
+    given_up = driver.manage(shop.entry(state="unmanaged")).succeeded()
     assert given_up.row["state"] == "Unmanaged"
     assert modules_denied(api) == frozenset()
     assert_whole(api, shop)

@@ -86,7 +86,7 @@ def test_once_it_is_unmanaged_kubectl_applies_it_without_a_conflict(
     """Case 8: another image by ``kubectl apply --server-side``; our labels and our field manager are gone."""
     install(driver, plain)
     objects = plain.objects("1.0.0")
-    given_up = driver.manage(plain.wanted(state="unmanaged")).succeeded()
+    given_up = driver.manage(plain.entry(state="unmanaged")).succeeded()
     assert (given_up.row["state"], given_up.changed) == ("Unmanaged", True)
     for obj in objects:
         live = api.get(*named(obj))
@@ -98,7 +98,7 @@ def test_once_it_is_unmanaged_kubectl_applies_it_without_a_conflict(
     kubectl("apply", "--server-side", "-f", tmp_path / "newer.yaml")
 
     assert module_record(api, plain)["spec"]["state"] == "unmanaged"
-    again = driver.manage(plain.wanted(state="unmanaged")).succeeded()
+    again = driver.manage(plain.entry(state="unmanaged")).succeeded()
     assert (again.changed, again.writes) == (False, [])
     # Only reported: a whole list without it leaves it, too.
     driver.manage(exclusive=True, allow_empty=True).succeeded()
@@ -113,7 +113,7 @@ def test_ignored_and_removed_it_stays_and_is_no_longer_reconciled(
     """Case 6: a manual upgrade is not reverted."""
     shop.publish("1.0.0", data=shop.widget("default"))
     shop.offer("1.0.0")
-    driver.manage(shop.wanted(policy="ignore")).succeeded()
+    driver.manage(shop.entry(policy="ignore")).succeeded()
     before = versions(api, shop.objects("1.0.0")[2:3])
     planned = driver.manage(exclusive=True, allow_empty=True, check=True).succeeded()
     assert (planned.changed, planned.all_writes) == (True, [])
@@ -140,14 +140,14 @@ def test_as_in_todays_kyma_ignoring_can_remove_the_operator_once_no_configuratio
 ) -> None:
     shop.publish("1.0.0", data=shop.widget("default"))
     shop.offer("1.0.0")
-    driver.manage(shop.wanted(policy="ignore")).succeeded()
-    wanted = shop.absent(policy="ignore")
-    blocked = driver.manage(wanted, ignore_removes_operator=True)
+    driver.manage(shop.entry(policy="ignore")).succeeded()
+    entry = shop.absent(policy="ignore")
+    blocked = driver.manage(entry, ignore_removes_operator=True)
     assert "default" in blocked.message
     assert_whole(api, shop)
     assert api.get(*named(shop.widget("default"))) is not None
     api.delete(*named(shop.widget("default")))
-    driver.manage(wanted, ignore_removes_operator=True).succeeded()
+    driver.manage(entry, ignore_removes_operator=True).succeeded()
     assert_gone(api, shop)
 
 
@@ -214,8 +214,8 @@ def test_what_is_marked_to_be_skipped_is_left_alone_its_deletion_excepted(
     api.delete(*plain.manager)
     plain.publish("2.0.0")
     plain.offer("2.0.0")
-    for wanted in (plain.wanted(), plain.wanted(state="unmanaged")):
-        left = driver.manage(wanted).succeeded()
+    for entry in (plain.entry(), plain.entry(state="unmanaged")):
+        left = driver.manage(entry).succeeded()
         assert (left.changed, left.writes) == (False, [])
         assert "skip-reconciliation" in left.row["message"]
     assert api.get(*plain.manager) is None

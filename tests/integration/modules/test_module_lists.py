@@ -43,7 +43,7 @@ def test_what_a_whole_list_lacks_is_removed_and_unmanaged_and_foreign_ones_stay(
     publish(plain, cart, given_up, foreign)
     by_hand(api, foreign.objects("1.0.0"))
     driver.manage(plain.name, cart.name, given_up.name).succeeded()
-    driver.manage(given_up.wanted(state="unmanaged")).succeeded()
+    driver.manage(given_up.entry(state="unmanaged")).succeeded()
     # A list that is not the whole one touches only what it names.
     driver.manage(plain.name).unchanged()
 
@@ -68,7 +68,7 @@ def test_a_module_is_installed_after_what_it_needs_and_deleted_before_it(
         if call.verb in ("apply", "delete") and call.kind == "Deployment" and not call.dry_run:
             made.append(f"{call.verb} {call.name}")
 
-    driver.manage(shop.wanted(needs=[cart.name]), cart.name, before=note).succeeded()
+    driver.manage(shop.entry(needs=[cart.name]), cart.name, before=note).succeeded()
     assert made == [f"apply {cart.manager[2]}", f"apply {shop.manager[2]}"]
     made.clear()
 
@@ -93,7 +93,7 @@ def test_what_needs_a_module_that_is_not_well_is_not_started_and_others_are(
     unwell = cart.objects("1.0.0")
     unwell[-1]["spec"]["template"]["spec"]["nodeSelector"] = {"no": "such-node"}
     cart.publish("1.0.0", unwell)
-    done = driver.manage(plain.wanted(needs=[cart.name]), cart.name, other.name, timeout=3)
+    done = driver.manage(plain.entry(needs=[cart.name]), cart.name, other.name, timeout=3)
     assert f"module {plain.name}: it needs {cart.name}, which is not ready" in done.message
     assert api.get(*plain.manager) is None
     assert (done.state(cart.name), done.state(other.name)) == ("Error", "Ready")
@@ -242,7 +242,7 @@ def test_module_info_shows_the_catalog_and_what_is_installed(
     shop.publish("1.0.0", data=shop.widget("default"))
     shop.publish("2.0.0", requiresDowntime=True)
     shop.offer(channels=[{"channel": "regular", "version": "1.0.0"}, {"channel": "fast", "version": "2.0.0"}])
-    driver.manage(shop.wanted(default=True)).succeeded()
+    driver.manage(shop.entry(default=True)).succeeded()
     by_hand(api, cart.objects("1.0.0"))
 
     known = driver.info().unchanged()

@@ -122,7 +122,7 @@ def test_so_it_is_after_it_was_unmanaged_and_managed_again(
     """Case 7."""
     plain.publish("1.0.0")
     install(driver, plain, "2.0.0")
-    driver.manage(plain.wanted(state="unmanaged")).succeeded()
+    driver.manage(plain.entry(state="unmanaged")).succeeded()
     plain.offer("1.0.0")
     refused = driver.manage(plain.name)
     assert "2.0.0" in refused.message
@@ -143,7 +143,7 @@ def test_what_is_no_version_is_unknown_and_refused_until_the_user_says_it(
     assert (refused.row["state"], refused.changed, refused.writes) == ("Error", False, [])
     assert driver.info(plain.name).row["state"] == "Error"
     if label == "main" and tag == "PR-58":
-        said = driver.manage(plain.wanted(running_version="0.9.0")).succeeded()
+        said = driver.manage(plain.entry(running_version="0.9.0")).succeeded()
         assert (said.row["state"], said.row["action"]) == ("Ready", "upgrade")
 
 
@@ -197,7 +197,7 @@ def test_what_does_not_exist_is_an_error_of_its_module_and_the_others_proceed(
         module.offer("1.0.0")
 
     done = driver.manage(
-        plain.wanted(channel="fats"), cart.name, till.wanted(version="7.7.7"), {"name": "nothing-like-it"}
+        plain.entry(channel="fats"), cart.name, till.entry(version="7.7.7"), {"name": "nothing-like-it"}
     )
 
     told = done.message
@@ -216,7 +216,7 @@ def test_what_does_not_exist_is_an_error_of_its_module_and_the_others_proceed(
     assert api.get(*plain.manager) is None
     assert module_record(api, plain)["status"]["state"] == "Error"
 
-    mended = driver.manage(plain.name, cart.name, till.wanted(version="1.0.0")).succeeded()
+    mended = driver.manage(plain.name, cart.name, till.entry(version="1.0.0")).succeeded()
     assert {row["state"] for row in mended.rows.values()} == {"Ready"}
     assert module_record(api, plain)["status"]["state"] == "Ready"
     assert "message" not in module_record(api, plain)["status"]
@@ -258,11 +258,11 @@ def test_a_manifest_that_does_not_exist_is_an_error_and_so_is_none_at_all(
     assert "Set manifest to a file or a URL" in without.message
     assert without.row["state"] == "Error"
     path = plain.publish("1.0.0", resources=[])
-    missing = driver.manage(plain.wanted(manifest=str(path.with_name("missing.yaml"))))
+    missing = driver.manage(plain.entry(manifest=str(path.with_name("missing.yaml"))))
     assert "missing.yaml" in missing.message
-    taken = driver.manage(plain.wanted(manifest=str(path))).succeeded()
+    taken = driver.manage(plain.entry(manifest=str(path))).succeeded()
     assert taken.row["state"] == "Ready"
-    driver.manage(plain.wanted(manifest=str(path))).unchanged()
+    driver.manage(plain.entry(manifest=str(path))).unchanged()
     assert api.get(*MODULE, plain.name) is not None
 
 

@@ -63,8 +63,8 @@ def _is_healthy(obj: Object) -> bool:
             counts = {status.get(f"{what}Replicas", 0) for what in ("ready", "updated", "available")}
             return counts == {spec["replicas"]} and _is_seen(obj)
         case "DaemonSet":
-            wanted = status["desiredNumberScheduled"]
-            return wanted == status["numberReady"] == status["updatedNumberScheduled"] and _is_seen(obj)
+            desired = status["desiredNumberScheduled"]
+            return desired == status["numberReady"] == status["updatedNumberScheduled"] and _is_seen(obj)
         case "Job":
             return any(one["type"] == "Complete" and one["status"] == "True" for one in status["conditions"])
         case "PersistentVolumeClaim":

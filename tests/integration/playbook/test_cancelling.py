@@ -100,30 +100,30 @@ class Scenario:
 
     def leases(self) -> list[str]:
         """Those that somebody holds, without those of Kubernetes itself and of its nodes."""
-        found = self.cluster.api.list("coordination.k8s.io/v1", "Lease").items
+        listed = self.cluster.api.list("coordination.k8s.io/v1", "Lease").items
         return [
             one["metadata"]["name"]
-            for one in found
+            for one in listed
             if one["spec"].get("holderIdentity") and not one["metadata"]["namespace"].startswith("kube-")
         ]
 
     def processes(self) -> list[str]:
         """What is still at work of the last deployment; async_wrapper takes five seconds to tidy up."""
         end = time.monotonic() + 10
-        while (found := list(_processes_of(self.playbook.folder))) and time.monotonic() < end:
+        while (command_lines := list(_processes_of(self.playbook.folder))) and time.monotonic() < end:
             time.sleep(0.2)
-        return found
+        return command_lines
 
 
 def _processes_of(folder: Path) -> list[str]:
-    found = []
+    command_lines = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if f"KYMA_TEST_RECORD={folder}".encode() in (process / "environ").read_bytes():
-                found.append((process / "cmdline").read_text().replace("\0", " "))
+                command_lines.append((process / "cmdline").read_text().replace("\0", " "))
         except OSError:
             continue
-    return found
+    return command_lines
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +199,7 @@ def test_ctrl_c_while_the_run_begins(scenario: Scenario) -> None:
 
 # SIGTERM ends a deletion in test_cancelling_deletions.py; unit tests of signals.py try what each signal does.
 @pytest.mark.parametrize("number", cases([signal.SIGKILL], [signal.SIGTERM, signal.SIGHUP]))
-def test_what_ends_ansible_at_once(scenario: Scenario, number: signal.Signals) -> None:
+def test_a_signal_that_ends_ansible_cancels_the_run(scenario: Scenario, number: signal.Signals) -> None:
     outcome = scenario.cancelled(lambda running: os.kill(running.pid, number))
     assert_stopped(scenario, outcome, "a signal to ansible-playbook, run by ")
 
@@ -225,14 +225,14 @@ def cancel_from_another_terminal(playbook: Playbook) -> str:
 
 
 def test_from_another_terminal(scenario: Scenario) -> None:
-    told: list[str] = []
+    printed: list[str] = []
     outcome = scenario.cancelled(
-        lambda _running: told.append(cancel_from_another_terminal(scenario.playbook)),
+        lambda _running: printed.append(cancel_from_another_terminal(scenario.playbook)),
         ready_after=BOTH_SLOW,
     )
     assert_stopped(scenario, outcome, ": a fire drill", one="cancelled")
     assert outcome.run["state"] == "cancelled"
-    assert "changed=1" in told[0]
+    assert "changed=1" in printed[0]
     again = cancel_from_another_terminal(scenario.playbook)
     assert "nothing to cancel" in again
     assert "changed=0" in again
@@ -249,9 +249,9 @@ def test_ctrl_c_where_the_work_is_done_elsewhere(scenario: Scenario, elsewhere: 
 def test_from_another_terminal_where_the_work_is_done_elsewhere(
     scenario: Scenario, elsewhere: list[str]
 ) -> None:
-    told: list[str] = []
+    printed: list[str] = []
     outcome = scenario.cancelled(
-        lambda _running: told.append(cancel_from_another_terminal(scenario.playbook)),
+        lambda _running: printed.append(cancel_from_another_terminal(scenario.playbook)),
         *elsewhere,
         ready_after=BOTH_SLOW,
     )

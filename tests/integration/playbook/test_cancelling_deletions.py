@@ -95,7 +95,7 @@ def test_ctrl_c(deployed: SmallRelease, playbook: Playbook, own_cluster: OwnClus
 
 # SIGKILL ends a deployment in test_cancelling.py.
 @pytest.mark.parametrize("number", cases([signal.SIGTERM], [signal.SIGKILL]))
-def test_what_ends_ansible_at_once(
+def test_a_signal_that_ends_ansible_cancels_the_deletion(
     deployed: SmallRelease, playbook: Playbook, own_cluster: OwnCluster, number: int
 ) -> None:
     assert deployed

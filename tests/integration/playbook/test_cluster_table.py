@@ -232,23 +232,23 @@ def test_every_cluster_has_a_result_of_the_same_form(fleet: Fleet, release: Smal
     release.write("one", config_map("one", v="newer"))
     (release.folder / "release.yaml").write_text("version: '1.1'\n")
     planned, _printed = fleet.play(release, "here", "gone", check=True)
-    found, printed = fleet.play(release, "here", "later", "failing", "gone")
-    for one in (*planned.values(), *found.values()):
+    deployed, printed = fleet.play(release, "here", "later", "failing", "gone")
+    for one in (*planned.values(), *deployed.values()):
         check_result(one)
     assert {host: one["state"] for host, one in planned.items()} == {"here": "planned", "gone": "unreachable"}
-    assert {host: one["state"] for host, one in found.items()} == {
+    assert {host: one["state"] for host, one in deployed.items()} == {
         "here": "succeeded",
         "later": "unchanged",
         "failing": "failed",
         "gone": "unreachable",
     }
-    here = found["here"]
+    here = deployed["here"]
     assert (here["previous"], here["version"]) == ("1.0", "1.1")
     assert planned["here"]["changes"]["change"] == here["changes"]["change"] == 1
     steps = [row["name"] for row in here["durations"] if row["kind"] in ("plan", "phase")]
     assert (steps[:3], steps[-2:]) == (["plan", "lease", "begin"], ["end", "other"])
-    assert found["failing"]["failures"][0].startswith(f"migration global/fail: {WHY}")
-    assert found["failing"]["run"] != ""
+    assert deployed["failing"]["failures"][0].startswith(f"migration global/fail: {WHY}")
+    assert deployed["failing"]["run"] != ""
     # What is printed is a valid document; the table is for people, beside it.
     assert "4 clusters: 1 succeeded, 1 unchanged, 1 failed, 1 unreachable" in printed
     read = fleet.playbook.play(READING, run=here["run"]).results[-1]["runs"][0]

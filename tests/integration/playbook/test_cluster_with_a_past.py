@@ -90,13 +90,13 @@ class Seeded:
 
     def expands(self) -> bool:
         """Whether the StorageClass lets volumes grow."""
-        found = self._api.get("storage.k8s.io/v1", "StorageClass", CLASS)
-        return bool((found or {}).get("allowVolumeExpansion"))
+        storage_class = self._api.get("storage.k8s.io/v1", "StorageClass", CLASS)
+        return bool((storage_class or {}).get("allowVolumeExpansion"))
 
     def _get(self, api_version: str, kind: str, name: str) -> Object:
-        found = self._api.get(api_version, kind, name, NAMESPACE)
-        assert found, f"{kind} {name} is not there"
-        return found
+        live = self._api.get(api_version, kind, name, NAMESPACE)
+        assert live, f"{kind} {name} is not there"
+        return live
 
 
 def _volume() -> Object:
@@ -115,10 +115,10 @@ def _volume() -> Object:
 
 
 def _named(objects: list[Object], kind: str, name: str) -> Object:
-    found = next(obj for obj in objects if (obj["kind"], obj["metadata"]["name"]) == (kind, name))
+    named = next(obj for obj in objects if (obj["kind"], obj["metadata"]["name"]) == (kind, name))
     if kind != "CustomResourceDefinition":
-        found["metadata"]["namespace"] = NAMESPACE
-    return found
+        named["metadata"]["namespace"] = NAMESPACE
+    return named
 
 
 @pytest.fixture(scope="module")
@@ -138,8 +138,8 @@ def release(kyma_releases: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     (folder / PROFILE).mkdir()
     for name in COMPONENTS:
         text = (kyma_releases / "2.9" / PROFILE / f"{name}.yaml").read_text()
-        kept = [part for part in text.split("\n---\n") if "\nkind: Gateway\n" not in part]
-        (folder / PROFILE / f"{name}.yaml").write_text("\n---\n".join(kept))
+        documents = [part for part in text.split("\n---\n") if "\nkind: Gateway\n" not in part]
+        (folder / PROFILE / f"{name}.yaml").write_text("\n---\n".join(documents))
     return folder
 
 

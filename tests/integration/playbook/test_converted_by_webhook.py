@@ -75,8 +75,8 @@ def write(release: SmallRelease, number: str, version: str, conversion: Object) 
 
 @pytest.fixture(scope="module")
 def conversion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Object]:
-    with converting(tmp_path_factory.mktemp("webhook"), convert) as told:
-        yield told
+    with converting(tmp_path_factory.mktemp("webhook"), convert) as strategy:
+        yield strategy
 
 
 @pytest.fixture(scope="module")
@@ -100,18 +100,18 @@ def test_the_objects_are_converted_and_only_the_new_version_is_left(
     assert crd
     assert [version["name"] for version in crd["spec"]["versions"]] == ["v1"]
     assert crd["status"]["storedVersions"] == ["v1"]
-    found = own_cluster.api.list(NEW, "Offer", NAMESPACE).items
-    assert {obj["metadata"]["name"]: obj["spec"] for obj in found} == {
+    offers = own_cluster.api.list(NEW, "Offer", NAMESPACE).items
+    assert {obj["metadata"]["name"]: obj["spec"] for obj in offers} == {
         "ours": {"cost": "1"},
         "theirs": {"cost": "2"},
     }
     # Whose a field was can't be told where it has another name now, but of what we have applied anew.
-    managers = {obj["metadata"]["name"]: obj["metadata"].get("managedFields") or [] for obj in found}
+    managers = {obj["metadata"]["name"]: obj["metadata"].get("managedFields") or [] for obj in offers}
     assert {manager["apiVersion"] for manager in managers["ours"]} == {NEW}
     assert managers["theirs"] == []
 
 
-def test_and_they_can_still_be_applied_and_nothing_is_left_to_do(
+def test_converted_objects_can_be_applied_and_need_no_further_change(
     upgraded: Outcome, small: SmallRelease, playbook: Playbook, own_cluster: OwnCluster, conversion: Object
 ) -> None:
     assert upgraded

@@ -91,9 +91,9 @@ def release(small: SmallRelease, playbook: Playbook, own_cluster: OwnCluster) ->
 
 
 def crd_of(cluster: OwnCluster) -> Object:
-    found = cluster.api.get(CRD, "CustomResourceDefinition", NAME)
-    assert found
-    return found
+    live = cluster.api.get(CRD, "CustomResourceDefinition", NAME)
+    assert live
+    return live
 
 
 def versions(cluster: OwnCluster) -> list[str]:

@@ -107,9 +107,9 @@ class Scenario:
         """All runs, the newest first; none is open, after a moment."""
         end = time.monotonic() + 10
         while True:
-            found = self._runs()
-            if time.monotonic() > end or all(run["status"]["state"] != "running" for run in found):
-                return found
+            recorded = self._runs()
+            if time.monotonic() > end or all(run["status"]["state"] != "running" for run in recorded):
+                return recorded
             time.sleep(0.1)
 
     def newest(self) -> dict[str, Any]:
@@ -117,8 +117,8 @@ class Scenario:
         return self._runs()[0]
 
     def _runs(self) -> list[dict[str, Any]]:
-        found = [dict(run) for run in self.cluster.api.list(API, "Run").items]
-        return sorted(found, key=lambda run: str(run["metadata"]["name"]), reverse=True)
+        listed = [dict(run) for run in self.cluster.api.list(API, "Run").items]
+        return sorted(listed, key=lambda run: str(run["metadata"]["name"]), reverse=True)
 
     def is_at_work(self) -> bool:
         """Whether a process of the last deployment is still there, after a moment."""
@@ -134,9 +134,9 @@ class Scenario:
         """What any ansible-playbook has left in its temporary folder, after a moment."""
         end = time.monotonic() + 10
         while True:
-            found = [*(self.playbook.folder / "home" / "tmp").glob("ansible-local-*/kyma-*")]
-            if not found or time.monotonic() > end:
-                return found
+            files = [*(self.playbook.folder / "home" / "tmp").glob("ansible-local-*/kyma-*")]
+            if not files or time.monotonic() > end:
+                return files
             time.sleep(0.1)
 
 
@@ -202,7 +202,7 @@ def test_before_the_first_component_and_after_the_last(scenario: Scenario, numbe
 
 
 @pytest.mark.parametrize("number", cases([TERMINATE], [INTERRUPT, KILL]))
-def test_soon_after_the_run_has_begun_whatever_it_is_at(scenario: Scenario, number: int) -> None:
+def test_a_signal_soon_after_the_start_ends_the_run(scenario: Scenario, number: int) -> None:
     outcome = scenario.deploy(at="changed: [localhost]", number=number, think_after=THINKING)
     assert outcome.status != 0
     assert not scenario.is_at_work()
@@ -271,6 +271,6 @@ def assert_cut_off(scenario: Scenario, outcome: Outcome, number: int, *, first: 
     states = {name: one["state"] for name, one in run["status"]["components"].items()}
     assert states["first"] == first
     if number == signal.SIGINT:
-        told = f"the run {run['metadata']['name']} is ended as cancelled, as {CUT_OFF}"
-        assert told in outcome.text
+        message = f"the run {run['metadata']['name']} is ended as cancelled, as {CUT_OFF}"
+        assert message in outcome.text
         assert "run the playbook again to continue" in outcome.text

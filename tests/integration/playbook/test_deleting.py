@@ -40,8 +40,8 @@ def widget(name: str, **metadata: Any) -> dict[str, Any]:
 
 def deletions(outcome: Outcome) -> list[str]:
     """What was deleted, without the collection's own records, in this order."""
-    found = [one for one in outcome.requests if one.persists and one.verb == "delete"]
-    return [one.target for one in found if "lifecycle.kyma-project.io" not in one.uri]
+    requests = [one for one in outcome.requests if one.persists and one.verb == "delete"]
+    return [one.target for one in requests if "lifecycle.kyma-project.io" not in one.uri]
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +61,8 @@ def deployed(small: SmallRelease, playbook: Playbook) -> Outcome:
 @pytest.fixture(scope="module")
 def pruned(small: SmallRelease, playbook: Playbook, deployed: Outcome) -> Outcome:
     assert deployed
-    kept = [deployment("shop"), operator_role("shop", "widgets"), widget("ours"), config_map("keep")]
-    small.write("shop", *kept, config_map("moves", a="1"))
+    objects = [deployment("shop"), operator_role("shop", "widgets"), widget("ours"), config_map("keep")]
+    small.write("shop", *objects, config_map("moves", a="1"))
     small.write("mail", deployment("mail"))
     return playbook.deploy(small.folder).succeeded()
 
@@ -100,7 +100,7 @@ def forced(playbook: Playbook, rehearsed_by_force: Outcome) -> Outcome:
     return playbook.delete(delete_force=True).succeeded()
 
 
-def test_what_was_dropped_goes_after_everything_is_healthy_and_what_moved_lives(
+def test_dropped_objects_go_after_all_is_healthy_and_moved_ones_stay(
     pruned: Outcome, own_cluster: OwnCluster
 ) -> None:
     assert deletions(pruned) == [f"configmaps {NAMESPACE}/old"]
@@ -117,21 +117,22 @@ def shown(outcome: Outcome) -> set[str]:
 def test_an_operator_stays_with_all_that_it_needs_while_resources_of_others_live(
     blocked: Outcome, own_cluster: OwnCluster
 ) -> None:
-    told = str(blocked.results[0]["msg"])
+    message = str(blocked.results[0]["msg"])
     head = "shop not started: nothing of it is deleted, because resources that it manages exist and need it:"
-    assert f"{head} 1 Widget.{GROUP}\n    Widget default/theirs: " in told
+    assert f"{head} 1 Widget.{GROUP}\n    Widget default/theirs: " in message
     # As the operator stays, so does what its component has brought.
-    assert f"foundation not started: nothing of it is deleted{head.partition('deleted')[2]} 2 Widget" in told
-    assert " s old" in told
-    assert "force=true (kyma_delete_force)" in told
-    assert "certs not started: shop may need it" in told
-    found = own_cluster.api.get("apps/v1", "Deployment", "shop", NAMESPACE)
-    assert found
-    assert found["status"]["readyReplicas"] == 1
+    rest = head.partition("deleted")[2]
+    assert f"foundation not started: nothing of it is deleted{rest} 2 Widget" in message
+    assert " s old" in message
+    assert "force=true (kyma_delete_force)" in message
+    assert "certs not started: shop may need it" in message
+    operator = own_cluster.api.get("apps/v1", "Deployment", "shop", NAMESPACE)
+    assert operator
+    assert operator["status"]["readyReplicas"] == 1
     assert own_cluster.api.get(f"{GROUP}/v1", "Widget", "ours", NAMESPACE)
 
 
-def test_a_deletion_is_recorded_and_tells_how_long_it_took(blocked: Outcome, own_cluster: OwnCluster) -> None:
+def test_a_deletion_is_recorded_with_its_durations(blocked: Outcome, own_cluster: OwnCluster) -> None:
     result = blocked.results[0]
     record = own_cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Run", result["run"])
     assert record
@@ -149,8 +150,8 @@ def test_a_rehearsed_deletion_says_what_the_deletion_does_and_writes_nothing(
     assert writes([*rehearsed.requests, *rehearsed_by_force.requests]) == []
     gone = {target.rpartition(" ")[2] for target in deletions(blocked)}
     assert shown(rehearsed) == gone == {f"{NAMESPACE}/mail"}
-    told = [re.sub(r"\d+ (s|min) old", "", str(one.results[0]["msg"])) for one in (rehearsed, blocked)]
-    assert told[0] == told[1]
+    messages = [re.sub(r"\d+ (s|min) old", "", str(one.results[0]["msg"])) for one in (rehearsed, blocked)]
+    assert messages[0] == messages[1]
     assert {"default/theirs", f"{NAMESPACE}/ours", f"{NAMESPACE}/shop"} <= shown(rehearsed_by_force)
 
 

@@ -105,7 +105,7 @@ def test_a_cluster_of_the_user_is_used_and_never_ended(own_cluster: OwnCluster, 
     assert names(own_cluster)
 
 
-def test_what_it_writes_is_what_it_says_and_is_deleted_by_the_command(
+def test_the_demo_writes_what_it_lists_and_its_command_deletes_that(
     own_cluster: OwnCluster, commands: list[str], before: set[str]
 ) -> None:
     assert commands

@@ -53,12 +53,12 @@ def _marks(cluster: OwnCluster) -> set[str]:
 
 
 def _record(cluster: OwnCluster, kind: str, name: str) -> dict[str, Any]:
-    found = cluster.api.get("lifecycle.kyma-project.io/v1alpha1", kind, name)
-    assert found
-    return dict(found)
+    record = cluster.api.get("lifecycle.kyma-project.io/v1alpha1", kind, name)
+    assert record
+    return dict(record)
 
 
-def test_it_fails_within_its_progress_deadline_and_says_why(failed: Outcome) -> None:
+def test_a_broken_component_fails_within_its_progress_deadline_with_the_reason(failed: Outcome) -> None:
     broken = failed.components["broken"]
     assert broken["state"] == "failed"
     assert broken["seconds"] < PROGRESS_DEADLINE + 10

@@ -101,8 +101,8 @@ def release(small: SmallRelease) -> SmallRelease:
 
 
 def deployed(fleet: Fleet) -> str:
-    found = fleet.cluster.api.get("v1", "ConfigMap", "one", NAMESPACE)
-    return str(found["data"]["v"]) if found else ""
+    live = fleet.cluster.api.get("v1", "ConfigMap", "one", NAMESPACE)
+    return str(live["data"]["v"]) if live else ""
 
 
 def test_after_a_ring_that_failed_the_next_is_not_begun(fleet: Fleet, release: SmallRelease) -> None:

@@ -69,8 +69,8 @@ class Place:
 
     def left(self) -> set[str]:
         """The marks that migrations have left."""
-        found = self.cluster.api.list("v1", "ConfigMap", "default").items
-        return {one["metadata"]["name"] for one in found} & set(MARKS.values())
+        config_maps = self.cluster.api.list("v1", "ConfigMap", "default").items
+        return {one["metadata"]["name"] for one in config_maps} & set(MARKS.values())
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_all_of_them_take_part(place: Place, where: str) -> None:
     assert "which begins as a result does" not in outcome.text
 
 
-def test_what_is_wrong_is_told_with_file_and_line_and_what_to_do(
+def test_broken_migrations_are_reported_with_file_line_and_remedy(
     place: Place, where: str, tmp_path: Path
 ) -> None:
     (tmp_path / "broken.py").write_text("class Broken:\n    def (\n")

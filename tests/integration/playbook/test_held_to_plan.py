@@ -72,7 +72,7 @@ def deploy(playbook: Playbook, release: SmallRelease, cluster: OwnCluster, size:
 @pytest.mark.parametrize(
     ("size", "now"), [("20", "needed (the volume has 20)"), ("locked", "blocked (the volume is locked")]
 )
-def test_it_writes_nothing_and_the_run_stops(
+def test_a_migration_whose_verdict_changed_writes_nothing_and_stops_the_run(
     playbook: Playbook, release: SmallRelease, own_cluster: OwnCluster, size: str, now: str
 ) -> None:
     resize(own_cluster, "10")
@@ -88,7 +88,7 @@ def test_it_writes_nothing_and_the_run_stops(
     assert volume["data"] == {"size": size}
 
 
-def test_planned_anew_it_goes_on_and_warns_of_what_had_to_go(
+def test_another_plan_continues_and_warns_of_overdue_migrations(
     playbook: Playbook, release: SmallRelease, own_cluster: OwnCluster
 ) -> None:
     resize(own_cluster, "20")
@@ -101,7 +101,7 @@ def test_planned_anew_it_goes_on_and_warns_of_what_had_to_go(
     )
 
 
-def test_one_table_tells_of_all_clusters_also_of_those_that_do_not_answer(
+def test_one_table_shows_all_clusters_also_unreachable_ones(
     playbook: Playbook, release: SmallRelease
 ) -> None:
     own = {"ansible_python_interpreter": sys.executable}

@@ -64,9 +64,9 @@ def test_no_field_stays_that_a_person_set_with_kubectl(playbook: Playbook, own_c
     kubectl(own_cluster.kubeconfig, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
     outcome = play(playbook, END, END)
     assert [one["changed"] for one in outcome.results] == [True, False]
-    found = hold_of(own_cluster)
-    assert found
-    assert (found.reason, found.until) == (END["kyma.lifecycle.hold"]["reason"], "")
+    current = hold_of(own_cluster)
+    assert current
+    assert (current.reason, current.until) == (END["kyma.lifecycle.hold"]["reason"], "")
 
 
 def test_a_first_deployment_waits_until_the_hold_ends(

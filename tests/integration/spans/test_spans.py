@@ -116,10 +116,10 @@ def collector(playbooks: Playbooks) -> Iterator[Collector]:
 def ancestors(spans: dict[str, ReceivedSpan], name: str) -> list[str]:
     """The names of a span's ancestors, the nearest first."""
     by_id = {span.id: span for span in spans.values()}
-    found = []
+    names = []
     while (span := by_id.get(spans[name].parent)) is not None:
-        found.append(name := span.name)
-    return found
+        names.append(name := span.name)
+    return names
 
 
 def test_a_run_is_a_tree_below_the_playbook(playbooks: Playbooks, collector: Collector) -> None:
@@ -175,7 +175,7 @@ def test_a_run_is_a_tree_below_the_playbook(playbooks: Playbooks, collector: Col
     assert {one["authorization"] for one in collector.headers} == {"Bearer abc"}
 
 
-def test_what_has_no_times_ends_with_its_task_and_the_trace_is_handed_on(
+def test_a_row_without_times_ends_with_its_task_and_the_trace_is_passed_on(
     playbooks: Playbooks, collector: Collector
 ) -> None:
     row = {"kind": "component", "name": "shop", "state": "succeeded", "seconds": 1.5}
@@ -224,16 +224,16 @@ def test_a_collector_that_is_away_costs_one_warning_and_a_few_seconds(
     outcome = playbooks.run(WORKED)
     assert outcome.returncode == 0, outcome.stdout
     assert outcome.stderr.count("WARNING") == 1, outcome.stderr
-    told = " ".join(outcome.stderr.split())
-    assert "The OpenTelemetry spans of OTEL_EXPORTER_OTLP_ENDPOINT were not sent:" in told
+    warning = " ".join(outcome.stderr.split())
+    assert "The OpenTelemetry spans of OTEL_EXPORTER_OTLP_ENDPOINT were not sent:" in warning
     expected = {
         "nobody listens": "Connection refused",
-        "it hangs": "timed out" if "timed out" in told else "has not answered within 5 s",
+        "it hangs": "timed out" if "timed out" in warning else "has not answered within 5 s",
         "it refuses": "403",
         "grpc": "OTEL_EXPORTER_OTLP_PROTOCOL is grpc, and this callback sends by http/protobuf only",
         "a bad setting": "ValueError",
     }
-    assert expected[fault] in told
+    assert expected[fault] in warning
     assert "Traceback" not in outcome.stderr
 
 
@@ -246,6 +246,6 @@ def test_without_the_libraries_one_warning_says_what_to_install(
     playbooks.environment["PYTHONPATH"] = str(tmp_path / "empty")
     outcome = playbooks.run(WORKED)
     assert (outcome.returncode, outcome.stderr.count("WARNING")) == (0, 1), outcome.stderr
-    told = " ".join(outcome.stderr.split())
-    assert "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http" in told
+    warning = " ".join(outcome.stderr.split())
+    assert "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http" in warning
     assert collector.spans == []
