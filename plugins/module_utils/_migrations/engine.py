@@ -84,13 +84,13 @@ class _Work:
     def through(self) -> list[MigrationOutcome]:
         """Run until all migrations have an outcome."""
         while self._waiting or self._active:
-            self._look_at_the_clock()
-            self._start_what_may()
+            self._apply_time_limits()
+            self._start_ready_migrations()
             self._wait()
-            self._take_what_ended()
+            self._collect_outcomes()
         return [self._outcomes[one] for one in self._order]
 
-    def _look_at_the_clock(self) -> None:
+    def _apply_time_limits(self) -> None:
         if self._cancelled_at is None and self._setting.cancelled():
             self._cancelled_at = time.monotonic()
         if self._cancelled_at is not None:
@@ -107,7 +107,7 @@ class _Work:
         elif self._cancelled_at is not None and time.monotonic() - self._cancelled_at > grace:
             attempt.end(CANCELLED, f"its {attempt.step} did not end within {grace:g} s of the cancellation")
 
-    def _start_what_may(self) -> None:
+    def _start_ready_migrations(self) -> None:
         for one, migration in list(self._waiting.items()):
             before = (
                 [other for other in migration.after if other in self._order] if self._action == RUN else []
@@ -139,7 +139,7 @@ class _Work:
         except queue.Empty:
             return
 
-    def _take_what_ended(self) -> None:
+    def _collect_outcomes(self) -> None:
         for one, attempt in list(self._active.items()):
             if attempt.outcome is not None:
                 del self._active[one]

@@ -44,9 +44,9 @@ class CancellationCheck:
         self._limit = float(record["spec"].get("deadline") or 0.0) if record else 0.0
         self._deadline = clock() + self._limit - seconds_since_start(record["spec"]) if self._limit else None
         self._clock = clock
-        self._looked = clock()
+        self._last_read = clock()
         self._lock = threading.Lock()
-        self._reason = wish_in(record)
+        self._reason = cancellation_in(record)
         if task.tenure:
             task.tenure.cancelled = self.is_known
 
@@ -63,14 +63,14 @@ class CancellationCheck:
         if not self._reason:
             with self._lock:
                 if not self._reason:
-                    self._find_out()
+                    self._read_reason()
         return self._reason
 
-    def _find_out(self) -> None:
+    def _read_reason(self) -> None:
         reason = self._own_reason()
-        wished = "" if reason else self._wish()
-        if reason or wished:
-            self._reason = reason or wished
+        requested = "" if reason else self._requested_reason()
+        if reason or requested:
+            self._reason = reason or requested
             grace = float(self._task.params["grace"])
             self._task.progress(
                 "run", "stopping", f"cancelled by {self._reason}; active work has {grace:.0f} s to end"
@@ -96,13 +96,13 @@ class CancellationCheck:
             return f"its deadline of {self._limit:g} s"
         return ""
 
-    def _wish(self) -> str:
+    def _requested_reason(self) -> str:
         now = self._clock()
-        if not self._run or now - self._looked < POLL_SECONDS:
+        if not self._run or now - self._last_read < POLL_SECONDS:
             return ""
-        self._looked = now
+        self._last_read = now
         try:
-            return wish_in(read_run(self._task.cluster, self._run))
+            return cancellation_in(read_run(self._task.cluster, self._run))
         except LifecycleError:
             # A record that cannot be read now is read again later; the work itself reports a cluster that is
             # away.
@@ -118,7 +118,7 @@ def signalled(by: str) -> str:
     return "a signal to ansible-playbook" + (f", run by {by}" if by else "")
 
 
-def wish_in(record: Mapping[str, Any]) -> str:
+def cancellation_in(record: Mapping[str, Any]) -> str:
     """The user who requests a run to stop, and the reason, from its record; empty without a request."""
     status = record.get("status") or {}
     ended = status.get("state", RUNNING)

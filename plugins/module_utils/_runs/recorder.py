@@ -23,7 +23,7 @@ from .records.record_writer import current_user
 from .records.runs import (
     RUNNING,
     create_run,
-    forget_old_runs,
+    delete_old_runs,
     read_run,
     read_runs,
     succeeded_condition,
@@ -207,7 +207,7 @@ def end_other_runs(cluster: Cluster, run: str) -> None:
     for other in runs:
         if other["metadata"]["name"] != run:
             _end_cancelled(cluster, other, f"the run {run}, which {current_user()} has begun since")
-    forget_old_runs(cluster, runs, run)
+    delete_old_runs(cluster, runs, run)
 
 
 def end_cancelled_run(cluster: Cluster, run: str, why: str) -> Sequence[str]:

@@ -163,14 +163,14 @@ class RealApiServer(ApiServer):
     def _make(self, obj: Object) -> None:
         # Discovery may have a new kind a moment before the server accepts objects of it. A namespace
         # gets its ServiceAccount a moment after its creation.
-        made = _wait(lambda: self._made(obj), f"{ref_of(obj)} can't be made")
+        made = _wait(lambda: self._create(obj), f"{ref_of(obj)} can't be made")
         if "status" in obj and (made.get("status") or {}) != obj["status"]:
             meta = obj["metadata"]
             patch = {"status": obj["status"]}
             place = (obj["apiVersion"], obj["kind"], meta["name"], meta.get("namespace"))
             self._cluster.patch(*place, patch, subresource="status")
 
-    def _made(self, obj: Object) -> Object:
+    def _create(self, obj: Object) -> Object:
         bare = {key: value for key, value in obj.items() if key != "status"}
         try:
             return self._cluster.apply(bare, force=True)

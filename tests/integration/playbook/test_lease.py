@@ -356,7 +356,9 @@ def test_a_release_with_the_lease_is_refused_before_the_first_write(deployers: D
     assert deployers.lease() == before
 
 
-def won(cluster: OwnCluster, holder: Holder, sleep: Callable[[float], None] = time.sleep) -> AcquiredLease:
+def acquired_lease(
+    cluster: OwnCluster, holder: Holder, sleep: Callable[[float], None] = time.sleep
+) -> AcquiredLease:
     claim = LeaseRequest(holder, 2, 0, ACCOUNT, (Right("patch", "", "configmaps"),))
     return Acquisition(cluster.api, claim, lambda *_report: None, lambda: False, sleep=sleep).acquire()
 
@@ -367,9 +369,9 @@ def test_the_server_refuses_a_holder_whose_lease_was_taken_over(
 ) -> None:
     cluster = deployers.cluster
     mark = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "mark", "namespace": "default"}}
-    alice = won(cluster, Holder("a", "alice@bastion", 7))
+    alice = acquired_lease(cluster, Holder("a", "alice@bastion", 7))
     alice.cluster.apply({**mark, "data": {"by": "alice"}})
-    bob = won(cluster, Holder("b", "bob@laptop", 8))
+    bob = acquired_lease(cluster, Holder("b", "bob@laptop", 8))
     with bob.tenure.keep_renewed():
         bob.cluster.apply({**mark, "data": {"by": "bob"}}, force=True)
         alice.tenure._until = float("inf")

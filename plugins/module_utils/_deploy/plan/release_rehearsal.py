@@ -32,7 +32,7 @@ from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._objects.inventory.inventory import Inventory, entries_of
 from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
 from ..._release.model import FOUNDATION, ComponentEntry, Release
-from ..._runs.lease.acquisition import bring_namespace
+from ..._runs.lease.acquisition import create_namespace
 from ..._runs.lease.lease import LIFECYCLE_NAMESPACE
 from ..._runs.records.runs import read_runs
 from ...migration import GLOBAL, Phase
@@ -202,7 +202,7 @@ class ReleaseRehearsal:
         if any(ref.namespace == LIFECYCLE_NAMESPACE for ref in refs):
             with suppress(ClusterError):
                 if self._overlay.get("v1", "Namespace", LIFECYCLE_NAMESPACE) is None:
-                    bring_namespace(self._overlay)
+                    create_namespace(self._overlay)
             self._changes.take()
 
     def _rehearsed(self) -> Iterator[RehearsedComponent]:

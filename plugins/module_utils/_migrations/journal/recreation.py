@@ -56,14 +56,14 @@ def without_vanished_owners(cluster: Cluster, obj: Object) -> tuple[Object, tupl
     """
     meta = obj["metadata"]
     owners = meta.get("ownerReferences") or []
-    left = [owner for owner in owners if _is_there(cluster, owner, meta.get("namespace"))]
+    left = [owner for owner in owners if _exists(cluster, owner, meta.get("namespace"))]
     gone = [f"its owner {one['kind']} {one['name']}" for one in owners if one not in left]
     if gone:
         meta = {**meta, "ownerReferences": left}
     return {**obj, "metadata": meta}, tuple(gone)
 
 
-def _is_there(cluster: Cluster, owner: Mapping[str, Any], namespace: str | None) -> bool:
+def _exists(cluster: Cluster, owner: Mapping[str, Any], namespace: str | None) -> bool:
     resource = served_resource(cluster, owner["apiVersion"], owner["kind"])
     if resource is None:
         return False

@@ -140,47 +140,46 @@ class Acquisition:
             raise
 
     def _acquire(self, lease: Lease) -> AcquiredLease:
-        begun = self._clock()
-        seen = observe_lease(None, lease, begun)
+        started = self._clock()
+        observation = observe_lease(None, lease, started)
         is_first = True
         while True:
-            standing = seen.availability(self._clock())
-            if standing is LeaseAvailability.HELD:
+            if observation.availability(self._clock()) is LeaseAvailability.HELD:
                 is_first = False
-                self._wait_a_little(seen, begun)
+                self._wait_for_next_read(observation, started)
             else:
-                tenure = self._take(seen.lease)
+                tenure = self._take(observation.lease)
                 if tenure is not None:
-                    return self._won(tenure, seen, is_first)
+                    return self._complete(tenure, observation, is_first)
                 is_first = False
                 # A process that was quicker may have deleted the fences of all others.
                 self._lower()
-            seen = observe_lease(seen, read_lease(self._cluster, self._name), self._clock())
+            observation = observe_lease(observation, read_lease(self._cluster, self._name), self._clock())
 
-    def _wait_a_little(self, seen: LeaseObservation, begun: float) -> None:
+    def _wait_for_next_read(self, observation: LeaseObservation, started: float) -> None:
         """Wait until the next reading of the lease.
 
         Args:
-            seen: what is known of the lease, which another process holds.
-            begun: when this attempt began to wait.
+            observation: what is known of the lease, which another process holds.
+            started: when this attempt began to wait.
 
         Raises:
             LifecycleError: the wait has ended without the lease.
         """
         if self._cancelled():
-            raise LifecycleError(f"cancelled while it waited for {seen.lease}, who has the lease")
-        waited = self._clock() - begun
-        if seen.is_alive and waited >= self._claim.wait:
+            raise LifecycleError(f"cancelled while it waited for {observation.lease}, who has the lease")
+        waited = self._clock() - started
+        if observation.is_alive and waited >= self._claim.wait:
             raise LeaseHeld(
-                f"another run is active on this cluster: {seen.lease} holds its lease, and renewed it "
+                f"another run is active on this cluster: {observation.lease} holds its lease, and renewed it "
                 f"while this run waited for {waited:.0f} s. Run the playbook again when that run has "
                 f"ended, or let it wait with lease_wait=<seconds> (kyma_lease_wait)"
             )
         if waited % REPORT_SECONDS < LOOK_SECONDS:
             how = f"at most {self._claim.wait:.0f} s" if self._claim.wait else "until it is seen alive"
-            gone = f"taken over once it was silent for {seen.lease.seconds:.0f} s"
-            self._report("waiting", f"for {seen.lease}, who has the lease: {how}, or {gone}")
-        self._sleep(min(LOOK_SECONDS, seen.lease.seconds / 4))
+            gone = f"taken over once it was silent for {observation.lease.seconds:.0f} s"
+            self._report("waiting", f"for {observation.lease}, who has the lease: {how}, or {gone}")
+        self._sleep(min(LOOK_SECONDS, observation.lease.seconds / 4))
 
     def _lower(self) -> None:
         if self._raised:
@@ -193,7 +192,7 @@ class Acquisition:
         """Take a lease that is free or was given up; None if another process was quicker."""
         claim = self._claim
         self._raised = self._raised or self._prepare()
-        begun = self._clock()
+        started = self._clock()
         spec = acquisition_spec(before, claim.holder, claim.seconds, datetime.now(UTC))
         try:
             self._write(before, spec)
@@ -205,7 +204,7 @@ class Acquisition:
             before.epoch + 1,
             claim.seconds,
             name=self._name,
-            until=begun + claim.seconds,
+            until=started + claim.seconds,
             clock=self._clock,
         )
 
@@ -221,7 +220,7 @@ class Acquisition:
             return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
         except NotFound:
             # On a cluster that never had a lease.
-            bring_namespace(self._cluster)
+            create_namespace(self._cluster)
             return raise_fence(self._cluster, claim.holder.run, claim.account, claim.rights)
 
     def _write(self, before: Lease, spec: dict[str, object]) -> None:
@@ -241,20 +240,20 @@ class Acquisition:
         try:
             self._cluster.create(lease)
         except NotFound:
-            bring_namespace(self._cluster)
+            create_namespace(self._cluster)
             self._cluster.create(lease)
 
-    def _won(self, tenure: HeldLease, seen: LeaseObservation, is_first: bool) -> AcquiredLease:
+    def _complete(self, tenure: HeldLease, observation: LeaseObservation, is_first: bool) -> AcquiredLease:
         fence, token = self._raised or RaisedFence(Fence())
         tenure.cancelled = self._cancelled
-        taken_over = bool(seen.lease.holder)
+        taken_over = bool(observation.lease.holder)
         # A missing lease may have been deleted while another process held it. Fences belong to runs: a
         # process that takes another lease over must not delete them.
-        if self._name == LEASE_NAME and (taken_over or not seen.lease.uid):
+        if self._name == LEASE_NAME and (taken_over or not observation.lease.uid):
             # If this fails, the lease is left to expire. A released lease would suggest that no earlier
             # holder can still write.
             with tenure.keep_renewed():
-                note, evicted = self._evict(tenure, fence, seen.lease)
+                note, evicted = self._evict(tenure, fence, observation.lease)
             fence = replace(fence, note=note or fence.note)
             taken_over = taken_over or evicted
         cluster = fenced_cluster(self._cluster, tenure, fence, token)
@@ -282,7 +281,7 @@ class Acquisition:
         return "", True
 
 
-def bring_namespace(cluster: Cluster) -> None:
+def create_namespace(cluster: Cluster) -> None:
     """Create the namespace of leases, with a label that later shows that this collection created it."""
     meta = {"name": LIFECYCLE_NAMESPACE, "labels": {MANAGED_BY: FIELD_MANAGER}}
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})

@@ -93,16 +93,16 @@ def may_wait(task: Task) -> bool:
     return bool(task.params["lease_wait"])
 
 
-def lease_record(won: AcquiredLease) -> dict[str, Any]:
+def lease_record(acquired: AcquiredLease) -> dict[str, Any]:
     """What the record of a run stores of its lease, so that the run's tasks can work under it."""
-    tenure = won.tenure
+    tenure = acquired.tenure
     record = {
         "holder": tenure.holder,
         "epoch": tenure.epoch,
         "seconds": tenure.seconds,
         "until": tenure.until,
         "clock": boot_clock_id(),
-        **asdict(won.fence),
+        **asdict(acquired.fence),
     }
     return {key: value for key, value in record.items() if value}
 
@@ -142,29 +142,29 @@ def run_under_lease(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
     finally:
         unanswered = _ends_unanswered(tenure)
         if unanswered:
-            _keep_unanswered(task, record, tenure)
+            _record_unanswered(task, record, tenure)
     if tenure.is_over:
-        _give_back(task.cluster, tenure, fence, unanswered=unanswered or UNANSWERED in lease)
+        _release(task.cluster, tenure, fence, unanswered=unanswered or UNANSWERED in lease)
 
 
 @contextmanager
 def hold_lease(
-    task: Task, won: AcquiredLease, *, warning: str, outlives_block: bool = False
+    task: Task, acquired: AcquiredLease, *, warning: str, outlives_block: bool = False
 ) -> Iterator[Task]:
     """The task, working under its acquired lease, which is kept renewed in this block, and then released.
 
     Args:
         task: whose lease it is.
-        won: the acquired lease.
+        acquired: the acquired lease.
         warning: about its fence, see :func:`fence_warning`; empty for none.
         outlives_block: whether the tasks of a run get the lease if the block succeeds.
     """
     with ExitStack() as stack:
-        stack.callback(release_acquired_lease, task, won)
+        stack.callback(release_acquired_lease, task, acquired)
         if warning:
             task.progress("run", "advisory", warning)
-        with won.tenure.keep_renewed():
-            yield replace(task, cluster=won.cluster, tenure=won.tenure)
+        with acquired.tenure.keep_renewed():
+            yield replace(task, cluster=acquired.cluster, tenure=acquired.tenure)
         if outlives_block:
             stack.pop_all()
 
@@ -178,15 +178,15 @@ def release_lease(cluster: Cluster, record: Mapping[str, Any]) -> None:
     """
     lease = (record.get("spec") or {}).get("lease")
     if lease:
-        _give_back(cluster, _tenure_of(cluster, lease), fence_of(lease), unanswered=UNANSWERED in lease)
+        _release(cluster, _tenure_of(cluster, lease), fence_of(lease), unanswered=UNANSWERED in lease)
 
 
-def release_acquired_lease(task: Task, won: AcquiredLease) -> None:
+def release_acquired_lease(task: Task, acquired: AcquiredLease) -> None:
     """Release a lease whose run did not begin, or a separate lease."""
-    unanswered = _ends_unanswered(won.tenure)
+    unanswered = _ends_unanswered(acquired.tenure)
     if unanswered:
-        _warn_of_unanswered(task, won.tenure)
-    _give_back(task.cluster, won.tenure, won.fence, unanswered=unanswered)
+        _warn_of_unanswered(task, acquired.tenure)
+    _release(task.cluster, acquired.tenure, acquired.fence, unanswered=unanswered)
 
 
 def _ends_unanswered(tenure: HeldLease) -> bool:
@@ -194,7 +194,7 @@ def _ends_unanswered(tenure: HeldLease) -> bool:
     return not tenure.loss_reason and tenure.stop_writes() > 0
 
 
-def _give_back(cluster: Cluster, tenure: HeldLease, fence: Fence, *, unanswered: bool) -> None:
+def _release(cluster: Cluster, tenure: HeldLease, fence: Fence, *, unanswered: bool) -> None:
     # First the Secret: the next holder may then be sure that nobody writes with its tokens.
     with suppress(ClusterError):
         lower_fence(cluster, fence)
@@ -205,7 +205,7 @@ def _give_back(cluster: Cluster, tenure: HeldLease, fence: Fence, *, unanswered:
         tenure.release()
 
 
-def _keep_unanswered(task: Task, record: Mapping[str, Any], tenure: HeldLease) -> None:
+def _record_unanswered(task: Task, record: Mapping[str, Any], tenure: HeldLease) -> None:
     """Record that no task of the run may release the lease."""
     _warn_of_unanswered(task, tenure)
     with suppress(ClusterError):

@@ -74,7 +74,7 @@ def hold_named_lease(
         with lease.keep_renewed():
             yield lease
     finally:
-        _give_back(lease)
+        _release(lease)
 
 
 class _GaveUp(LifecycleError):
@@ -86,11 +86,11 @@ class _StandBy(Acquisition):
 
     _reported_holder: tuple[str, int] | None = None
 
-    def _wait_a_little(self, seen: LeaseObservation, begun: float) -> None:
-        del begun
+    def _wait_for_next_read(self, observation: LeaseObservation, started: float) -> None:
+        del started
         if self._cancelled():
             raise _GaveUp("the lease is not wanted any longer")
-        lease = seen.lease
+        lease = observation.lease
         if self._reported_holder != (lease.holder, lease.epoch):
             self._reported_holder = (lease.holder, lease.epoch)
             self._report(
@@ -141,7 +141,7 @@ class _Candidate:
             while True:
                 result = self._results.get_nowait()
                 if isinstance(result, HeldLease):
-                    _give_back(result)
+                    _release(result)
 
     def _acquire(self) -> None:
         trouble = ""
@@ -179,7 +179,7 @@ class _Candidate:
             if not self._gave_up.is_set():
                 self._results.put(lease)
                 return
-        _give_back(lease)
+        _release(lease)
 
     def _report_unless_given_up(self, state: str, text: str) -> None:
         if not self._gave_up.is_set():
@@ -197,7 +197,7 @@ def _described(name: str) -> str:
     return f"Lease {LIFECYCLE_NAMESPACE}/{name}"
 
 
-def _give_back(lease: HeldLease) -> None:
+def _release(lease: HeldLease) -> None:
     """Release a lease, unless a write under it has no answer yet: then it is left to expire."""
     if not lease.loss_reason and lease.stop_writes() == 0:
         with suppress(ClusterError):

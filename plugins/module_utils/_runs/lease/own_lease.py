@@ -76,18 +76,18 @@ class _OwnLease:
         self._rights = rights
         self._stack = stack
         self._lock = threading.Lock()
-        self._won: AcquiredLease | None = None
+        self._lease: AcquiredLease | None = None
         self._refused: LifecycleError | None = None
 
     @property
     def loss_reason(self) -> str:
         """See :class:`~.fence.LeaseHolding`."""
-        return self._won.tenure.loss_reason if self._won else ""
+        return self._lease.tenure.loss_reason if self._lease else ""
 
     @property
     def acquired(self) -> Cluster | None:
         """The cluster to write to, if the lease was acquired."""
-        return self._won.cluster if self._won else None
+        return self._lease.cluster if self._lease else None
 
     def require_lease(self) -> None:
         """See :class:`~.fence.LeaseHolding`. It may wait for a long time."""
@@ -101,39 +101,39 @@ class _OwnLease:
             LifecycleError: the lease cannot be acquired.
         """
         with self._lock:
-            won = self._won
+            lease = self._lease
             if self._refused:
                 # All threads that wanted to write have waited for the same.
                 raise self._refused
-            if won is None:
+            if lease is None:
                 try:
-                    won = self._win()
+                    lease = self._acquire()
                 except (LeaseHeld, ClusterHeld) as refusal:
                     self._refused = refusal
                     raise
-                self.is_outdated = not won.is_first
+                self.is_outdated = not lease.is_first
             if self.is_outdated:
                 raise _Outdated("another run was active meanwhile, so everything is checked again")
-            return won.cluster
+            return lease.cluster
 
     def _is_cancelled(self) -> bool:
         # A cancellation may become known only after the lease is acquired.
         return self.cancelled()
 
-    def _win(self) -> AcquiredLease:
+    def _acquire(self) -> AcquiredLease:
         task = self._task
         require_no_hold(read_installation(task.cluster).hold)
         if self._rights is None:
             task = replace(task, params={**task.params, "service_account": ""})
-        won = acquire_lease(task, self._run, self._rights() if self._rights else (), read_lease_state(task))
-        won.tenure.cancelled = self._is_cancelled
-        warning = fence_warning(won.fence) if self._rights else ""
-        self._stack.enter_context(hold_lease(task, won, warning=warning))
-        if not won.is_first:
+        lease = acquire_lease(task, self._run, self._rights() if self._rights else (), read_lease_state(task))
+        lease.tenure.cancelled = self._is_cancelled
+        warning = fence_warning(lease.fence) if self._rights else ""
+        self._stack.enter_context(hold_lease(task, lease, warning=warning))
+        if not lease.is_first:
             # The acquisition may have taken long.
             require_no_hold(read_installation(task.cluster).hold)
-        self._won = won
-        return won
+        self._lease = lease
+        return lease
 
 
 class _LeasedCluster(ClusterWrapper):

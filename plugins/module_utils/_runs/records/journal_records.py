@@ -248,7 +248,7 @@ def with_secrets(cluster: Cluster, entries: Sequence[JournalEntry]) -> list[Jour
     return [_with_secret(cluster, one) if _is_secret(one) else one for one in entries]
 
 
-def note_undone(cluster: Cluster, entries: Sequence[JournalEntry], at: str, by: str) -> None:
+def record_undone_entries(cluster: Cluster, entries: Sequence[JournalEntry], at: str, by: str) -> None:
     """Record that entries were undone."""
     for entry in entries:
         # The garbage collector deletes an entry whose run's record was deleted meanwhile.

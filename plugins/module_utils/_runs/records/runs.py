@@ -161,10 +161,10 @@ def read_run(cluster: Cluster, name: str) -> Object:
 
 def read_runs(cluster: Cluster) -> list[Object]:
     """The records of all runs, newest first."""
-    return sorted(cluster.list(API_VERSION, "Run").items, key=_made, reverse=True)
+    return sorted(cluster.list(API_VERSION, "Run").items, key=_creation_key, reverse=True)
 
 
-def forget_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> None:
+def delete_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> None:
     """Delete the records of all but the newest runs, so that the history stays bounded.
 
     Args:
@@ -172,21 +172,21 @@ def forget_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> 
         runs: all, as they were just read, the newest first.
         last_run: the installation's: its record stays, and with it the journal of its migrations.
     """
-    for run in _to_forget(runs, last_run):
+    for run in _surplus_runs(runs, last_run):
         meta = run["metadata"]
-        seen = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]}
+        precondition = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]}
         # A record that another process writes to is deleted the next time.
         with suppress(Conflict):
-            cluster.delete(API_VERSION, "Run", meta["name"], **seen)
+            cluster.delete(API_VERSION, "Run", meta["name"], **precondition)
 
 
-def _made(run: Object) -> tuple[str, str]:
+def _creation_key(run: Object) -> tuple[str, str]:
     """The sort key of runs: when the server created the record, as the clocks of hosts differ."""
     meta = run["metadata"]
     return str(meta.get("creationTimestamp") or ""), str(meta["name"])
 
 
-def _to_forget(runs: Sequence[Object], last_run: str) -> list[Object]:
+def _surplus_runs(runs: Sequence[Object], last_run: str) -> list[Object]:
     """Those of the runs, the newest first, that are beyond the history and that nobody works on."""
     return [
         run

@@ -13,7 +13,7 @@ from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import NotFound
 from ..._migrations.journal.journal_entry import JournalEntry, newest_first
 from ..._migrations.journal.undo_report import FAILED, UndoneObject, UndoReport
-from .journal_records import note_undone
+from .journal_records import record_undone_entries
 from .runs import update_run_status
 
 UNDONE = "undone"
@@ -125,7 +125,7 @@ def record_undone(
     Raises:
         ClusterError: it cannot be recorded.
     """
-    note_undone(cluster, [entry for one in report.objects for entry in one.entries], at, by)
+    record_undone_entries(cluster, [entry for one in report.objects for entry in one.entries], at, by)
     for one in migrations:
         newest_ones = _written_by(written, one.id)
         for run in one.runs:

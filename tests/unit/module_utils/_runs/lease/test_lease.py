@@ -46,7 +46,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisi
     Acquisition,
     LeaseHeld,
     LeaseRequest,
-    bring_namespace,
+    create_namespace,
     delete_lease,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
@@ -293,11 +293,11 @@ def acquire(
 
 def test_a_free_lease_is_taken_at_once_and_given_back() -> None:
     cluster, time = MemoryCluster(), Time()
-    won = acquire(cluster, claim(), time)
+    acquired = acquire(cluster, claim(), time)
     lease = read_lease(cluster)
-    assert (holder_of(lease.holder), lease.epoch, lease.seconds, won.is_first) == (ALICE, 1, 45, True)
+    assert (holder_of(lease.holder), lease.epoch, lease.seconds, acquired.is_first) == (ALICE, 1, 45, True)
     assert time.slept == []
-    won.tenure.release()
+    acquired.tenure.release()
     assert (read_lease(cluster).holder, read_lease(cluster).epoch) == ("", 1)
     assert acquire(cluster, claim(BOB)).tenure.epoch == 2
 
@@ -325,8 +325,8 @@ def test_a_waiting_run_reports_that_it_waits_and_gets_the_lease_on_release() -> 
             alice.renew()
 
     time.meanwhile = meanwhile
-    won = acquire(cluster, claim(BOB, wait=600), time, reports)
-    assert (time.now, won.is_first, won.tenure.epoch) == (100, False, 2)
+    acquired = acquire(cluster, claim(BOB, wait=600), time, reports)
+    assert (time.now, acquired.is_first, acquired.tenure.epoch) == (100, False, 2)
     assert len(reports) == 4
     assert reports[0].startswith("waiting: for a of alice@bastion (process 7) since ")
 
@@ -342,8 +342,8 @@ def test_one_waits_no_longer_than_one_wants() -> None:
 def test_a_silent_holder_is_taken_over_and_learns_of_it() -> None:
     cluster, time, reports = MemoryCluster(), Time(), list[str]()
     alice = acquire(cluster, claim(), time)
-    won = acquire(cluster, claim(BOB), time, reports)
-    assert (time.now, won.is_first, won.tenure.epoch) == (45, False, 2)
+    acquired = acquire(cluster, claim(BOB), time, reports)
+    assert (time.now, acquired.is_first, acquired.tenure.epoch) == (45, False, 2)
     assert reports[-1].startswith("taking over: from a of alice@bastion")
     assert alice.tenure.seconds_left() == 0
     with pytest.raises(
@@ -352,23 +352,23 @@ def test_a_silent_holder_is_taken_over_and_learns_of_it() -> None:
         alice.cluster.apply(CONFIG)
     assert alice.tenure.loss_reason
     assert cluster.get("v1", "ConfigMap", "c", "default") is None
-    won.cluster.apply(CONFIG)
+    acquired.cluster.apply(CONFIG)
 
 
 def test_an_expired_lease_that_no_other_run_took_is_renewed() -> None:
     cluster, time = MemoryCluster(), Time()
-    won = acquire(cluster, claim(), time)
+    acquired = acquire(cluster, claim(), time)
     time.now += 1000
-    won.cluster.apply(CONFIG)
-    assert won.tenure.seconds_left() == 45
+    acquired.cluster.apply(CONFIG)
+    assert acquired.tenure.seconds_left() == 45
 
 
 def test_a_lease_that_was_deleted_is_lost() -> None:
     cluster, time = MemoryCluster(), Time()
-    won = acquire(cluster, claim(), time)
+    acquired = acquire(cluster, claim(), time)
     cluster.delete(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE)
     with pytest.raises(LeaseLost, match="was deleted"):
-        won.tenure.renew()
+        acquired.tenure.renew()
 
 
 def overwritten(cluster: MemoryCluster, **spec: object) -> None:
@@ -395,22 +395,22 @@ def test_after_a_third_of_its_time_a_lease_of_others_stops_the_next_write(
     harm: Callable[[MemoryCluster], None], named: str, seconds: int
 ) -> None:
     cluster, time = MemoryCluster(), Time()
-    won = acquire(cluster, replace(claim(), seconds=seconds), time)
+    acquired = acquire(cluster, replace(claim(), seconds=seconds), time)
     time.now += seconds / 3 - 0.1
-    won.cluster.apply(CONFIG)
+    acquired.cluster.apply(CONFIG)
     harm(cluster)
     time.now += 0.1
     with pytest.raises(LeaseLost, match=f"a has lost the lease of the cluster, .*: {named}"):
-        won.cluster.delete("v1", "ConfigMap", "c", "default")
+        acquired.cluster.delete("v1", "ConfigMap", "c", "default")
     assert cluster.get("v1", "ConfigMap", "c", "default")
 
 
 def test_a_renewal_that_is_due_and_gets_no_answer_stops_no_write_while_the_lease_lasts() -> None:
     cluster, time = MemoryCluster(), Time()
-    won = acquire(cluster, claim(), time)
+    acquired = acquire(cluster, claim(), time)
     cluster.fail_when(lambda one: one.ref.kind == LEASE_OBJECT_KIND, Unreachable("no answer"))
     time.now += 29
-    won.cluster.apply(CONFIG)
+    acquired.cluster.apply(CONFIG)
     assert cluster.get("v1", "ConfigMap", "c", "default")
 
 
@@ -451,13 +451,13 @@ def test_a_lease_that_the_run_itself_released_is_not_reported_as_taken() -> None
 def test_whether_it_is_held_must_be_found_out_before_a_write(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tenure_module, "TRY_AGAIN_SECONDS", 0.001)
     cluster, time = MemoryCluster(), Time()
-    won = acquire(cluster, claim(), time)
+    acquired = acquire(cluster, claim(), time)
     cluster.fail_when(lambda one: one.ref.kind == LEASE_OBJECT_KIND, Unreachable("no answer"))
-    won.cluster.apply(CONFIG)
+    acquired.cluster.apply(CONFIG)
     time.now += 40
-    assert won.cluster.get("v1", "ConfigMap", "c", "default")
+    assert acquired.cluster.get("v1", "ConfigMap", "c", "default")
     with pytest.raises(Unreachable):
-        won.cluster.delete("v1", "ConfigMap", "c", "default")
+        acquired.cluster.delete("v1", "ConfigMap", "c", "default")
 
 
 @pytest.mark.parametrize(("times", "held"), [(4, True), (5, False)])
@@ -536,13 +536,13 @@ def secrets(cluster: MemoryCluster) -> list[str]:
 
 def test_a_run_writes_by_a_token_that_ends_with_its_secret() -> None:
     cluster, time = MemoryCluster(ACCOUNT), Time()
-    won = acquire(cluster, claim(account="d"), time)
-    assert (secrets(cluster), won.fence.note, won.fence.is_advisory) == (["run-a"], "", False)
-    won.cluster.apply(CONFIG)
+    acquired = acquire(cluster, claim(account="d"), time)
+    assert (secrets(cluster), acquired.fence.note, acquired.fence.is_advisory) == (["run-a"], "", False)
+    acquired.cluster.apply(CONFIG)
     # Without another look at the lease the server alone has to refuse it.
     cluster.delete("v1", "Secret", "run-a", LIFECYCLE_NAMESPACE)
     with pytest.raises(LifecycleError, match=r"the Secret kyma-lifecycle/run-a, or .* is no longer there"):
-        won.cluster.apply(CONFIG)
+        acquired.cluster.apply(CONFIG)
 
 
 def test_a_takeover_ends_all_tokens_and_waits_until_they_are_refused() -> None:
@@ -550,15 +550,15 @@ def test_a_takeover_ends_all_tokens_and_waits_until_they_are_refused() -> None:
     alice = acquire(cluster, claim(account="d"), time)
     # One that took over from her, and died before it had ended her tokens.
     cluster.seed({**CONFIG, "kind": "Secret", "metadata": {"name": "mine", "namespace": LIFECYCLE_NAMESPACE}})
-    won = acquire(cluster, claim(BOB, account="d"), time, reports)
+    acquired = acquire(cluster, claim(BOB, account="d"), time, reports)
     assert secrets(cluster) == ["mine", "run-b"]
     assert time.slept[-1] == REFUSED_AFTER_SECONDS
     # Her client believes that it is still in time.
     alice.tenure._until = float("inf")
     with pytest.raises(LeaseLost, match="b of bob@laptop"):
         alice.cluster.apply(CONFIG)
-    won.cluster.apply(CONFIG)
-    won.tenure.release()
+    acquired.cluster.apply(CONFIG)
+    acquired.tenure.release()
 
 
 def test_tokens_that_one_takeover_failed_to_end_are_ended_by_the_next() -> None:
@@ -596,11 +596,11 @@ def test_where_no_token_can_be_had_the_fence_is_advisory_and_says_so(
     cluster, time = MemoryCluster(ACCOUNT), Time()
     refusal = Forbidden("x", status=403, api_message="you may not")
     cluster.fail_when(lambda one: (one.verb, one.ref.kind) == (verb, kind), refusal)
-    won = acquire(cluster, claim(account="d"), time)
-    assert won.fence.is_advisory
-    assert won.fence.note == f"{reason}: you may not"
+    acquired = acquire(cluster, claim(account="d"), time)
+    assert acquired.fence.is_advisory
+    assert acquired.fence.note == f"{reason}: you may not"
     assert secrets(cluster) == []
-    won.cluster.apply(CONFIG)
+    acquired.cluster.apply(CONFIG)
 
 
 def test_a_fence_that_the_user_may_not_take_away_again_is_advisory_too() -> None:
@@ -615,8 +615,8 @@ def test_a_fence_that_the_user_may_not_take_away_again_is_advisory_too() -> None
 
 
 def test_without_an_account_the_fence_is_advisory() -> None:
-    won = acquire(MemoryCluster(), claim(account="d"))
-    assert won.fence.note == "there is no ServiceAccount kyma-lifecycle/d"
+    acquired = acquire(MemoryCluster(), claim(account="d"))
+    assert acquired.fence.note == "there is no ServiceAccount kyma-lifecycle/d"
     assert acquire(MemoryCluster(), claim()).fence.note == "no service account is named for it"
 
 
@@ -624,9 +624,9 @@ def test_the_tokens_of_a_holder_whose_lease_was_deleted_end_too() -> None:
     cluster, time, reports = MemoryCluster(ACCOUNT), Time(), list[str]()
     alice = acquire(cluster, claim(account="d"), time)
     cluster.delete(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE)
-    won = acquire(cluster, claim(BOB, account="d"), time, reports)
+    acquired = acquire(cluster, claim(BOB, account="d"), time, reports)
     assert secrets(cluster) == ["run-b"]
-    assert (time.slept, won.is_first) == ([REFUSED_AFTER_SECONDS], False)
+    assert (time.slept, acquired.is_first) == ([REFUSED_AFTER_SECONDS], False)
     assert reports == ["taking over: in 12 s the server refuses the tokens of the earlier holder"]
     # By her clock it is hers.
     assert alice.tenure.seconds_left() == 45 - REFUSED_AFTER_SECONDS
@@ -640,8 +640,8 @@ def test_a_user_without_the_right_to_list_tokens_gets_no_note_on_a_new_cluster()
     cluster = MemoryCluster(ACCOUNT)
     refusal = Forbidden("x", status=403, api_message="you may not list secrets")
     cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("list", "Secret"), refusal)
-    won = acquire(cluster, claim(account="d"))
-    assert (won.fence.note, won.fence.is_advisory, won.is_first) == ("", False, True)
+    acquired = acquire(cluster, claim(account="d"))
+    assert (acquired.fence.note, acquired.fence.is_advisory, acquired.is_first) == ("", False, True)
 
 
 def test_a_fence_that_another_run_may_have_deleted_is_recreated() -> None:
@@ -662,9 +662,9 @@ def test_a_fence_that_another_run_may_have_deleted_is_recreated() -> None:
     bobs: list[AcquiredLease] = []
     bobs_time = Time()
     cluster.fail_when(quicker, Unreachable("never raised"))
-    won = acquire(cluster, claim(account="d"), time)
-    assert (won.is_first, won.tenure.epoch, secrets(cluster)) == (False, 3, ["run-a"])
-    won.cluster.apply(CONFIG)
+    acquired = acquire(cluster, claim(account="d"), time)
+    assert (acquired.is_first, acquired.tenure.epoch, secrets(cluster)) == (False, 3, ["run-a"])
+    acquired.cluster.apply(CONFIG)
 
 
 def test_a_takeover_that_pauses_before_it_ends_tokens_spares_those_of_its_successor() -> None:
@@ -714,11 +714,11 @@ def test_a_takeover_that_may_not_end_earlier_tokens_says_so() -> None:
     acquire(cluster, claim(account="d"), time)
     refusal = Forbidden("x", status=403, api_message="you may not list secrets")
     cluster.fail_when(lambda one: (one.verb, one.ref.kind) == ("list", "Secret"), refusal)
-    won = acquire(cluster, claim(BOB, account="d"), time)
-    assert won.fence.note.endswith(
+    acquired = acquire(cluster, claim(BOB, account="d"), time)
+    assert acquired.fence.note.endswith(
         "could not be prevented from writing, in case it is still active: you may not list secrets"
     )
-    assert not won.fence.is_advisory
+    assert not acquired.fence.is_advisory
 
 
 def test_a_token_that_is_refused_is_renewed_once() -> None:
@@ -745,9 +745,9 @@ def test_a_renewal_that_is_refused_for_another_reason_loses_nothing() -> None:
 
 def test_the_thread_keeps_it_renewed() -> None:
     cluster = MemoryCluster()
-    won = acquire(cluster, LeaseRequest(ALICE, 1, 0, "", ()))
+    acquired = acquire(cluster, LeaseRequest(ALICE, 1, 0, "", ()))
     first = read_lease(cluster).renewed
-    tenure = HeldLease(cluster, ALICE.identity, won.tenure.epoch, 1)
+    tenure = HeldLease(cluster, ALICE.identity, acquired.tenure.epoch, 1)
     renewals: list[str] = []
     twice = threading.Event()
 
@@ -767,8 +767,8 @@ def test_a_task_that_continues_under_a_lease_renews_it_when_its_last_renewal_is_
     left: float, *, asks: bool
 ) -> None:
     cluster = MemoryCluster()
-    won = acquire(cluster, claim())
-    tenure = HeldLease(cluster, ALICE.identity, won.tenure.epoch, 45, until=boot_clock() + left)
+    acquired = acquire(cluster, claim())
+    tenure = HeldLease(cluster, ALICE.identity, acquired.tenure.epoch, 45, until=boot_clock() + left)
     renewed = threading.Event()
     cluster.on_write(lambda _cluster, _event: renewed.set())
     with tenure.keep_renewed():
@@ -792,16 +792,16 @@ def slow(cluster: MemoryCluster, time: Time, seconds: float, meanwhile: Callable
 
 def test_a_renewal_that_took_longer_than_it_lasts_is_made_once_more_before_a_write() -> None:
     cluster, time = MemoryCluster(), Time()
-    won = acquire(cluster, claim(), time)
+    acquired = acquire(cluster, claim(), time)
     slow(cluster, time, 60, lambda: None)
     time.now = 40
-    won.cluster.apply(CONFIG)
-    assert won.tenure.seconds_left() == 45
+    acquired.cluster.apply(CONFIG)
+    assert acquired.tenure.seconds_left() == 45
 
 
 def test_the_thread_renews_it_at_once_where_the_last_renewal_took_that_long() -> None:
     cluster, time = MemoryCluster(), Time()
-    won = acquire(cluster, claim(), time)
+    acquired = acquire(cluster, claim(), time)
     slow(cluster, time, 60, lambda: None)
     renewals: list[Event] = []
     twice = threading.Event()
@@ -813,9 +813,9 @@ def test_the_thread_renews_it_at_once_where_the_last_renewal_took_that_long() ->
 
     cluster.on_write(count)
     time.now = 40
-    with won.tenure.keep_renewed():
+    with acquired.tenure.keep_renewed():
         assert twice.wait(60)
-    assert won.tenure.until == 145
+    assert acquired.tenure.until == 145
 
 
 def test_a_renewal_that_is_answered_late_takes_nothing_from_a_later_one() -> None:
@@ -1013,7 +1013,7 @@ def test_a_right_that_an_authorizer_denies_is_missing_although_another_lists_it(
 def test_a_takeover_deletes_the_fences_of_other_runs_and_no_secret_of_others_with_their_label() -> None:
     own, theirs = secret_for("run-1"), secret_for("theirs")
     cluster = MemoryCluster()
-    bring_namespace(cluster)
+    create_namespace(cluster)
     cluster.create(own)
     cluster.with_field_manager("kubectl-create").create(theirs)
     assert delete_other_fences(cluster, Fence())
