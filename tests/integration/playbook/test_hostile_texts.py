@@ -95,7 +95,7 @@ def test_of_a_migration(playbook: Playbook, release: Path, text: str) -> None:
     playbook.deploy(release).succeeded()
 
 
-def test_of_who_may_hold_the_cluster(
+def test_hostile_text_of_a_hold_is_shown_unevaluated(
     playbook: Playbook, release: Path, own_cluster: OwnCluster, text: str
 ) -> None:
     def hold(value: object) -> None:
@@ -112,7 +112,7 @@ def test_of_who_may_hold_the_cluster(
     playbook.deploy(release).succeeded()
 
 
-def test_large_objects_of_tenants_stop_nobody(
+def test_large_objects_of_tenants_stop_no_deployment(
     playbook: Playbook, release: Path, own_cluster: OwnCluster
 ) -> None:
     for number in range(20):
@@ -124,7 +124,7 @@ def test_large_objects_of_tenants_stop_nobody(
         own_cluster.api.delete("v1", "ConfigMap", f"large-{number}", NAMESPACE)
 
 
-def test_what_pretends_to_be_ours_is_not_deleted(
+def test_objects_that_pretend_to_be_ours_are_not_deleted(
     playbook: Playbook, release: Path, own_cluster: OwnCluster
 ) -> None:
     """Not by a field manager, nor by annotations and labels: the inventory alone says what is ours."""

@@ -49,9 +49,9 @@ def deploying(cluster: OwnCluster, tmp_path: Path) -> Callable[..., Outcome]:
 def assert_complete(cluster: OwnCluster, release: Path) -> None:
     """All objects of a release exist, and its workloads are healthy."""
     manifests = manifests_of(release, PROFILE)
-    found = Snapshot(cluster.api, manifests)
-    assert [str(one) for one in manifests if found.name_of(one) not in found.objects] == []
-    assert found.unhealthy() == []
+    snapshot = Snapshot(cluster.api, manifests)
+    assert [str(one) for one in manifests if snapshot.name_of(one) not in snapshot.objects] == []
+    assert snapshot.unhealthy() == []
 
 
 def test_the_value_that_a_refusal_prints_is_read() -> None:
@@ -62,7 +62,7 @@ def test_the_value_that_a_refusal_prints_is_read() -> None:
 
 if IS_FULL:  # They take minutes.
 
-    def test_it_is_deployed_to_an_empty_cluster(
+    def test_kyma_2_12_is_deployed_to_an_empty_cluster(
         cluster: OwnCluster, deploy: Callable[..., Outcome], kyma_releases: Path
     ) -> None:
         release = kyma_releases / "2.12"
@@ -71,7 +71,7 @@ if IS_FULL:  # They take minutes.
         again = deploy(release).succeeded()
         assert (again.recap["ok"], again.recap["changed"]) == (1, 0)
 
-    def test_it_is_reached_from_2_9_in_one_command(
+    def test_kyma_2_12_is_reached_from_2_9_in_one_command(
         cluster: OwnCluster, deploy: Callable[..., Outcome], kyma_releases: Path
     ) -> None:
         release = kyma_releases / "2.12"

@@ -15,7 +15,7 @@ from tests.support.playbook_run import Playbook
 pytestmark = pytest.mark.control_plane
 
 
-def test_it_is_deployed_with_its_jaeger(
+def test_kyma_2_7_is_deployed_with_its_jaeger(
     own_cluster: OwnCluster, playbook: Playbook, kyma_releases: Path
 ) -> None:
     outcome = playbook.deploy(kyma_releases / "2.7", profile="evaluation").succeeded()

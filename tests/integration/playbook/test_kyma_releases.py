@@ -103,15 +103,15 @@ class Upgrades:
         """What a version consists of."""
         return manifests_of(self._releases / version, profile)
 
-    def found(self, api_version: str, kind: str, name: str) -> dict[str, Any] | None:
+    def live(self, api_version: str, kind: str, name: str) -> dict[str, Any] | None:
         """An object in the namespace of Kyma, if it is there."""
         return self._cluster.api.get(api_version, kind, name, "kyma-system")
 
     def record(self, kind: str, name: str) -> dict[str, Any]:
         """One of the collection's records."""
-        found = self._cluster.api.get("lifecycle.kyma-project.io/v1alpha1", kind, name)
-        assert found
-        return found
+        record = self._cluster.api.get("lifecycle.kyma-project.io/v1alpha1", kind, name)
+        assert record
+        return record
 
 
 @pytest.fixture(scope="module")
@@ -252,11 +252,11 @@ def test_nothing_to_do_is_one_task_that_reads_each_kind_once(
 
 
 def test_a_release_that_skips_one_is_refused(skipping_2_11: Outcome) -> None:
-    told = skipping_2_11.refused()
-    [why] = [line for line in told.splitlines() if line.startswith("- ")]
+    message = skipping_2_11.refused()
+    [why] = [line for line in message.splitlines() if line.startswith("- ")]
     assert "2.9" in why
-    assert "deploy 2.10 first" in told
-    assert "hops=auto (kyma_hops)" in told
+    assert "deploy 2.10 first" in message
+    assert "hops=auto (kyma_hops)" in message
 
 
 def test_both_hops_are_shown_and_nothing_is_written(rehearsed_hops: Outcome) -> None:
@@ -279,10 +279,10 @@ def test_each_hop_is_a_run_of_its_own(
     assert (status["version"], status["target"]) == ("2.11", "2.11")
 
 
-def test_there_is_no_way_back_whatever_the_flags(back_to_2_10: Outcome) -> None:
-    told = back_to_2_10.refused()
-    assert len([line for line in told.splitlines() if line.startswith("- ")]) == 1
-    assert "2.10 is older than 2.11, which the cluster has: downgrades are never safe" in told
+def test_a_downgrade_is_refused_with_any_option(back_to_2_10: Outcome) -> None:
+    message = back_to_2_10.refused()
+    assert len([line for line in message.splitlines() if line.startswith("- ")]) == 1
+    assert "2.10 is older than 2.11, which the cluster has: downgrades are never safe" in message
 
 
 def test_the_rehearsal_of_an_upgrade_shows_the_objects_and_fields_that_it_then_changes(
@@ -312,13 +312,13 @@ def test_the_rehearsal_of_an_upgrade_shows_the_objects_and_fields_that_it_then_c
     }
 
 
-def test_a_changed_job_runs_anew(deployed_2_10: Deployed) -> None:
+def test_a_changed_job_runs_again(deployed_2_10: Deployed) -> None:
     assert deployed_2_10.before.uid(GATEWAY_JOB) != deployed_2_10.after.uid(GATEWAY_JOB)
     changes = [one for part in deployed_2_10.outcome.plan["components"] for one in part["changes"]]
     assert [one["name"] for one in changes if one["action"] == "replace"] == ["api-gateway-init"]
 
 
-def test_what_a_release_no_longer_has_is_reported_and_runs_on(deployed_2_11: Deployed) -> None:
+def test_a_component_that_a_release_drops_is_reported_and_keeps_running(deployed_2_11: Deployed) -> None:
     plan = deployed_2_11.outcome.plan
     assert [one["name"] for one in plan["components"] if one["action"] == "orphaned"] == ["kiali"]
     assert re.search(r"orphaned +kiali +not in 2\.11", deployed_2_11.outcome.text)
@@ -335,8 +335,8 @@ def test_an_orphaned_component_goes_when_it_is_asked_for(pruned_2_11: Outcome, u
     assert {one["action"] for one in changes["kiali"]} == {"delete"}
     deleted = [one for one in pruned_2_11.requests if one.verb == "delete" and one.persists]
     assert len(deleted) == len(changes["kiali"]) + 1  # and its inventory
-    assert upgrades.found("apps/v1", "Deployment", "kiali") is None
-    assert upgrades.found("apps/v1", "Deployment", "serverless-ctrl-mngr")
+    assert upgrades.live("apps/v1", "Deployment", "kiali") is None
+    assert upgrades.live("apps/v1", "Deployment", "serverless-ctrl-mngr")
     again = upgrades.after(pruned_2_11).try_("2.11", "-e", "kyma_prune=true").succeeded()
     assert (again.recap["ok"], again.recap["changed"]) == (1, 0)
 

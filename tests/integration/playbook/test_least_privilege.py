@@ -73,11 +73,11 @@ def shop(version: str) -> list[Object]:
 @pytest.fixture(scope="module")
 def deployer(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
     """An account that has the shipped role."""
-    found = playbook_of(own_cluster, tmp_path_factory.mktemp("deployer"))
-    found.migration("mark", marking("Mark", "shop", "pre"))
+    playbook = playbook_of(own_cluster, tmp_path_factory.mktemp("deployer"))
+    playbook.migration("mark", marking("Mark", "shop", "pre"))
     kubectl(own_cluster.kubeconfig, "apply", "-f", str(ROLES))
     bind(own_cluster, "kyma-lifecycle-deployer")
-    return found
+    return playbook
 
 
 class Life:
@@ -152,14 +152,14 @@ def life(own_cluster: OwnCluster, deployer: Playbook, release: SmallRelease) -> 
     return Life(own_cluster, deployer, release)
 
 
-def test_what_is_missing_is_only_the_releases(life: Life) -> None:
+def test_only_rights_of_the_release_are_missing(life: Life) -> None:
     rules = life.granted(life.deploy("1.0"))
     assert rules
     assert [rule for rule in rules if OURS in rule["apiGroups"]] == []
     assert not any("*" in rule[key] for rule in rules for key in ("apiGroups", "resources", "verbs"))
 
 
-def test_it_is_deployed(life: Life) -> None:
+def test_a_release_is_deployed_with_the_shipped_role(life: Life) -> None:
     first = life.deploy("1.0").succeeded()
     assert first.migrations["shop/mark"]["wrote"]
     assert life.deploy("1.0").succeeded().recap["changed"] == 0
@@ -191,16 +191,16 @@ def test_without_a_single_right_the_plan_is_refused_and_names_it(life: Life, rig
     assert planned["failed"], planned
     assert requests
     assert writes(requests) == []
-    told = [
+    naming = [
         one for one in planned["blockers"] if f"{resource}.{group}" in one and verb in one and name in one
     ]
-    assert told, planned["msg"]
+    assert naming, planned["msg"]
 
 
 def test_with_all_rules_only_what_the_release_drops_is_missing(life: Life) -> None:
-    told = life.without(None, "1.1").plan()["msg"]
-    assert "delete configmaps in small" in told
-    assert OURS not in told.split("---")[0].replace("kyma-lifecycle", "")
+    message = life.without(None, "1.1").plan()["msg"]
+    assert "delete configmaps in small" in message
+    assert OURS not in message.split("---")[0].replace("kyma-lifecycle", "")
 
 
 def assert_refused(result: Result, rule: Mapping[str, Any], requests: list[Request]) -> None:
@@ -215,18 +215,20 @@ def assert_refused(result: Result, rule: Mapping[str, Any], requests: list[Reque
         assert name in message
 
 
-@pytest.mark.parametrize(("rule", "told"), [(DIAGNOSIS, "why could not be read"), (None, "ImagePullBackOff")])
-def test_without_the_one_for_the_reasons_a_failure_is_told_without_them(
-    life: Life, rule: Mapping[str, Any] | None, told: str
+@pytest.mark.parametrize(
+    ("rule", "reason"), [(DIAGNOSIS, "why could not be read"), (None, "ImagePullBackOff")]
+)
+def test_a_failure_without_the_right_to_diagnose_is_reported_without_reasons(
+    life: Life, rule: Mapping[str, Any] | None, reason: str
 ) -> None:
     life.image = "broken.invalid/x"
     result = life.without(rule, "1.0", timeout=5).deploy()
     life.image = FINE
     assert result["state"] == "failed"
-    assert told in result["failures"][0]
+    assert reason in result["failures"][0]
 
 
-def test_it_is_upgraded(life: Life) -> None:
+def test_a_release_is_upgraded_with_the_shipped_role(life: Life) -> None:
     rules = life.granted(life.deploy("1.1"))
     # What the release dropped goes.
     assert rules == [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["delete"]}]
@@ -249,12 +251,12 @@ def test_readers_see_the_records_but_not_the_journal(life: Life) -> None:
         ("patch", "runs", "no"),
         ("list", "journalentries", "no"),
     ):
-        who = f"--as=system:serviceaccount:{HOME}:reader"
-        script = f"auth can-i {verb} {resource}.{OURS} {who}".split()
+        user = f"--as=system:serviceaccount:{HOME}:reader"
+        script = f"auth can-i {verb} {resource}.{OURS} {user}".split()
         assert kubectl(life.cluster.kubeconfig, *script, fine=(0, 1)).strip() == answer
 
 
-def test_it_is_deleted(life: Life) -> None:
+def test_a_release_is_deleted_with_the_shipped_role(life: Life) -> None:
     refused = life.deployer.delete()
     assert "nothing was written" in refused.text
     life.granted(refused)

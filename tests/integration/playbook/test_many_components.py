@@ -38,7 +38,7 @@ def test_more_components_than_workers_are_all_deployed(many: Outcome, own_cluste
     assert len(many.components) == 1 + 35 + 2
 
 
-def test_all_of_it_is_done_by_who_has_the_shipped_role(many: Outcome) -> None:
+def test_every_request_is_sent_by_an_account_with_the_shipped_role(many: Outcome) -> None:
     assert {request.user for request in many.requests} == {f"system:serviceaccount:{HOME}:pipeline"}
 
 
@@ -67,5 +67,5 @@ def test_the_terminal_shows_within_two_seconds_that_a_component_is_healthy(
     assert 0 <= _shown(many, f"{name}: succeeded") - healthy < LATEST + 1
 
 
-def test_a_component_is_told_of_when_it_ends_and_not_when_all_have_ended(many: Outcome) -> None:
+def test_each_component_is_reported_at_its_own_end(many: Outcome) -> None:
     assert _shown(many, "slower: succeeded") - _shown(many, "slow: succeeded") > 3

@@ -45,7 +45,7 @@ class Modules:
 @pytest.fixture(scope="module")
 def modules(own_cluster: OwnCluster, playbook: Playbook) -> Modules:
     """The user may do with them what the shipped role can't know of."""
-    found = Modules(playbook.folder)
+    new_modules = Modules(playbook.folder)
     rules = [
         {
             "apiGroups": [group],
@@ -53,8 +53,8 @@ def modules(own_cluster: OwnCluster, playbook: Playbook) -> Modules:
             "verbs": ["create", "delete", "get", "list", "patch", "watch"],
         }
         for group, resources in (
-            (found.shop.group, ["*"]),
-            (found.cart.group, ["*"]),
+            (new_modules.shop.group, ["*"]),
+            (new_modules.cart.group, ["*"]),
             (
                 "admissionregistration.k8s.io",
                 ["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
@@ -69,7 +69,7 @@ def modules(own_cluster: OwnCluster, playbook: Playbook) -> Modules:
     }
     own_cluster.api.apply(role)
     own_cluster.api.apply(binding_of("modules", {"namespace": "ci", "name": "pipeline"}))
-    return found
+    return new_modules
 
 
 def result_of(outcome: Outcome) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def test_again_it_is_one_task_that_only_reads(again: Outcome) -> None:
     assert writes(again.requests) == []
 
 
-def test_without_a_list_nothing_happens_and_an_empty_one_has_to_be_meant(
+def test_a_missing_list_changes_nothing_and_an_empty_one_needs_confirmation(
     playbook: Playbook, modules: Modules, again: Outcome
 ) -> None:
     assert again
@@ -136,8 +136,8 @@ def test_a_module_that_is_refused_fails_the_host_at_the_end_and_the_others_are_d
     own_cluster: OwnCluster, playbook: Playbook, modules: Modules, again: Outcome
 ) -> None:
     assert again
-    wanted = [{"name": "shop", "channel": "fast"}, {"name": "cart"}]
-    done = playbook.modules(modules=wanted, **modules.variables).failed()
+    entries = [{"name": "shop", "channel": "fast"}, {"name": "cart"}]
+    done = playbook.modules(modules=entries, **modules.variables).failed()
     assert (done.recap["failed"], states(done)) == (1, {"shop": "Error", "cart": "Ready"})
     assert "module shop: it has no channel fast" in done.text
     assert own_cluster.api.get(*modules.cart.manager) is not None
@@ -170,8 +170,8 @@ def test_a_reset_brings_back_the_default_modules(
 def deployed(playbook: Playbook, modules: Modules, small: SmallRelease, again: Outcome) -> Outcome:
     assert again
     small.component("mail", config_map("mail", a="1"))
-    wanted = [{"name": "shop"}, {"name": "cart"}]
-    return playbook.deploy(small.folder, modules=wanted, **modules.variables).succeeded()
+    entries = [{"name": "shop"}, {"name": "cart"}]
+    return playbook.deploy(small.folder, modules=entries, **modules.variables).succeeded()
 
 
 def test_with_a_release_modules_are_a_run_of_their_own_after_it(

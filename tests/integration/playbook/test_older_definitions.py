@@ -75,7 +75,7 @@ def test_a_run_is_held_to_its_plan_although_its_definition_knew_of_none(
         assert inventory["spec"]["digest"]
 
 
-def test_what_the_definition_has_just_got_is_in_the_record(own_cluster: OwnCluster) -> None:
+def test_fields_of_a_just_updated_definition_are_in_the_record(own_cluster: OwnCluster) -> None:
     # An API server goes by the older one for some milliseconds: one time in five that is too long.
     for number in range(20):
         outdate(own_cluster)

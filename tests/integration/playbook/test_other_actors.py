@@ -141,16 +141,16 @@ def busy(deployed: Outcome, own_cluster: OwnCluster, kubectl: Kubectl) -> Iterat
 
 
 @pytest.fixture(scope="module")
-def told(busy: Busy, playbook: Playbook, small: SmallRelease) -> Outcome:
+def redeployed(busy: Busy, playbook: Playbook, small: SmallRelease) -> Outcome:
     """The first deployment of the same release after that."""
     assert busy.writes
     return playbook.deploy(small.folder).succeeded()
 
 
 @pytest.fixture(scope="module")
-def restored(told: Outcome, playbook: Playbook, small: SmallRelease, kubectl: Kubectl) -> Outcome:
+def restored(redeployed: Outcome, playbook: Playbook, small: SmallRelease, kubectl: Kubectl) -> Outcome:
     """The deployment after a person has edited an image, a label and an annotation."""
-    assert told.status == 0
+    assert redeployed.status == 0
     kubectl("set", "image", "deployment/web", "main=example.com/fine:edited")
     kubectl("label", "deployment/web", "tier=back", "--overwrite")
     kubectl("annotate", "gateway/gateway", f"{HELD_OPEN}=no", "--overwrite")
@@ -166,9 +166,9 @@ def _wait(reached: Callable[[], bool]) -> None:
 
 
 def _read(cluster: OwnCluster, name: str, kind: str = "Deployment", api_version: str = "apps/v1") -> Object:
-    found = cluster.api.get(api_version, kind, name, NAMESPACE)
-    assert found
-    return dict(found)
+    live = cluster.api.get(api_version, kind, name, NAMESPACE)
+    assert live
+    return dict(live)
 
 
 def _drift(outcome: Outcome) -> dict[tuple[str, str], tuple[str, str]]:
@@ -192,16 +192,20 @@ PROXY = ("Deployment web", 'spec.template.spec.containers[name="proxy"]')
 HEARTBEAT = ("Deployment web", "metadata.annotations.example.com/heartbeat")
 
 
-def test_what_others_hold_is_told_once_and_is_no_change(told: Outcome, own_cluster: OwnCluster) -> None:
-    assert told.recap["changed"] == 0
-    assert not told.plan["needed"]
-    assert _drift(told) == {
+def test_fields_of_other_managers_are_reported_once_and_are_no_change(
+    redeployed: Outcome, own_cluster: OwnCluster
+) -> None:
+    assert redeployed.recap["changed"] == 0
+    assert not redeployed.plan["needed"]
+    assert _drift(redeployed) == {
         REPLICAS: ("kube-controller-manager (scale)", "ceded"),
         PROXY: ("injector", "kept"),
         HEARTBEAT: ("busy-controller", "kept"),
     }
-    assert "was added by injector" in told.text
-    ours = [one for one in writes(told.requests) if "busy-controller" not in one and "/status" not in one]
+    assert "was added by injector" in redeployed.text
+    ours = [
+        one for one in writes(redeployed.requests) if "busy-controller" not in one and "/status" not in one
+    ]
     assert [one for one in ours if "kyma-project.io" not in one and "kyma-lifecycle-view" not in one] == []
     assert _read(own_cluster, "scaled")["spec"]["replicas"] == 3
 
@@ -346,12 +350,12 @@ def adopted(
 
 
 @pytest.mark.parametrize(("name", "maker"), [("by-hand", "kubectl-client-side-apply"), ("by-helm", "helm")])
-def test_what_was_made_by_others_is_ours_and_nothing_of_it_stays(
+def test_adopted_objects_lose_all_fields_of_their_former_managers(
     adopted: Outcome, own_cluster: OwnCluster, name: str, maker: str
 ) -> None:
-    found = _drift(adopted)
-    assert found[f"Deployment {name}", ""] == (maker, "adopted")
-    assert found[f"ConfigMap {name}-settings", ""] == (maker, "adopted")
+    drift = _drift(adopted)
+    assert drift[f"Deployment {name}", ""] == (maker, "adopted")
+    assert drift[f"ConfigMap {name}-settings", ""] == (maker, "adopted")
     web = _read(own_cluster, name)
     [container] = web["spec"]["template"]["spec"]["containers"]
     assert (container["name"], container["image"]) == ("main", "example.com/fine")
@@ -367,7 +371,7 @@ def test_what_was_made_by_others_is_ours_and_nothing_of_it_stays(
         assert managers <= {"kyma-lifecycle", "kube-controller-manager", "kubectl-label"}
 
 
-def test_what_a_person_added_to_it_stays_and_is_told(adopted: Outcome, own_cluster: OwnCluster) -> None:
+def test_a_field_that_a_person_added_stays_and_is_reported(adopted: Outcome, own_cluster: OwnCluster) -> None:
     assert _drift(adopted)["ConfigMap by-hand-settings", "metadata.labels.team"] == ("kubectl-label", "kept")
     settings = _read(own_cluster, "by-hand-settings", "ConfigMap", "v1")
     assert settings["metadata"]["labels"]["team"] == "a"

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.control_plane
 ID = "checkout/password-in-secret"
 
 
-def test_it_takes_part_like_the_collections_own(
+def test_a_migration_of_another_collection_runs_like_our_own(
     playbook: Playbook,
     small: SmallRelease,
     own_cluster: OwnCluster,

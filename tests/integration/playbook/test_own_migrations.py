@@ -37,9 +37,9 @@ def outcome(playbook: Playbook, small: SmallRelease, tmp_path_factory: pytest.Te
 
 
 def _mark(cluster: OwnCluster, name: str, component: str, phase: str) -> Object:
-    found = cluster.api.get("v1", "ConfigMap", mark_of(name, component, phase), "default")
-    assert found
-    return found
+    mark = cluster.api.get("v1", "ConfigMap", mark_of(name, component, phase), "default")
+    assert mark
+    return mark
 
 
 def test_two_of_one_phase_overlap_and_both_end_before_the_apply(
@@ -55,7 +55,7 @@ def test_two_of_one_phase_overlap_and_both_end_before_the_apply(
     assert outcome.components["well"]["state"] == "succeeded"
 
 
-def test_one_that_fails_is_told_of_and_its_component_is_not_applied(
+def test_a_failed_migration_is_reported_and_its_component_is_not_applied(
     outcome: Outcome, own_cluster: OwnCluster
 ) -> None:
     migration = outcome.migrations["failing/burn"]
@@ -93,7 +93,7 @@ def test_one_that_fails_when_rehearsed_stops_the_plan(
     assert "the ship sinks" in message
 
 
-def test_those_that_cannot_be_used_are_all_told_of_and_nothing_runs(
+def test_all_unusable_migrations_are_reported_and_nothing_runs(
     playbook: Playbook, outcome: Outcome, small: SmallRelease, tmp_path: Path
 ) -> None:
     assert outcome.status

@@ -98,7 +98,7 @@ def test_the_printed_roles_are_enough_for_a_first_deployment(
     assert deployer.deploy(folder).succeeded().recap["changed"] == 0
 
 
-def test_and_those_printed_for_an_upgrade_are_enough_for_that(
+def test_the_rights_printed_for_an_upgrade_suffice_for_it(
     release: SmallRelease, deployer: Playbook, own_cluster: OwnCluster
 ) -> None:
     limits = {
@@ -124,10 +124,10 @@ def test_and_those_printed_for_an_upgrade_are_enough_for_that(
 def test_without_the_right_to_read_our_records_the_plan_says_so(
     release: SmallRelease, deployer: Playbook, own_cluster: OwnCluster
 ) -> None:
-    kept = kubectl(own_cluster.kubeconfig, "get", "clusterrolebindings", "-o", "yaml")
+    bindings = kubectl(own_cluster.kubeconfig, "get", "clusterrolebindings", "-o", "yaml")
     names = [
         item["metadata"]["name"]
-        for item in yaml.safe_load(kept)["items"]
+        for item in yaml.safe_load(bindings)["items"]
         if item["metadata"]["name"].startswith("kyma-deployer-")
     ]
     kubectl(own_cluster.kubeconfig, "delete", "clusterrolebinding", *names)
@@ -196,7 +196,7 @@ def test_objects_of_other_tools_block_all_at_once(
     assert "the Helm release small/shop manages ConfigMap small/helm" in message
 
 
-def test_what_helm_forgets_is_nobodys(
+def test_objects_that_helm_has_forgotten_have_no_owner(
     release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
 ) -> None:
     kubectl(own_cluster.kubeconfig, "-n", NAMESPACE, "delete", "secret", "-l", "owner=helm,name=shop")
@@ -220,6 +220,6 @@ def test_a_held_cluster_is_left_alone_until_it_is_released(
 def test_a_takeover_takes_them(release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster) -> None:
     playbook.deploy(release.folder, takeover=True).succeeded()
     for name in MARKS:
-        found = own_cluster.api.get("v1", "ConfigMap", name, NAMESPACE)
-        assert found
-        assert found["data"]["ours"] == "yes"
+        live = own_cluster.api.get("v1", "ConfigMap", name, NAMESPACE)
+        assert live
+        assert live["data"]["ours"] == "yes"

@@ -142,7 +142,9 @@ def test_the_failed_task_is_the_one_whose_component_failed(
     ]
 
 
-def test_so_it_is_for_junit(failed: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+def test_junit_gets_the_reason_of_a_failed_component(
+    failed: tuple[subprocess.CompletedProcess[str], Path],
+) -> None:
     _done, junit = failed
     [file] = junit.iterdir()
     cases = list(ElementTree.parse(file).iter("testcase"))
@@ -154,9 +156,9 @@ def test_so_it_is_for_junit(failed: tuple[subprocess.CompletedProcess[str], Path
 
 
 def test_a_person_reads_the_reason_once(shown: Outcome) -> None:
-    told = [line for line in shown.text.splitlines() if REASON in line and not _is_of_ansible(line)]
-    assert len(told) == 1, shown.text
-    assert "component broken failed" in told[0]
+    reasons = [line for line in shown.text.splitlines() if REASON in line and not _is_of_ansible(line)]
+    assert len(reasons) == 1, shown.text
+    assert "component broken failed" in reasons[0]
     assert "[localhost] broken: failed" in shown.text.splitlines()
     assert not [line for line in shown.text.splitlines() if "dependent: not started" in line]
     assert shown.recap["ignored"] == 1
@@ -194,15 +196,15 @@ def test_how_much_progress_is_printed_is_the_users_choice(
     release.write("fine", config_map("fine", v=level))
     done = call(playbook, release.folder, "-e", f"kyma_progress={level}")
     lines = [line for line in done.stdout.splitlines() if line.startswith("[localhost] ")]
-    found = {text: any(line.startswith(f"[localhost] {text}") for line in lines) for text in is_shown}
-    assert found == is_shown, done.stdout
+    printed = {text: any(line.startswith(f"[localhost] {text}") for line in lines) for text in is_shown}
+    assert printed == is_shown, done.stdout
 
 
 def test_another_level_is_refused_before_anything_happens(playbook: Playbook, release: SmallRelease) -> None:
     done = call(playbook, release.folder, "-e", "kyma_progress=loud")
     assert done.returncode != 0
-    told = " ".join((done.stdout + done.stderr).split())
-    assert "kyma_progress is 'loud'. Set it to one of: quiet, normal, all" in told
+    message = " ".join((done.stdout + done.stderr).split())
+    assert "kyma_progress is 'loud'. Set it to one of: quiet, normal, all" in message
     assert re.search(r"^localhost +: ok=0 ", done.stdout, re.MULTILINE)
 
 
@@ -217,7 +219,7 @@ def test_the_reason_comes_at_once_where_others_are_still_at_work(
     assert REASON in lines[at]
 
 
-def test_several_clusters_are_told_apart(
+def test_output_of_several_clusters_names_each(
     playbook: Playbook, release: SmallRelease, own_cluster: OwnCluster, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
@@ -241,14 +243,14 @@ def test_a_plan_on_a_terminal_has_colours(playbook: Playbook, release: SmallRele
     assert f"{ESCAPE}0;32m1 to create" in done.stdout
 
 
-def test_a_misspelt_variable_is_told_once_and_costs_no_task(
+def test_a_misspelt_variable_is_reported_once_without_a_task(
     playbook: Playbook, release: SmallRelease, tmp_path: Path
 ) -> None:
     inventory = tmp_path / "fleet.ini"
     inventory.write_text("one\ntwo\n")
     more = ["--check", "-i", str(inventory), "-e", "kyma_componet_timeout=5"]
     done = call(playbook, release.folder, *more)
-    found = re.findall(r"nothing\s+reads\s+the\s+variable\s+kyma_componet_timeout", done.stderr)
-    assert len(found) == 1, done.stderr
+    warnings = re.findall(r"nothing\s+reads\s+the\s+variable\s+kyma_componet_timeout", done.stderr)
+    assert len(warnings) == 1, done.stderr
     assert "did you mean kyma_component_timeout?" in " ".join(done.stderr.split())
     assert re.search(r"^one +: ok=1 ", done.stdout, re.MULTILINE)

@@ -269,13 +269,13 @@ class Rehearsed:
     @property
     def shown(self) -> dict[str, tuple[Object | None, Object | None]]:
         """What the diff shows of each object: as it is before the first change of it, and after the last."""
-        found: dict[str, tuple[Object | None, Object | None]] = {}
+        diffs: dict[str, tuple[Object | None, Object | None]] = {}
         for one in self.check.diff:
             name = one["before_header"].removesuffix(" (absent)")
             old = yaml.safe_load(one["before"]) if one["before"] else None
             new = yaml.safe_load(one["after"]) if one["after"] else None
-            found[name] = (found[name][0] if name in found else old, new)
-        return {name: pair for name, pair in found.items() if pair != (None, None)}
+            diffs[name] = (diffs[name][0] if name in diffs else old, new)
+        return {name: pair for name, pair in diffs.items() if pair != (None, None)}
 
 
 def _everything(cluster: LiveCluster) -> dict[str, Object]:
@@ -331,7 +331,7 @@ def test_the_check_changes_nothing_and_the_audit_log_has_dry_runs_only(rehearsed
         assert differing_fields(obj, rehearsed.between[name]) == set(), name
 
 
-def test_what_is_shown_is_what_was_there(rehearsed: Rehearsed) -> None:
+def test_the_diff_shows_the_live_objects_as_before(rehearsed: Rehearsed) -> None:
     for name, (old, _new) in rehearsed.shown.items():
         live = rehearsed.before.get(name)
         assert (old is None) == (live is None), name

@@ -57,11 +57,11 @@ def scale(cluster: OwnCluster, name: str, replicas: int) -> None:
 
 
 def replicas(cluster: OwnCluster) -> dict[str, int]:
-    found = cluster.api.list("apps/v1", "Deployment", NAMESPACE).items
-    return {obj["metadata"]["name"]: obj["spec"]["replicas"] for obj in found}
+    deployments = cluster.api.list("apps/v1", "Deployment", NAMESPACE).items
+    return {obj["metadata"]["name"]: obj["spec"]["replicas"] for obj in deployments}
 
 
-def test_what_a_scaled_object_scales_keeps_its_replicas(
+def test_a_target_of_a_scaled_object_keeps_its_replicas(
     small: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
 ) -> None:
     place = small.folder / "crds" / "keda" / "scaledobjects.yaml"
@@ -79,8 +79,8 @@ def test_what_a_scaled_object_scales_keeps_its_replicas(
     assert set(upgraded.components) >= {"shop", "mail"}
     assert replicas(own_cluster) == {"shop": 3, "mail": 4}
     scale(own_cluster, "shop", 5)
-    told = playbook.deploy(small.folder).succeeded()
-    assert "spec.replicas" not in "".join(line for line in told.text.splitlines() if "restored" in line)
+    outcome = playbook.deploy(small.folder).succeeded()
+    assert "spec.replicas" not in "".join(line for line in outcome.text.splitlines() if "restored" in line)
     again = playbook.deploy(small.folder).succeeded()
     assert (again.recap["ok"], again.recap["changed"]) == (1, 0)
     assert replicas(own_cluster) == {"shop": 5, "mail": 4}

@@ -58,7 +58,7 @@ def test_a_first_deployment_needs_fewer_than_sixty_lines(deployed: list[str]) ->
     assert len(lines) < MOST_LINES, "\n".join(deployed)
 
 
-def test_it_still_says_what_is_planned_and_how_each_component_ended(deployed: list[str]) -> None:
+def test_a_short_screen_has_the_plan_and_the_end_of_each_component(deployed: list[str]) -> None:
     text = "\n".join(deployed)
     assert "15 components, 362 to create: foundation 31," in text
     assert "Plan: 362 to create, 0 to change, 0 to delete, 0 migrations" in text
@@ -68,7 +68,7 @@ def test_it_still_says_what_is_planned_and_how_each_component_ended(deployed: li
     assert re.search(r"component +10 others +succeeded", text)
 
 
-def test_what_is_cut_is_shown_with_v(deployed: list[str], rehearsed: str) -> None:
+def test_lines_that_are_cut_are_shown_with_v(deployed: list[str], rehearsed: str) -> None:
     assert re.search(r"  install   monitoring +102 to create", rehearsed)
     assert "note: ServiceMonitor kyma-system/eventing-nats: written without server-side apply" in rehearsed
     assert "the API server warns: spec.template.spec.containers[2].ports[5]" in rehearsed

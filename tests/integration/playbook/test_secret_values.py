@@ -92,8 +92,8 @@ NEEDLES = tuple(
 
 def leaks(text: str | bytes) -> set[str]:
     """The canaries in a text."""
-    found = text.encode() if isinstance(text, str) else text
-    return {needle.decode() for needle in NEEDLES if needle in found}
+    content = text.encode() if isinstance(text, str) else text
+    return {needle.decode() for needle in NEEDLES if needle in content}
 
 
 class FolderWatch:
@@ -207,12 +207,12 @@ class Story:
     def _note(self, step: str, outcome: Outcome) -> Outcome:
         self.outcomes[step] = outcome
         api = self._cluster.api
-        found = [obj for kind in RECORDS for obj in api.list(API, kind).items]
-        found += api.list("v1", "Event").items
-        self.records += json.dumps(found) + "".join(map(_content, found))
+        objects = [obj for kind in RECORDS for obj in api.list(API, kind).items]
+        objects += api.list("v1", "Event").items
+        self.records += json.dumps(objects) + "".join(map(_content, objects))
         return outcome
 
-    def tell(self) -> None:
+    def play(self) -> None:
         """All of it; afterwards the cluster is as before."""
         api = self._cluster.api
         api.apply(
@@ -226,10 +226,10 @@ class Story:
         self._small.write("vault", *vault())
         if self._is_whole:
             self.deploy("foretold", "--check").succeeded()
-        kept = self._playbook.folder / "plan.json"
-        self.deploy("kept", plan_out=str(kept)).succeeded()
-        self.plan = kept.read_text()
-        self.deploy("carried out", plan=str(kept)).failed()
+        plan_file = self._playbook.folder / "plan.json"
+        self.deploy("kept", plan_out=str(plan_file)).succeeded()
+        self.plan = plan_file.read_text()
+        self.deploy("carried out", plan=str(plan_file)).failed()
         self._small.write("broken", deployment("broken"))
         if self._is_whole:
             self.deploy("mended").succeeded()
@@ -303,10 +303,10 @@ def story(
     small.component("broken", deployment("broken", "broken.invalid/image", progressDeadlineSeconds=4))
     small.chart("charted", f"chart: {CANARIES['chart']}\nfile: ''\noverride: ''\n", secret=CHART)
     more = inventory_elsewhere(folder) if request.param == "elsewhere" else []
-    found = Story(own_cluster, playbook, small, more)
-    with found.watch:
-        found.tell()
-    return found
+    new_story = Story(own_cluster, playbook, small, more)
+    with new_story.watch:
+        new_story.play()
+    return new_story
 
 
 def test_the_values_are_in_the_cluster(story: Story) -> None:
@@ -315,20 +315,20 @@ def test_the_values_are_in_the_cluster(story: Story) -> None:
     assert "Secret small/charted" in story.outcomes["kept"].text
     assert "data.password" in story.outcomes["drifted"].text
     assert story.outcomes["carried out"].migrations["global/moves-token"]["wrote"]
-    told = story.outcomes["refused"].planning["msg"]
-    assert "field is immutable" in told
-    assert [name for name in (*IMMUTABLE, "typed") if f"Secret small/{name}" not in told] == []
+    message = story.outcomes["refused"].planning["msg"]
+    assert "field is immutable" in message
+    assert [name for name in (*IMMUTABLE, "typed") if f"Secret small/{name}" not in message] == []
 
 
 def test_nothing_is_shown(story: Story) -> None:
     shown = {step: leaks(outcome.text) for step, outcome in story.outcomes.items()}
-    assert {step: found for step, found in shown.items() if found} == {}
+    assert {step: canaries for step, canaries in shown.items() if canaries} == {}
 
 
 def test_nothing_is_in_results(story: Story) -> None:
     """Which callbacks get, such as those that write to databases."""
     results = {step: leaks(json.dumps(outcome.results)) for step, outcome in story.outcomes.items()}
-    assert {step: found for step, found in results.items() if found} == {}
+    assert {step: canaries for step, canaries in results.items() if canaries} == {}
 
 
 def test_nothing_is_logged(story: Story) -> None:
@@ -341,12 +341,12 @@ def test_nothing_is_recorded(story: Story) -> None:
     assert leaks(story.records) == set()
 
 
-def test_nothing_is_in_a_plan_that_is_kept(story: Story) -> None:
+def test_nothing_is_in_a_stored_plan(story: Story) -> None:
     assert "Secret" in story.plan
     assert leaks(story.plan) == set()
 
 
-def test_what_has_to_lie_in_files_is_for_its_owner_alone_and_goes(story: Story) -> None:
+def test_files_with_values_are_for_their_owner_alone_and_are_removed(story: Story) -> None:
     assert story.watch.seen
     for path, (mode, of_folder) in story.watch.seen.items():
         # What is shipped lies in a folder of Ansible's, which it makes for the user alone.

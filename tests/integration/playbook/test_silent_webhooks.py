@@ -45,8 +45,8 @@ def test_a_webhook_of_ours_blocks_no_plan_and_one_of_others_does(
     failed = playbook.deploy(small.folder).failed()
     [component] = [one for one in failed.plan["components"] if one["name"] == "shop"]
     assert [(one["name"], one["unverified"]) for one in component["changes"]] == [("shop", True)]
-    told = "ValidatingWebhookConfiguration guard: its webhook guard.example.com does not answer"
-    assert told in failed.text
+    warning = "ValidatingWebhookConfiguration guard: its webhook guard.example.com does not answer"
+    assert warning in failed.text
     assert 'failed calling webhook "guard.example.com"' in failed.text
     # As the warning says.
     kind = "ValidatingWebhookConfiguration"

@@ -95,7 +95,7 @@ def test_one_comes_after_the_other(outcome: Outcome, own_cluster: OwnCluster) ->
     assert float(first["ended"]) <= float(second["began"])
 
 
-def test_what_fails_and_only_warns_stops_nothing(outcome: Outcome, own_cluster: OwnCluster) -> None:
+def test_a_failed_migration_that_only_warns_stops_nothing(outcome: Outcome, own_cluster: OwnCluster) -> None:
     burnt, slept = (outcome.migrations[f"three/{name}"] for name in ("burns", "sleeps"))
     assert (burnt["state"], burnt["error"]) == ("warned", "the disk burns")
     assert slept["state"] == "warned"
@@ -124,7 +124,7 @@ def test_a_migration_can_cancel_the_deployment(
     assert playbook.deploy(release.folder).succeeded().run["state"] == "succeeded"
 
 
-def test_a_migration_learns_that_somebody_cancels(
+def test_a_migration_sees_that_the_run_is_cancelled(
     playbook: Playbook, outcome: Outcome, release: SmallRelease, own_cluster: OwnCluster
 ) -> None:
     assert outcome.status == 0

@@ -52,8 +52,8 @@ def marks(cluster: OwnCluster, kind: str, name: str) -> dict[str, str]:
     obj = cluster.api.get("apps/v1" if kind == "Deployment" else "v1", kind, name, NAMESPACE)
     assert obj
     meta = obj["metadata"]
-    found = {**(meta.get("annotations") or {}), **(meta.get("labels") or {})}
-    return {key: value for key, value in found.items() if "helm" in key + value.lower() or "argo" in key}
+    labels = {**(meta.get("annotations") or {}), **(meta.get("labels") or {})}
+    return {key: value for key, value in labels.items() if "helm" in key + value.lower() or "argo" in key}
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def write(release: SmallRelease, level: str, *more: str) -> Path:
     return release.folder
 
 
-def test_what_helm_has_deployed_is_ours_after_it_was_taken_over(
+def test_objects_of_a_helm_release_are_ours_after_a_takeover(
     release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster, tmp_path: Path
 ) -> None:
     write(release, "one")
@@ -118,7 +118,7 @@ MANAGERS = ("argocd-controller", "argocd-of-somebody", "kubectl-annotate")
 """Who may have written Argo CD's marks: it, it by another name, and a person."""
 
 
-def test_what_argo_cd_has_marked_is_ours_after_it_was_taken_over(
+def test_objects_tracked_by_argo_cd_are_ours_after_a_takeover(
     release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
 ) -> None:
     api = own_cluster.api
@@ -135,9 +135,9 @@ def test_what_argo_cd_has_marked_is_ours_after_it_was_taken_over(
             {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"level": "theirs"}}
         )
     write(release, "after", *MANAGERS)
-    told = playbook.deploy(release.folder).refused()
-    assert "Argo CD Application mail manages" in told
-    assert [name for name in MANAGERS if f"ConfigMap small/{name}" not in told] == []
+    message = playbook.deploy(release.folder).refused()
+    assert "Argo CD Application mail manages" in message
+    assert [name for name in MANAGERS if f"ConfigMap small/{name}" not in message] == []
     rehearsed = playbook.deploy(release.folder, "--check", "--diff", takeover=True).succeeded()
     assert rehearsed.text.count(f"-    {TRACKED}") == len(MANAGERS)
     playbook.deploy(release.folder, takeover=True, force_conflicts=True).succeeded()

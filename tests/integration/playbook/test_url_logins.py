@@ -63,14 +63,14 @@ def leaks(outcome: Outcome, *folders: Path) -> list[str]:
     """Where one of the words is."""
     # Ansible itself shows what users write on its command line.
     lines = [line for line in outcome.text.splitlines() if not line.startswith("extra_vars: ")]
-    found = [line for line in lines if any(word in line for word in WORDS)]
-    found += [str(one) for one in outcome.results if any(word in json.dumps(one) for word in WORDS)]
+    places = [line for line in lines if any(word in line for word in WORDS)]
+    places += [str(one) for one in outcome.results if any(word in json.dumps(one) for word in WORDS)]
     for folder in folders:
         for path in folder.rglob("*"):
             content = path.read_bytes() if path.is_file() else b""
             if any(word in path.name or word.encode() in content for word in WORDS):
-                found.append(str(path))
-    return found
+                places.append(str(path))
+    return places
 
 
 def records(own_cluster: OwnCluster) -> str:
@@ -99,7 +99,7 @@ def test_modules(playbook: Playbook, server: FileServer, url: Url, elsewhere: bo
     module.offer("1.0.0")
     server.put("catalog.yaml", "\n---\n".join(path.read_text() for path in module.folder.glob("*.yaml")))
     common = {"catalog": [url("catalog.yaml")], "catalog_cache": str(tmp_path / "cache")}
-    wanted = [
+    variants = [
         {"version": "1.0.0"},
         {"version": "1.0.0", "manifest": url("m.yaml")},
         {"version": "1.1.0"},
@@ -108,7 +108,7 @@ def test_modules(playbook: Playbook, server: FileServer, url: Url, elsewhere: bo
         {"version": "1.0.0", "manifest": url("m.yaml").replace("http:", "oci:")},
         {"version": "1.0.0", "manifest": url("m.yaml").replace("//", "/", 1)},
     ]
-    tasks = [{"kyma.lifecycle.module": {"name": module.name, **common, **one}} for one in wanted]
+    tasks = [{"kyma.lifecycle.module": {"name": module.name, **common, **one}} for one in variants]
     tasks += [{"kyma.lifecycle.module_info": common}]
     tasks += [
         {"kyma.lifecycle.module_info": {**common, "catalog": [catalog]}}
