@@ -325,7 +325,7 @@ def make_healthy(cluster: Cluster, event: Event) -> None:
         new: dict[str, Any] = {"conditions": [{"type": "Complete", "status": "True"}], "succeeded": 1}
     elif status.get("observedGeneration") == generation:
         return
-    elif image == "broken":
+    elif image.startswith("broken"):
         progress = {
             "type": "Progressing",
             "status": "False",

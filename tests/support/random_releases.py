@@ -23,6 +23,8 @@ from tests.support.driver import config_map, crd, custom, deployment, job, relea
 HOMES = {"a": "kyma-system", "b": "kyma-system", "c": "kyma-system", "d": "elsewhere", "e": "elsewhere"}
 """The components that there may be, each with its namespace."""
 VARIANTS = 3
+SICK = deployment("sick", "broken.invalid/sick", progressDeadlineSeconds=2)
+"""It can't become healthy."""
 CLUSTER_SCOPED = ("Namespace", "CustomResourceDefinition", "ClusterRole", "ValidatingWebhookConfiguration")
 
 
@@ -47,7 +49,7 @@ class Layout:
             (thing, variant) for thing, (name, variant) in self.places.items() if name == component
         )
         manifests = [obj for thing, variant in placed for obj in THINGS[thing](variant)]
-        return [*manifests, *([deployment("sick", "broken")] if broken else [])]
+        return [*manifests, *([SICK] if broken else [])]
 
     def desired(self, broken: str = "") -> dict[str, dict[str, Object]]:
         """The expected objects of each component in the cluster, by diff header; the foundation first."""
