@@ -103,11 +103,11 @@ def kinds_of(objects: Iterable[Object]) -> set[tuple[str, str]]:
 
 
 def _read(cluster: Cluster, kinds: Iterable[tuple[str, str]]) -> dict[str, Object]:
-    found: dict[str, Object] = {}
+    objects: dict[str, Object] = {}
     for api_version, kind in sorted(kinds):
         if cluster.resource(api_version, kind) is not None:
-            found |= {str(ref_of(obj)): obj for obj in cluster.list(api_version, kind).items}
-    return found
+            objects |= {str(ref_of(obj)): obj for obj in cluster.list(api_version, kind).items}
+    return objects
 
 
 def shown_states(diff: Sequence[Mapping[str, str]]) -> dict[str, list[Object | None]]:
@@ -176,20 +176,24 @@ def _field_lines(
     """
     if planned is None or actual is None:
         return [] if planned is actual else [f"{header}: planned {_state(planned)}, and is {_state(actual)}"]
-    told, live = leaves(planned), leaves(_masked(before, actual))
-    paths = [path for path in {*told, *live} if told.get(path, NO_VALUE) != live.get(path, NO_VALUE)]
+    planned_values, live_values = leaves(planned), leaves(_masked(before, actual))
+    paths = [
+        path
+        for path in {*planned_values, *live_values}
+        if planned_values.get(path, NO_VALUE) != live_values.get(path, NO_VALUE)
+    ]
     if not paths:
         return []
     own, others = _owned(actual, is_own=True), _owned(actual, is_own=False)
     # A new object is shown as in the release; the server completes and normalizes it.
     is_new = before is None or before["metadata"]["uid"] != actual["metadata"]["uid"]
     return [
-        f"{header}: {path} is planned as {told.get(path, 'absent')!r:.80},"
-        f" and is {live.get(path, 'absent')!r:.80}"
+        f"{header}: {path} is planned as {planned_values.get(path, 'absent')!r:.80},"
+        f" and is {live_values.get(path, 'absent')!r:.80}"
         for path in sorted(paths)
         if path not in OF_THE_SERVER
-        and not (path not in told and path not in own and (is_new or path in others))
-        and not (is_new and _mean_the_same(told.get(path), live.get(path)))
+        and not (path not in planned_values and path not in own and (is_new or path in others))
+        and not (is_new and _mean_the_same(planned_values.get(path), live_values.get(path)))
     ]
 
 
@@ -260,9 +264,9 @@ def _paths(fields: Mapping[str, Any], value: Any, path: str, *, is_own: bool) ->
         if kind == "f" and isinstance(value, Mapping) and name in value:
             yield from _paths(below, value[name], f"{path}.{name}", is_own=is_own)
         elif kind == "k" and isinstance(value, list):
-            wanted = yaml.safe_load(name).items()
+            keys = yaml.safe_load(name).items()
             for index, item in enumerate(value):
-                if isinstance(item, Mapping) and wanted <= item.items():
+                if isinstance(item, Mapping) and keys <= item.items():
                     yield from _paths(below, item, f"{path}[{index}]", is_own=is_own)
         elif kind == "v":
             yield path

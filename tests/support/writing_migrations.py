@@ -25,9 +25,9 @@ NAMESPACE = "default"
 
 def read(ctx: Context, name: str, kind: str = "ConfigMap", api: str = "v1") -> Object:
     """An object that must exist."""
-    found = ctx.cluster.get(api, kind, name, NAMESPACE)
-    assert found is not None
-    return found
+    obj = ctx.cluster.get(api, kind, name, NAMESPACE)
+    assert obj is not None
+    return obj
 
 
 def mark(name: str, **data: str) -> Object:
@@ -44,8 +44,8 @@ class Marked(Migration):
     mark = ""
 
     def check(self, ctx: Context) -> Verdict:
-        found = ctx.cluster.get("v1", "ConfigMap", self.mark, NAMESPACE)
-        return not_needed("it has run") if found else needed("it has not run")
+        obj = ctx.cluster.get("v1", "ConfigMap", self.mark, NAMESPACE)
+        return not_needed("it has run") if obj else needed("it has not run")
 
 
 class Creates(Marked):
@@ -113,8 +113,8 @@ class Deletes(Marked):
     def run(self, ctx: Context) -> None:
         ctx.cluster.delete("apps/v1", "StatefulSet", "old", NAMESPACE, propagation="Orphan")
         ctx.cluster.delete("v1", "ConfigMap", "rubbish", NAMESPACE)
-        for found in ctx.cluster.list("v1", "ConfigMap", NAMESPACE, label_selector="kind=rubbish").items:
-            ctx.cluster.delete("v1", "ConfigMap", found["metadata"]["name"], NAMESPACE)
+        for obj in ctx.cluster.list("v1", "ConfigMap", NAMESPACE, label_selector="kind=rubbish").items:
+            ctx.cluster.delete("v1", "ConfigMap", obj["metadata"]["name"], NAMESPACE)
         ctx.cluster.create(mark("deleted"))
 
 
@@ -125,7 +125,7 @@ class GoesStepByStep(Marked):
     mark = "last-step"
 
     def run(self, ctx: Context) -> None:
-        ctx.cluster.apply(mark("step-1", found=read(ctx, "created")["data"]["a"]))
+        ctx.cluster.apply(mark("step-1", data=read(ctx, "created")["data"]["a"]))
         ctx.cluster.patch("v1", "ConfigMap", "step-1", NAMESPACE, {"data": {"step": "2"}})
         names = [one["metadata"]["name"] for one in ctx.cluster.list("v1", "ConfigMap", NAMESPACE).items]
         step = read(ctx, "step-1")["data"]

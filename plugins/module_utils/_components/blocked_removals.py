@@ -60,8 +60,8 @@ def blocked_removals(
         return refs_that_go(living, chain.from_iterable(leaving), force=force)
 
     while True:
-        found = {name: _blocked(kinds, living, gone(name)) for name, kinds in managed.items()}
-        blocked = {name: one for name, one in found.items() if one.living or one.errors}
+        removals = {name: _blocked(kinds, living, gone(name)) for name, kinds in managed.items()}
+        blocked = {name: one for name, one in removals.items() if one.living or one.errors}
         now = _with_needed({*staying, *blocked}, removed, is_needed)
         if now == staying:
             return blocked
@@ -72,21 +72,21 @@ def _blocked(kinds: Iterable[GroupKind], living: LivingResources, gone: Collecti
     objects: list[Object] = []
     errors: list[ClusterError] = []
     for kind in sorted(kinds):
-        found = living[kind]
-        if isinstance(found, ClusterError):
-            errors.append(found)
+        resources = living[kind]
+        if isinstance(resources, ClusterError):
+            errors.append(resources)
         else:
-            objects += [obj for obj in found if ref_of(obj) not in gone]
+            objects += [obj for obj in resources if ref_of(obj) not in gone]
     return BlockedRemoval(tuple(objects), tuple(errors))
 
 
 def _with_needed(staying: Collection[str], names: Iterable[str], is_needed: IsNeeded) -> frozenset[str]:
     """Components that stay, and those that stay because these need them: in the order of removal."""
-    found = set(staying)
+    all_staying = set(staying)
     for name in names:
-        if name not in found and is_needed(name, found):
-            found.add(name)
-    return frozenset(found)
+        if name not in all_staying and is_needed(name, all_staying):
+            all_staying.add(name)
+    return frozenset(all_staying)
 
 
 def refs_that_go(
@@ -99,7 +99,9 @@ def refs_that_go(
         leaving: the entries of inventories that are removed.
         force: whether objects are deleted that are marked to stay.
     """
-    objects = {ref_of(obj): obj for found in living.values() if isinstance(found, list) for obj in found}
+    objects = {
+        ref_of(obj): obj for resources in living.values() if isinstance(resources, list) for obj in resources
+    }
     # A workload does not count as an owner: it is deleted with the operator, too late for its dependents.
     entries = [entry for entry in leaving if not is_built_in(entry.ref.group)]
     gone = {

@@ -84,11 +84,11 @@ def intended_inventory(
         whole: whether these are all of its objects; else the entries of the others do not change.
     """
     known = {entry.ref: entry for entry in before.entries}
-    wanted = {ref_of(obj): obj for obj in objects}
-    new = {ref: InventoryEntry("", ref) for ref in wanted if ref not in known}
+    desired = {ref_of(obj): obj for obj in objects}
+    new = {ref: InventoryEntry("", ref) for ref in desired if ref not in known}
 
     def to_be(entry: InventoryEntry) -> InventoryEntry:
-        obj = wanted.get(entry.ref)
+        obj = desired.get(entry.ref)
         if obj is None:
             return entry._replace(dropped=True) if whole else entry
         return entry._replace(api_version=obj["apiVersion"], intent=intent_of(obj), dropped=False)

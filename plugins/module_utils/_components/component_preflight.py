@@ -51,14 +51,14 @@ def needed_rights(intended: IntendedChanges) -> set[Right]:
     """The rights that the run needs, without those of :func:`granting_rights_of`."""
     served = intended.served
     needed: set[Right] = set()
-    told: set[tuple[str, str, str, str]] = set()
+    known: set[tuple[str, str, str, str]] = set()
 
     def applying(obj: Object, action: str) -> set[Right]:
         # Most of the thousands of objects that a run may apply need the same rights as others of their kind.
         one = (obj["apiVersion"], obj["kind"], ref_of(obj).namespace, action)
-        if one in told:
+        if one in known:
             return set()
-        told.add(one)
+        known.add(one)
         return apply_rights(obj, action, served)
 
     for component, plan in intended.components:
@@ -90,13 +90,13 @@ def granting_rights_of(intended: IntendedChanges, *, everything: bool) -> set[Ri
     A role that passed the dry run needs no more; with ``everything`` (other rights are missing) none has
     passed.
     """
-    found: set[Right] = set()
+    rights: set[Right] = set()
     for component, plan in intended.components:
         verified = {change.ref for change in plan.changes if not change.unverified}
         for obj in component.objects:
             if ref_of(obj).group == RBAC and (everything or ref_of(obj) not in verified):
-                found |= granting_rights(obj)
-    return found
+                rights |= granting_rights(obj)
+    return rights
 
 
 def unverified_role_notes(cluster: Cluster, intended: IntendedChanges) -> tuple[str, ...]:
@@ -122,15 +122,15 @@ def unverified_role_notes(cluster: Cluster, intended: IntendedChanges) -> tuple[
 def coexistence_blockers(cluster: Cluster, intended: IntendedChanges) -> list[Blocker]:
     """Blockers for active other tools that manage objects which the run would write."""
     met = intended.met
-    found = {
+    managed_by_component = {
         component.name: by_manager(met[ref] for obj in component.objects if (ref := ref_of(obj)) in met)
         for component, _plan in intended.components
     }
-    managers = sorted({manager for managed in found.values() for manager in managed})
+    managers = sorted({manager for managed in managed_by_component.values() for manager in managed})
     alive = dict(zip(managers, map_in_threads(lambda one: is_active(cluster, one), managers), strict=True))
     return [
         Blocker(component, coexistence_problem(manager, refs))
-        for component, managed in found.items()
+        for component, managed in managed_by_component.items()
         for manager, refs in managed.items()
         if alive[manager]
     ]

@@ -177,7 +177,7 @@ def remove_components(
     refusal_of: Callable[[str], str] = lambda _name: "",
     gate: RemovalGate | None = None,
     after_round: Callable[[str], None] = lambda _name: None,
-) -> bool:
+) -> None:
     """Remove objects of some components; each result is in its removal.
 
     Each round ends for all components before the next begins. A failure ends only the removal of its
@@ -194,9 +194,6 @@ def remove_components(
         refusal_of: returns why a component must not be removed, or an empty text; called before its removal.
         gate: makes the operators of resources wait for these.
         after_round: called with a component after each of its rounds, on its worker thread.
-
-    Returns:
-        Whether the record of any inventory was changed or deleted.
     """
 
     def wait_for_resources(name: str, gate: RemovalGate) -> None:
@@ -229,4 +226,3 @@ def remove_components(
     for turn in range(ROUNDS):
         left = [name for name, one in removals.items() if not turn or not one.is_over]
         map_in_threads(partial(go_on, turn), left, workers)
-    return any(one.has_forgotten for one in removals.values())

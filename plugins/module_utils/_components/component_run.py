@@ -231,8 +231,8 @@ class ComponentRun(ComponentWork):
 
         refusals = late_refusals(self._place.cluster, self.objects, self._place.additions.kinds, places)
         if refusals:
-            told = "; ".join(str(error) for error in refusals[:MOST_REASONS])
-            raise _Stopped(FAILED, f"{told} (asked beforehand: nothing of the component was written)")
+            reasons = "; ".join(str(error) for error in refusals[:MOST_REASONS])
+            raise _Stopped(FAILED, f"{reasons} (asked beforehand: nothing of the component was written)")
 
     def _new_places(self) -> frozenset[str]:
         """The namespaces that this run may have created: the release's, if none of our objects was there.
@@ -260,7 +260,9 @@ class ComponentRun(ComponentWork):
                 CANCELLED, f"the run was cancelled; {ref} is to be recreated, and is not deleted yet"
             )
         if not result.is_healthy:
-            raise ClusterError(f"{ref} was to be recreated, and its deletion has not ended: {_told(result)}")
+            raise ClusterError(
+                f"{ref} was to be recreated, and its deletion has not ended: {_reasons(result)}"
+            )
 
     def _report_recreation(self, one: UnhealthyObject) -> None:
         reason = f"to recreate {one.ref}: {one.health.message or one.health.reason}"
@@ -271,9 +273,9 @@ class ComponentRun(ComponentWork):
             self._place.cluster, crds, deadline=self._deadline, cancelled=self._place.out_of_grace
         )
         if result.ended == "cancelled":
-            raise _Stopped(CANCELLED, f"the run was cancelled; not served yet: {_told(result)}")
+            raise _Stopped(CANCELLED, f"the run was cancelled; not served yet: {_reasons(result)}")
         if not result.is_healthy:
-            raise ClusterError(f"the API server does not serve an applied definition: {_told(result)}")
+            raise ClusterError(f"the API server does not serve an applied definition: {_reasons(result)}")
 
     def _until_provided(self, rank: Sequence[Object]) -> Sequence[Object]:
         """Wait for the kinds that components install; returns the objects, completed for the served kinds."""
@@ -331,7 +333,7 @@ class ComponentRun(ComponentWork):
             return
         if result.ended == "cancelled":
             raise _Stopped(
-                CANCELLED, f"the run was cancelled; all is applied, and not healthy yet: {_told(result)}"
+                CANCELLED, f"the run was cancelled; all is applied, and not healthy yet: {_reasons(result)}"
             )
         why = "" if result.ended == "failed" else f"not healthy after {self._patience():.0f} s: "
         broken = [one for one in result.unhealthy if one.health.state == BROKEN] or result.unhealthy
@@ -343,8 +345,8 @@ class ComponentRun(ComponentWork):
         """What is wrong with objects that are healthy all the same."""
         if self._place.owner_kind != COMPONENT:
             return []
-        found = ((ref, assess_health(obj).warning) for ref, obj in sorted(self._seen.items()))
-        return [f"{ref}: {warning}" for ref, warning in found if warning]
+        warnings = ((ref, assess_health(obj).warning) for ref, obj in sorted(self._seen.items()))
+        return [f"{ref}: {warning}" for ref, warning in warnings if warning]
 
     def _patience(self) -> float:
         return self.component.timeout or self._place.timeout
@@ -405,6 +407,6 @@ def _has_health(api_version: str, kind: str) -> bool:
     return kind != CRD and not is_always_current(api_version, kind)
 
 
-def _told(result: WaitResult) -> str:
-    told = [f"{one.ref}: {one.health.message or one.health.reason}" for one in result.unhealthy]
-    return "; ".join(told[:MOST_REASONS]) or result.ended
+def _reasons(result: WaitResult) -> str:
+    reasons = [f"{one.ref}: {one.health.message or one.health.reason}" for one in result.unhealthy]
+    return "; ".join(reasons[:MOST_REASONS]) or result.ended

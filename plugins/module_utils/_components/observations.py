@@ -37,33 +37,33 @@ def record_observations(
     """
     seen: Mapping[str, Any] = plan.get("noted") or {}
     count = 0
-    for component, told in seen.items():
+    for component, findings in seen.items():
         inventory = inventories.get(component)
         if inventory is not None:
             with suppress(Conflict):
-                rewrite_inventory(cluster, with_observation(inventory, told))
-                count += len(told["objects"])
+                rewrite_inventory(cluster, with_observation(inventory, findings))
+                count += len(findings["objects"])
     return count
 
 
 def observation(component: ComponentPlan) -> dict[str, Any]:
     """A plan's findings about a component, in the form of a result."""
-    told: dict[str, Any] = {"objects": [entry_to_record(entry) for entry in component.observed_entries]}
+    findings: dict[str, Any] = {"objects": [entry_to_record(entry) for entry in component.observed_entries]}
     if listed := component.listed:
-        told["listed"] = {
+        findings["listed"] = {
             "namespace": component.namespace,
             "prerequisite": listed.prerequisite,
             "needs": list(listed.needs),
             "version": listed.component_version,
         }
-    return told
+    return findings
 
 
-def with_observation(inventory: Inventory, told: Mapping[str, Any]) -> Inventory:
+def with_observation(inventory: Inventory, findings: Mapping[str, Any]) -> Inventory:
     """The inventory with a plan's findings, in the form of :func:`observation`."""
-    newer = {entry.ref: entry for entry in map(entry_from_record, told["objects"])}
+    newer = {entry.ref: entry for entry in map(entry_from_record, findings["objects"])}
     after = replace(inventory, entries=tuple(newer.get(one.ref, one) for one in inventory.entries))
-    listed: Mapping[str, Any] = told.get("listed") or {}
+    listed: Mapping[str, Any] = findings.get("listed") or {}
     if not listed:
         return after
     entry = DeployedAs(

@@ -113,11 +113,11 @@ def refusal_blocker(component: str, refusal: Refusal) -> Blocker:
 
 def with_recreation_advice(blockers: Iterable[Blocker], policy: Policy) -> list[Blocker]:
     """Blockers of which the last one that an immutable field causes says how to allow all of these."""
-    found = list(blockers)
-    places = [place for place, one in enumerate(found) if one.recreates]
+    advised = list(blockers)
+    places = [place for place, one in enumerate(advised) if one.recreates]
     if places:
-        refs = [one.recreates for one in found if one.recreates]
-        last = found[places[-1]]
+        refs = [one.recreates for one in advised if one.recreates]
+        last = advised[places[-1]]
         advice = recreation_advice(refs, policy.replace_immutable)
-        found[places[-1]] = replace(last, message=f"{last.message}. {advice}")
-    return found
+        advised[places[-1]] = replace(last, message=f"{last.message}. {advice}")
+    return advised

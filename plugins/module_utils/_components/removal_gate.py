@@ -103,25 +103,25 @@ class RemovalGate:
         deny(managed)
         planned = self.planned
         self._living = living_resources(self.cluster, chain.from_iterable(managed.values()))
-        found = blocked_removals(
+        removals = blocked_removals(
             managed, self._living, planned.removed, planned.is_needed, force=planned.force
         )
-        self._blocked = {name: one for name, one in found.items() if one.errors or not planned.force}
+        self._blocked = {name: one for name, one in removals.items() if one.errors or not planned.force}
 
     def rights(self) -> set[Right]:
         """The rights that :meth:`look` needs, as far as known; with force also those to delete resources."""
         roles = [entry.ref for one in self._managing.values() if one.operable for entry in one.roles]
-        found = {Right("list", RBAC, f"{ref.kind.lower()}s", ref.namespace) for ref in roles}
+        rights = {Right("list", RBAC, f"{ref.kind.lower()}s", ref.namespace) for ref in roles}
         if self._managing:
-            found.add(Right("list", CRDS, "customresourcedefinitions"))
+            rights.add(Right("list", CRDS, "customresourcedefinitions"))
         try:
             kinds = sorted(set(chain.from_iterable(self._read_managed().values())))
             served = [one for kind in kinds for one in self.cluster.served(*kind)[:1]]
         except ClusterError:
             # The look reports the reason.
-            return found
+            return rights
         verbs = ("list", "get", "delete") if self.planned.force else ("list",)
-        return found | {right_for(verb, one, "") for one in served for verb in verbs}
+        return rights | {right_for(verb, one, "") for one in served for verb in verbs}
 
     def refusal(self, name: str) -> str:
         """Why nothing of a component may be removed, for the user; empty if it may."""
@@ -129,16 +129,16 @@ class RemovalGate:
         if blocked is None:
             return ""
         if blocked.errors:
-            told = "; ".join(map(str, blocked.errors))
+            reasons = "; ".join(map(str, blocked.errors))
             return (
                 f"nothing of it is deleted, because it is unknown whether resources that it manages "
-                f"exist: {told}"
+                f"exist: {reasons}"
             )
         if name not in self.planned.whole:
             return ""
-        told = _describe(blocked.living)
+        reasons = _describe(blocked.living)
         head = "nothing of it is deleted, because resources that it manages exist and need it"
-        return f"{head}: {told}\n    {self.planned.advice}"
+        return f"{head}: {reasons}\n    {self.planned.advice}"
 
     def refused_reads(self, name: str) -> list[Forbidden]:
         """The reads without permission for which a component is refused."""
@@ -150,7 +150,7 @@ class RemovalGate:
 
     def retained(self) -> dict[Ref, str]:
         """The objects of partly removed components that must not be deleted, each with the reason."""
-        found: dict[Ref, str] = {}
+        reasons: dict[Ref, str] = {}
         for name, blocked in self._blocked.items():
             if name in self.planned.whole or blocked.errors:
                 continue
@@ -158,10 +158,10 @@ class RemovalGate:
             for entry in self.planned.removed[name]:
                 # For a definition the reason is reported when it would be deleted.
                 if entry.ref[:2] != CRD_KIND:
-                    found[entry.ref] = (
+                    reasons[entry.ref] = (
                         f"{entry.ref}: it stays, because resources that may need it exist: {counts}"
                     )
-        return found
+        return reasons
 
     def foreign_resources(self) -> list[Object]:
         """The resources of components that may be removed, which no component gives up."""
@@ -219,8 +219,8 @@ class RemovalGate:
         return [kind for kind in sorted(self._managed_by(name)) if self._living.get(kind)]
 
     def _living_of(self, kinds: Iterable[GroupKind]) -> list[Object]:
-        found = (self._living.get(kind, []) for kind in sorted(kinds))
-        return list(chain.from_iterable(one for one in found if isinstance(one, list)))
+        resources = (self._living.get(kind, []) for kind in sorted(kinds))
+        return list(chain.from_iterable(one for one in resources if isinstance(one, list)))
 
     def _managed_by(self, name: str) -> ManagedKinds:
         return (self._managed or {}).get(name, {})
@@ -237,14 +237,14 @@ class RemovalGate:
         planned = self.planned
         known = [*planned.inventories.values(), *planned.others]
         defined = [name for one in known for name in definition_names(one.entries)]
-        found: dict[str, ManagingObjects] = {}
+        managing: dict[str, ManagingObjects] = {}
         for name, removed in planned.removed.items():
             if name in planned.whole:
-                found[name] = managing_objects(removed, removed, defined, planned.associated.get(name, ()))
+                managing[name] = managing_objects(removed, removed, defined, planned.associated.get(name, ()))
             elif any(map(_runs_operator, removed)):
                 # If a kind's definition stays wanted, another workload is now its operator.
-                found[name] = managing_objects(removed, planned.inventories[name].entries, planned.dropped)
-        return {name: one for name, one in found.items() if one.may_manage}
+                managing[name] = managing_objects(removed, planned.inventories[name].entries, planned.dropped)
+        return {name: one for name, one in managing.items() if one.may_manage}
 
 
 def _runs_operator(entry: InventoryEntry) -> bool:

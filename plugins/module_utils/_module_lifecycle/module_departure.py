@@ -65,8 +65,8 @@ def undeleted(errors: Sequence[ClusterError], deleted: int = 0) -> LifecycleErro
         deleted: how many objects it has deleted before.
     """
     what = "nothing more of it is deleted" if deleted else "nothing of it was deleted"
-    told = "; ".join(map(str, errors[:MOST_REASONS]))
-    return LifecycleError(f"{what}, because it is unknown whether resources of its kinds exist: {told}")
+    reasons = "; ".join(map(str, errors[:MOST_REASONS]))
+    return LifecycleError(f"{what}, because it is unknown whether resources of its kinds exist: {reasons}")
 
 
 class ModuleDeparture:
@@ -145,7 +145,7 @@ class ModuleDeparture:
         impose(terms.cluster, denial, deadline=limit, cancelled=terms.out_of_grace)
 
     def _blocked(self, left: Sequence[Object]) -> Departure:
-        told = describe_living(left, datetime.now(UTC))
+        blockers = describe_living(left, datetime.now(UTC))
         error = (
             "resources of its kinds live, so its operator stays. Delete them, or set delete_resources for"
             " this module, and run the playbook again"
@@ -155,7 +155,7 @@ class ModuleDeparture:
                 "resources of its kinds are still being deleted, so its operator stays."
                 " The next run continues"
             )
-        return Departure(False, self._deleted, tuple(told), error=error)
+        return Departure(False, self._deleted, tuple(blockers), error=error)
 
     def _held(self, removal: Removal) -> list[Object]:
         """The objects of which only the deletion has not ended, if no other error stopped the removal."""
@@ -218,8 +218,8 @@ class ModuleDeparture:
             self._deleted += outcome.deleted
             if not terms.request.wait and not removal.cancelled and (held := self._held(removal)):
                 error = "its objects are still being deleted. The next run continues"
-                told = tuple(describe_living(held, datetime.now(UTC)))
-                return Departure(False, self._deleted, told, False, error, outcome.warnings)
+                blockers = tuple(describe_living(held, datetime.now(UTC)))
+                return Departure(False, self._deleted, blockers, False, error, outcome.warnings)
             definitions = [entry for entry in removal.retained if entry.ref[:2] == CRD_KIND]
             if outcome.error or definitions:
                 error = outcome.error or "; ".join(removal.notes)

@@ -125,10 +125,10 @@ class ModulePlanner:
             raise MissingManifests(list(dict.fromkeys(self._missing)))
         return planned
 
-    def _contained(self, version: ModuleVersion, asked: ModuleRequest | None) -> Sequence[InventoryEntry]:
+    def _contained(self, version: ModuleVersion, request: ModuleRequest | None) -> Sequence[InventoryEntry]:
         """The objects in the manifest of a version; none if it can't be read: the comparison says so."""
         try:
-            component = self._read(version, self._link(version, asked), asked, None)
+            component = self._read(version, self._link(version, request), request, None)
         except MissingManifest as missing:
             self._missing.append(missing.link)
         except LifecycleError:
@@ -139,9 +139,9 @@ class ModulePlanner:
 
     def _plan(self, outlook: ModuleOutlook) -> PlannedModule:
         name = outlook.facts.name
-        asked = self._request.find(name)
+        request = self._request.find(name)
         planned = PlannedModule(
-            outlook, decide(outlook.facts), asked, before=self._observed.inventories.get(name)
+            outlook, decide(outlook.facts), request, before=self._observed.inventories.get(name)
         )
         if planned.decision.action not in LOOKED_AFTER and planned.decision.action != DELETE:
             return planned
@@ -180,9 +180,9 @@ class ModulePlanner:
         try:
             if version is None:
                 raise LifecycleError(f"the catalog has no version {installed or '(none is recorded)'} of it")
-            asked = planned.request if version == self._version(planned) else None
+            request = planned.request if version == self._version(planned) else None
             # Without the inventory, which would name a namespace that the manifest only refers to.
-            refs = self._read(version, self._link(version, asked), asked, None).refs
+            refs = self._read(version, self._link(version, request), request, None).refs
         except MissingManifest:
             raise
         except LifecycleError as error:
@@ -223,7 +223,7 @@ class ModulePlanner:
             own = kinds_defined_by(filter(is_crd, component.objects))
             refs = {ref: obj for ref, obj in refs.items() if ref[:2] not in own}
         work.apply(list(refs.values()))
-        found = changes.take(refs, [one.ref for one in work.applied.applied if one.replaced])
+        taken = changes.take(refs, [one.ref for one in work.applied.applied if one.replaced])
         work.migrate(Phase.POST)
         blockers = [
             *work.migration_blockers(Phase.PRE),
@@ -231,7 +231,7 @@ class ModulePlanner:
             *work.migration_blockers(Phase.POST),
         ]
         blockers = with_recreation_advice(blockers, self._request.policy)
-        plan = self._without_own_deletions(planned, work.plan(found))
+        plan = self._without_own_deletions(planned, work.plan(taken))
         planned = replace(
             planned,
             component=component,
@@ -271,9 +271,9 @@ class ModulePlanner:
         for manager in outlook.managers:
             live = manager.object
             if not manager.is_as_left and (live.get("spec") or {}).get("replicas") == 0:
-                wanted = next((obj for obj in component.objects if ref_of(obj) == ref_of(live)), None)
-                if wanted is not None and needs_scaling_back(live, wanted, self.autoscaled):
-                    return ManagerScaling(live, scaling_patch(live, wanted))
+                desired = next((obj for obj in component.objects if ref_of(obj) == ref_of(live)), None)
+                if desired is not None and needs_scaling_back(live, desired, self.autoscaled):
+                    return ManagerScaling(live, scaling_patch(live, desired))
         return None
 
     def _with_configuration(self, planned: PlannedModule, component: DesiredComponent) -> PlannedModule:
@@ -281,14 +281,14 @@ class ModulePlanner:
         target, decision, record = planned.outlook.target, planned.decision, planned.outlook.facts.record
         if target is None or target.version != decision.version or decision.action == DELETE:
             return planned
-        wanted = (planned.request.configuration if planned.request else None) or target.configuration
+        desired = (planned.request.configuration if planned.request else None) or target.configuration
         is_forgotten = decision.takes_back and bool(record and record.deletes_configuration)
         creation = record.configuration_creation if record and not is_forgotten else ""
         is_new = decision.action in (INSTALL, ADOPT) or is_forgotten
-        if not wanted or not (creation == Creation.REQUESTED or (is_new and not creation)):
+        if not desired or not (creation == Creation.REQUESTED or (is_new and not creation)):
             return planned
         scope = with_own_kinds(scope_of(self.overlay), [Content(component.objects)])
-        complete = complete_manifest(wanted, component.namespace, scope)
+        complete = complete_manifest(desired, component.namespace, scope)
         ref = ref_of(complete)
         if problem := own_object_problem(ref):
             problem = f"its configuration is refused: {problem}. Correct the template, or set configuration"
@@ -308,11 +308,11 @@ class ModulePlanner:
 
     def _version(self, planned: PlannedModule) -> ModuleVersion | None:
         """The version whose manifest its objects are compared with."""
-        target, wanted = planned.outlook.target, planned.decision.version
-        if target is not None and target.version == wanted:
+        target, number = planned.outlook.target, planned.decision.version
+        if target is not None and target.version == number:
             return target
         module = self._observed.catalog.modules.get(planned.name)
-        return module.versions.get(wanted) if module else None
+        return module.versions.get(number) if module else None
 
     def _component(self, version: ModuleVersion, planned: PlannedModule) -> DesiredComponent:
         link = self._link(version, planned.request)
@@ -328,7 +328,7 @@ class ModulePlanner:
         self,
         version: ModuleVersion,
         link: str,
-        asked: ModuleRequest | None,
+        request: ModuleRequest | None,
         before: Inventory | None,
         *,
         is_adopted: bool = False,
@@ -352,25 +352,25 @@ class ModulePlanner:
             is_adopted=is_adopted,
         )
         component = desired_module(version, manifest.objects, self._source(link), terms)
-        listed = replace(component.listed, needs=asked.needs if asked else ())
+        listed = replace(component.listed, needs=request.needs if request else ())
         return replace(component, warnings=manifest.warnings, listed=listed)
 
-    def _link(self, version: ModuleVersion, asked: ModuleRequest | None) -> str:
-        return asked.manifest if asked is not None and asked.manifest else version.manifest
+    def _link(self, version: ModuleVersion, request: ModuleRequest | None) -> str:
+        return request.manifest if request is not None and request.manifest else version.manifest
 
     def _source(self, link: str) -> str:
         """The identity of a manifest in its applied form."""
         request = self._request
         content = self._task.materials.modules.digest(link) or without_user(link)
         rewriting = [dict(request.image_prefixes), request.pull_secret]
-        told = content if not any(rewriting) else json.dumps([content, *rewriting], sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()
+        identity = content if not any(rewriting) else json.dumps([content, *rewriting], sort_keys=True)
+        return hashlib.sha256(identity.encode()).hexdigest()
 
     @cached_property
     def _namespaces(self) -> frozenset[str]:
         """The namespaces that exist."""
-        found = self._task.cluster.list("v1", "Namespace", metadata_only=True).items
-        return frozenset(obj["metadata"]["name"] for obj in found)
+        namespaces = self._task.cluster.list("v1", "Namespace", metadata_only=True).items
+        return frozenset(obj["metadata"]["name"] for obj in namespaces)
 
     def _with_adopted_inventory(self, planned: PlannedModule, version: ModuleVersion) -> PlannedModule:
         """The module with an inventory of its running objects, which this collection has not installed."""

@@ -138,15 +138,15 @@ class ModuleWork:
             state = ERROR if outcome.state == FAILED else PROCESSING
             return self._ended(outcome, state, outcome.error)
         self._write(installed_record(self.terms.cluster, self._record, planned), is_written=False)
-        decision, is_configured = planned.decision, False
+        decision, created_uid = planned.decision, ""
         state, message = decision.state, decision.message
         try:
-            is_configured = self._configure()
+            created_uid = self._configure()
         except ConfigurationHeld as held:
             state, message = WARNING, "; ".join(filter(None, (message, str(held))))
             outcome = replace(outcome, warnings=(*outcome.warnings, str(held)))
         done = self._ended(outcome, state, message)
-        return replace(done, is_changed=self._is_applied(outcome) or is_configured)
+        return replace(done, is_changed=self._is_applied(outcome) or created_uid != "")
 
     def _is_applied(self, outcome: ComponentOutcome) -> bool:
         """Whether applying the module has changed an object."""
@@ -203,36 +203,36 @@ class ModuleWork:
     def _with_configuration_decided(self, record: ModuleRecord) -> ModuleRecord:
         """The record with the decision on the default configuration, which is made once."""
         planned = self.planned
-        wanted = planned.configuration or planned.declined_configuration
-        if record.configuration_creation or wanted is None:
+        desired = planned.configuration or planned.declined_configuration
+        if record.configuration_creation or desired is None:
             return record
         return replace(
             record,
-            configuration=KnownObject(wanted["apiVersion"], ref_of(wanted)),
+            configuration=KnownObject(desired["apiVersion"], ref_of(desired)),
             configuration_creation=Creation.REQUESTED if planned.configuration else Creation.DECLINED,
         )
 
-    def _configure(self) -> bool:
-        """Create the default configuration if that is still to be done; whether it was created now."""
-        record, wanted = self._record, self.planned.configuration
-        if record.configuration_creation != Creation.REQUESTED or wanted is None:
-            return False
-        reason, limit = f"creating {ref_of(wanted)}", self.terms.request.timeout
+    def _configure(self) -> str:
+        """Create the default configuration if that is still to be done; its uid if it was created now."""
+        record, desired = self._record, self.planned.configuration
+        if record.configuration_creation != Creation.REQUESTED or desired is None:
+            return ""
+        reason, limit = f"creating {ref_of(desired)}", self.terms.request.timeout
         self.terms.progress(self.planned.name, "configuring", reason, Step(limit=limit, reason=reason))
         deadline = time.monotonic() + self.terms.request.timeout
         uid = create_configuration(
             self.terms.cluster,
-            wanted,
+            desired,
             deadline=deadline,
             cancelled=self.terms.out_of_grace,
             waits=self.terms.request.wait,
         )
         self._record = replace(
             record,
-            configuration=KnownObject(wanted["apiVersion"], ref_of(wanted), uid),
+            configuration=KnownObject(desired["apiVersion"], ref_of(desired), uid),
             configuration_creation=Creation.CREATED if uid else Creation.DECLINED,
         )
-        return bool(uid)
+        return uid
 
     # Giving up and deleting
 
@@ -245,8 +245,8 @@ class ModuleWork:
         if inventory is not None:
             handed = hand_over(terms.cluster, [*inventory.entries, *self._created_configuration()])
             if handed.errors:
-                told = "; ".join(map(str, list(handed.errors.values())[:MOST_REASONS]))
-                raise LifecycleError(f"{len(handed.errors)} objects could not be given up: {told}")
+                reasons = "; ".join(map(str, list(handed.errors.values())[:MOST_REASONS]))
+                raise LifecycleError(f"{len(handed.errors)} objects could not be given up: {reasons}")
             delete_inventory(terms.cluster, inventory)
         self._record = replace(
             self._record,
@@ -268,7 +268,7 @@ class ModuleWork:
     def _delete(self) -> ModuleOutcome:
         """Delete the module, as far as the existing resources of its kinds allow."""
         planned, terms, record = self.planned, self._terms_of_deletion(), self._record
-        wanted = replace(
+        record_of_deletion = replace(
             record,
             state=ABSENT,
             deletion_since=record.deletion_since or timestamp(),
@@ -279,9 +279,9 @@ class ModuleWork:
             lives = is_ours and self._live_configuration(record.configuration) is not None
         except ClusterError as error:
             # The next run continues with what this one was to do.
-            self._record = wanted
+            self._record = record_of_deletion
             raise undeleted([error]) from error
-        self._write(replace(wanted, deletes_configuration=record.deletes_configuration or lives))
+        self._write(replace(record_of_deletion, deletes_configuration=record.deletes_configuration or lives))
         departure = ModuleDeparture(terms, planned, self._record)
         upkeep = ComponentOutcome(planned.name, SUCCEEDED)
         is_maintained = planned.changes_objects and bool(departure.blockers())
@@ -313,8 +313,8 @@ class ModuleWork:
         )
         if health.is_ready:
             return departure
-        told = f"its operator, which has to let go of them, does not run: {health.reason}"
-        return replace(departure, blockers=(*departure.blockers, told))
+        blocker = f"its operator, which has to let go of them, does not run: {health.reason}"
+        return replace(departure, blockers=(*departure.blockers, blocker))
 
     def _terms_of_deletion(self) -> WorkTerms:
         """The context of a deletion; without waiting, the server gets a few seconds for each module."""
@@ -332,13 +332,13 @@ class ModuleWork:
         is_late = self._seconds_of_deletion() > self.terms.request.patience
         state = ERROR if not departure.blockers else WARNING if is_late else DELETING
         is_failure = bool(not departure.blockers or self.terms.request.wait)
-        told = "\n".join([error, *departure.blockers])
+        reasons = "\n".join([error, *departure.blockers])
         if self.terms.cancelled():
-            outcome = replace(outcome, state=CANCELLED, error=told)
+            outcome = replace(outcome, state=CANCELLED, error=reasons)
         elif is_failure:
-            outcome = replace(outcome, state=FAILED, error=told)
+            outcome = replace(outcome, state=FAILED, error=reasons)
         else:
-            outcome = replace(outcome, warnings=(*outcome.warnings, told))
+            outcome = replace(outcome, warnings=(*outcome.warnings, reasons))
         done = self._ended(outcome, state, error, departure.blockers)
         facts = self.planned.outlook.facts
         is_new = facts.record is None or not facts.record.deletion_since

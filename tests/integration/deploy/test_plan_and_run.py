@@ -193,8 +193,8 @@ def hops(own_cluster: OwnCluster, first_release: list[str]) -> list[str]:
 
 
 def _is_ready(cluster: Cluster, kind: str) -> bool:
-    found = cluster.get("apps/v1", kind, "old", "default")
-    return bool(found and found["status"].get("readyReplicas"))
+    live = cluster.get("apps/v1", kind, "old", "default")
+    return bool(live and live["status"].get("readyReplicas"))
 
 
 def test_a_first_release_and_its_migrations_write_what_the_plan_says(first_release: list[str]) -> None:
@@ -274,7 +274,7 @@ def _name(obj: Mapping[str, Any]) -> str:
         (AppliesAnotherField, "1.6", ".data.extra is planned as 'absent'"),
     ],
 )
-def test_a_run_that_does_something_else_is_found(
+def test_the_comparison_fails_for_a_run_that_does_something_else(
     own_cluster: OwnCluster, hops: list[str], wrap: Wrap, version: str, expected: str
 ) -> None:
     del hops
@@ -339,9 +339,9 @@ class Life:
         if planned.get("failed") or not planned["plan"]["needed"]:
             return
         refs = {ref for objects in attempt.layout.wanted(broken).values() for ref in objects}
-        found = run_disagreements(self._cluster, user, planned, wrap=lambda live: Faulty(live, attempt, refs))
+        lines = run_disagreements(self._cluster, user, planned, wrap=lambda live: Faulty(live, attempt, refs))
         self.runs += 1
-        self.lines += [f"{version} ({attempt.fault or 'no fault'}): {line}" for line in found]
+        self.lines += [f"{version} ({attempt.fault or 'no fault'}): {line}" for line in lines]
 
 
 def test_random_releases_do_what_their_plans_say(own_cluster: OwnCluster, hops: list[str]) -> None:

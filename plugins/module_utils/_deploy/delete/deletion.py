@@ -295,7 +295,7 @@ class _Deletion:
             self._progress(name, outcome.state, _progress_detail(outcome))
             self.run.note(outcome)
 
-        self.has_forgotten |= remove_components(
+        remove_components(
             removals,
             terms or self._terms,
             inventories={} if self._task.check_mode else self._inventories,
@@ -307,6 +307,7 @@ class _Deletion:
             gate=self._gate,
             after_round=note_end,
         )
+        self.has_forgotten |= any(one.has_forgotten for one in removals.values())
         outcomes = {name: ended[name] for name in objects}
         self._outcomes |= outcomes
         return list(outcomes.values())

@@ -59,7 +59,7 @@ class ReleaseRehearsal:
         cluster: the live one, which gets only reads and dry runs.
         release: what to deploy.
         request: the user's request besides the release.
-        found: the migrations that were found.
+        migrations: that were found.
         migrating: those that take part.
         observed: the records of the cluster.
         digest: of the release.
@@ -75,7 +75,7 @@ class ReleaseRehearsal:
         cluster: Cluster,
         release: Release,
         request: PlanRequest,
-        found: MigrationSet,
+        migrations: MigrationSet,
         migrating: MigrationRunner,
         observed: ObservedState,
         digest: str,
@@ -87,7 +87,7 @@ class ReleaseRehearsal:
         self._overlay: DryRunCluster = after._overlay if after else DryRunCluster(cluster)
         self._release = release
         self._request = request
-        self._found = found
+        self._migration_set = migrations
         self._digest = digest
         self._desired = desired_release(release, scope_of(self._overlay), skip)
         self._names = (FOUNDATION, *request.alone) if request.alone else tuple(self._desired.components)
@@ -107,7 +107,7 @@ class ReleaseRehearsal:
         self._blockers = [Blocker("", problem) for problem in self._release_problems(version_problem)]
         self._changes: RehearsedChanges = RehearsedChanges(self._overlay, after._changes if after else None)
         self._migrations = MigrationRehearsal(
-            cluster, self._overlay, None if found.problems else self._migrating, self._changes
+            cluster, self._overlay, None if migrations.problems else self._migrating, self._changes
         )
         self._webhooks = OwnWebhooks(cluster, _refs_of(self._desired, observed.inventories))
         self._overlay.tolerate_webhooks(self._webhooks.is_own)
@@ -156,7 +156,7 @@ class ReleaseRehearsal:
         self._rehearse_global_migrations(Phase.POST)
         entries = [self._desired.entries[c.name] for c in components if c.takes_part]
         self._blockers += self._missing_roles(entries)
-        found = self._preflight(components, orphans, [crd for _name, crd in wide])
+        preflight = self._preflight(components, orphans, [crd for _name, crd in wide])
         waves = [] if self._blockers else waves_of(entries)
         return Plan(
             version=release.version,
@@ -171,25 +171,25 @@ class ReleaseRehearsal:
             blockers=tuple(with_recreation_advice(self._blockers, self._request.policy)),
             basis=self._observed.basis,
             versions=self._observed.versions,
-            searched=self._found.searched,
-            code=self._found.code,
+            searched=self._migration_set.searched,
+            code=self._migration_set.code,
             warnings=(
                 *release.warnings,
                 *self._webhooks.warnings,
                 *self._webhook_warnings,
-                *found.notes,
+                *preflight.notes,
                 *migration_warnings(
                     self._migrating.migrations,
                     self._migrations.verdicts,
-                    files=self._found.files,
+                    files=self._migration_set.files,
                     components=[*self._desired.components, *self._observed.inventories],
                     # If they are blockers, a warning is not necessary.
                     release="" if self._request.strict else release.version,
                 ),
                 *partial_deployment_warnings(self._request.alone, installation.version, release.version),
             ),
-            grants=found.grants,
-            rights=tuple(sorted(found.rights)),
+            grants=preflight.grants,
+            rights=tuple(sorted(preflight.rights)),
             alone=self._request.alone,
             stays=self._what_stays(),
             actions=self._actions,
@@ -275,7 +275,7 @@ class ReleaseRehearsal:
         if self._check_webhooks(components):
             # Reviews of rights would fail, too.
             return PreflightResult(tuple(self._blockers))
-        found = run_preflight(
+        result = run_preflight(
             self._cluster,
             IntendedChanges(
                 working,
@@ -291,11 +291,11 @@ class ReleaseRehearsal:
             self._request.record_kinds,
             self._blockers,
         )
-        self._blockers = list(found.blockers)
-        return found
+        self._blockers = list(result.blockers)
+        return result
 
-    def _check_webhooks(self, components: Sequence[ComponentPlan]) -> bool:
-        """Find the webhooks that would prevent runs from writing; whether one prevents it now."""
+    def _check_webhooks(self, components: Sequence[ComponentPlan]) -> Sequence[Blocker]:
+        """Find the webhooks that would prevent runs from writing; those that prevent it now."""
         check = WebhookCheck(
             self._cluster, self._webhooks, self._request.record_kinds, self._request.policy.allow_webhooks
         )
@@ -304,7 +304,7 @@ class ReleaseRehearsal:
         silent, warnings = check.check_existing()
         self._blockers += [*check.new_blockers(changes), *silent]
         self._webhook_warnings = warnings
-        return bool(silent)
+        return silent
 
     def _served(self, api_version: str, kind: str) -> Resource | None:
         brought = self._brought.get((group_of(api_version), kind))
@@ -331,7 +331,7 @@ class ReleaseRehearsal:
                 self._release.components, self._request.alone, self._observed.inventories
             ),
             *self._desired.problems,
-            *self._found.problems,
+            *self._migration_set.problems,
             *self._migrating.problems,
             *self._overdue(),
         ]
@@ -347,8 +347,8 @@ class ReleaseRehearsal:
         """All components in the order of the run; one by one if their needs are invalid."""
         components = self._desired.components
         entries = list(self._desired.entries.values())
-        wanted = [entry for entry in entries if entry.name in self._names]
-        waves = [(entry.name,) for entry in wanted] if needs_problems(entries) else waves_of(wanted)
+        taking_part = [entry for entry in entries if entry.name in self._names]
+        waves = [(entry.name,) for entry in taking_part] if needs_problems(entries) else waves_of(taking_part)
         return [[components[name] for name in wave] for wave in waves]
 
     def _roles(self) -> dict[str, str]:
@@ -389,10 +389,10 @@ class ReleaseRehearsal:
     def _prune(self, *plans: list[ComponentPlan]) -> tuple[str, ...]:
         """Rehearse what the run prunes once everything is healthy, and name the components concerned."""
         observed, policy = self._observed, self._request.policy
-        wanted = {c.name: c.refs for c in self._desired.components.values()}
-        going = [name for name in observed.inventories if name in wanted or policy.prune]
+        desired = {c.name: c.refs for c in self._desired.components.values()}
+        going = [name for name in observed.inventories if name in desired or policy.prune]
         names = self._names if self._request.alone else going
-        removals = Pruning(observed.inventories, observed.others, wanted, names, policy)
+        removals = Pruning(observed.inventories, observed.others, desired, names, policy)
         pruning = PruneRehearsal(self._overlay, removals, self._changes.take, dict(observed.inventories))
         for some in plans:
             some[:] = [pruning.of(plan) for plan in some]

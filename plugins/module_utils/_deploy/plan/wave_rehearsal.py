@@ -183,8 +183,8 @@ class WaveRehearsal:
             provided = awaited_kinds(objects, self._context.providers, overlay.resource)
             awaited = {k: name for k, name in provided.items() if name in self._started and k not in brought}
             late = beside | {k: name for k, name in awaited.items() if name in others}
-            told = unverified_warning(one.name, objects, awaited), *_beside_warnings(one.name, late)
-            return replace(one, beside=beside, awaited=awaited, warnings=tuple(filter(None, told)))
+            warnings = unverified_warning(one.name, objects, awaited), *_beside_warnings(one.name, late)
+            return replace(one, beside=beside, awaited=awaited, warnings=tuple(filter(None, warnings)))
 
         return list(map(with_later_kinds, wave))
 
@@ -192,11 +192,11 @@ class WaveRehearsal:
         intents = {ref_of(obj): obj for one in wave for obj in one.work.objects}
         owners = {ref_of(obj): one.name for one in wave for obj in one.work.objects}
         replaced = {one.ref for member in wave for one in member.work.applied.applied if one.replaced}
-        found: dict[str, list[ObjectChange]] = {}
+        changes_of: dict[str, list[ObjectChange]] = {}
         for change in self._changes.take(intents, replaced):
             # Side effects on other objects belong to none of them, and are reported with the last.
-            found.setdefault(owners.get(change.ref, wave[-1].name), []).append(change)
-        return {name: tuple(changes) for name, changes in found.items()}
+            changes_of.setdefault(owners.get(change.ref, wave[-1].name), []).append(change)
+        return {name: tuple(changes) for name, changes in changes_of.items()}
 
     def _end(self, member: _Member, changes: tuple[ObjectChange, ...]) -> RehearsedComponent:
         work = member.work

@@ -72,8 +72,8 @@ class _Deployment:
         self._status: Mapping[str, Any] = self._record.get("status") or {}
         self._stopping = CancellationCheck(task, self._record)
         self._task = task = replace(task, cancelled=self._stopping)
-        release, kept = read_release(task.materials, known.inventories)
-        self._desired = desired_release(release, scope_of(task.cluster), kept)
+        release, unchanged = read_release(task.materials, known.inventories)
+        self._desired = desired_release(release, scope_of(task.cluster), unchanged)
         self._refuse_bad_names(self._desired)
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
         migrating = MigrationRunner.load(task, options.migrations).bound_to_plan(self._record)
@@ -202,9 +202,9 @@ class _Deployment:
                     phases=phases,
                 )
             self._outcomes[name] = ended
-            told = ended.as_result()
-            kept = {key: told[key] for key in ("state", "error", "phases")}
-            update_run_status(self._task.cluster, self._run, {"components": {name: kept}})
+            result = ended.as_result()
+            entry = {key: result[key] for key in ("state", "error", "phases")}
+            update_run_status(self._task.cluster, self._run, {"components": {name: entry}})
 
     def _one(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
@@ -252,10 +252,10 @@ class _Deployment:
     def _note(self, outcome: ComponentOutcome) -> None:
         if not self._run:
             return
-        told = outcome.as_result()
+        entry = outcome.as_result()
         if outcome.watched:
-            told["seen"] = round(seconds_since_start(self._spec), 3)
-        status: dict[str, Any] = {"components": {outcome.name: told}}
+            entry["seen"] = round(seconds_since_start(self._spec), 3)
+        status: dict[str, Any] = {"components": {outcome.name: entry}}
         if outcome.migrations:
             status["migrations"] = {one["id"]: dict(one) for one in outcome.migrations}
         if self._migrating.cancel_reasons:

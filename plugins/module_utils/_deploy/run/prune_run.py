@@ -64,7 +64,7 @@ def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) ->
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [],
         "durations": [duration_of("component", one.name, one.as_result()) for one in outcomes],
-        "warnings": [*not_ended, *(f"{one.name}: {told}" for one in outcomes for told in one.warnings)],
+        "warnings": [*not_ended, *(f"{one.name}: {warning}" for one in outcomes for warning in one.warnings)],
     }
     if why_not:
         result["msg"] = f"nothing is pruned: {why_not}"
@@ -80,8 +80,8 @@ def _prune(task: Task, options: ComponentOptions) -> list[ComponentOutcome]:
     # An unchanged component is wanted as it was deployed, even if another rendering would give other names.
     release, unchanged = read_release(task.materials, inventories)
     desired = desired_release(release, scope_of(cluster), unchanged).components
-    wanted = {name: component.refs for name, component in desired.items()}
-    pruning = Pruning(inventories, others, wanted, options.names, options.policy)
+    desired_refs = {name: component.refs for name, component in desired.items()}
+    pruning = Pruning(inventories, others, desired_refs, options.names, options.policy)
     pruning.work(
         Terms(cluster, cancelled=task.cancelled, watcher=Watcher(cluster)),
         timeout=options.timeout,
@@ -90,8 +90,8 @@ def _prune(task: Task, options: ComponentOptions) -> list[ComponentOutcome]:
     )
     outcomes = [removal.outcome(name, FAILED) for name, removal in pruning.removals.items()]
     for one in outcomes:
-        told = one.error.partition("\n")[0] or f"{one.deleted} objects pruned"
-        task.progress(one.name, one.state, told)
+        detail = one.error.partition("\n")[0] or f"{one.deleted} objects pruned"
+        task.progress(one.name, one.state, detail)
     return outcomes
 
 

@@ -117,8 +117,8 @@ def _run_spec(plan: Mapping[str, Any], before: Installation, deadline: float) ->
         spec["code"] = dict(plan["code"])
     if plan["alone"]:
         # Those components of the same release leave the cluster with all of it, as it was rendered.
-        kept = before.digest if before.digest == plan["digest"] else ""
-        spec |= {"alone": plan["alone"], "kept": kept}
+        digest = before.digest if before.digest == plan["digest"] else ""
+        spec |= {"alone": plan["alone"], "kept": digest}
     return spec
 
 

@@ -270,7 +270,7 @@ def test_a_component_that_is_refused_when_its_turn_comes_keeps_all() -> None:
     place = scene({"a": {1: False}, "b": {2: False}, "stays": {}})
     removals = deletion(place.inventories, frozenset())
     turns: list[tuple[str, bool]] = []
-    has_forgotten = remove_components(
+    remove_components(
         removals,
         place.terms(9),
         inventories=place.inventories,
@@ -281,7 +281,7 @@ def test_a_component_that_is_refused_when_its_turn_comes_keeps_all() -> None:
     assert turns == [("a", False), ("b", True), ("a", False), ("a", True)]
     assert names([*place.remembered()["b"].values()]) == ["second"]
     assert "a" not in place.remembered()
-    assert has_forgotten
+    assert [name for name, one in removals.items() if one.has_forgotten] == ["a"]
 
 
 def test_a_round_is_over_for_all_before_the_next_begins() -> None:
