@@ -22,6 +22,9 @@ SECONDS = 900.0
 """That starting or stopping may take; a server that logs nothing for a minute ends it sooner."""
 
 
+ONE_THREAD = {"GOMAXPROCS": "1"}
+"""For its programs: several control planes share two cores, and more threads only cost CPU seconds."""
+
 NOT_STARTED = "The control plane did not start"
 """How such an error begins. It is the fault of the machine, so it ends the session."""
 
@@ -69,7 +72,7 @@ def _run(state: Path, verb: str) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.cluster", verb, "--provider", "processes"],
         cwd=ROOT,
-        env={**os.environ, "KYMA_CLUSTER_DIR": str(state)},
+        env={**os.environ, **ONE_THREAD, "KYMA_CLUSTER_DIR": str(state)},
         capture_output=True,
         text=True,
         timeout=SECONDS,

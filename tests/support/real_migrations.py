@@ -92,7 +92,7 @@ class Places:
             time.sleep(0.05)
 
 
-class ProofsOfTheRealOnes:
+class ProofsWithLoki:
     """For test classes with a fixture ``places``."""
 
     @pytest.fixture(autouse=True)
@@ -112,6 +112,26 @@ class ProofsOfTheRealOnes:
             "prepare": places.with_its_pod,
         }
 
+
+class ProofsOfGrowth(ProofsWithLoki):
+    """All proofs of the migration that lets a volume grow: it has the most writes."""
+
+    def test_lokis_volume_grows(self, places: Places, loki_setting: dict[str, Any]) -> None:
+        assert_migration(
+            GrowLokiVolume,
+            [*places.disks(expands=False), places.claim("10Gi"), places.stateful_set("10Gi")],
+            [*places.disks(expands=True), places.claim("30Gi")],
+            stays=[loki.pod(places.namespace)],
+            variables={"kyma_allow_storageclass_change": True},
+            ignore=["PersistentVolume:spec.claimRef", "metadata.finalizers"],
+            reactions=[grow],
+            **loki_setting,
+        )
+
+
+class ProofsOfTheRealOnes(ProofsWithLoki):
+    """The verdicts of both migrations, and all proofs of the one that adopts a Gateway."""
+
     def test_a_gateway_is_adopted(self, places: Places) -> None:
         assert_migration(
             AdoptGateway,
@@ -125,18 +145,6 @@ class ProofsOfTheRealOnes:
 
     def test_there_is_no_gateway(self, places: Places) -> None:
         assert_not_needed(AdoptGateway, crds=[gateway_crd(places.group)], server=places.server)
-
-    def test_lokis_volume_grows(self, places: Places, loki_setting: dict[str, Any]) -> None:
-        assert_migration(
-            GrowLokiVolume,
-            [*places.disks(expands=False), places.claim("10Gi"), places.stateful_set("10Gi")],
-            [*places.disks(expands=True), places.claim("30Gi")],
-            stays=[loki.pod(places.namespace)],
-            variables={"kyma_allow_storageclass_change": True},
-            ignore=["PersistentVolume:spec.claimRef", "metadata.finalizers"],
-            reactions=[grow],
-            **loki_setting,
-        )
 
     def test_lokis_volume_can_not_grow(self, places: Places, loki_setting: dict[str, Any]) -> None:
         assert_blocked(

@@ -14,7 +14,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     RealApiServer,
 )
 
-from tests.support.real_migrations import Places, ProofsOfTheRealOnes
+from tests.support.extent import IS_FULL
+from tests.support.real_migrations import Places, ProofsOfGrowth, ProofsOfTheRealOnes
 
 
 @pytest.fixture(scope="module")
@@ -31,3 +32,12 @@ class TestOnARealApiServer(ProofsOfTheRealOnes):
     @pytest.fixture
     def places(self, shared: Places) -> Places:
         return shared
+
+
+if IS_FULL:
+
+    @pytest.mark.cluster
+    class TestGrowthOnARealApiServer(ProofsOfGrowth):
+        @pytest.fixture
+        def places(self, shared: Places) -> Places:
+            return shared

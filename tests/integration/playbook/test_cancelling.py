@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.extent import cases
+from tests.support.extent import IS_FULL, cases
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook, Running
 from tests.support.small_release import SmallRelease, deployment
@@ -246,14 +246,16 @@ def test_ctrl_c_where_the_work_is_done_elsewhere(scenario: Scenario, elsewhere: 
     assert [*Path(scenario.playbook.folder, "async").glob("*")] == []
 
 
-def test_from_another_terminal_where_the_work_is_done_elsewhere(
-    scenario: Scenario, elsewhere: list[str]
-) -> None:
-    printed: list[str] = []
-    outcome = scenario.cancelled(
-        lambda _running: printed.append(cancel_from_another_terminal(scenario.playbook)),
-        *elsewhere,
-        ready_after=BOTH_SLOW,
-    )
-    assert_stopped(scenario, outcome, ": a fire drill", one="cancelled")
-    assert_goes_on(scenario, scenario.rerun(*elsewhere))
+if IS_FULL:
+
+    def test_from_another_terminal_where_the_work_is_done_elsewhere(
+        scenario: Scenario, elsewhere: list[str]
+    ) -> None:
+        printed: list[str] = []
+        outcome = scenario.cancelled(
+            lambda _running: printed.append(cancel_from_another_terminal(scenario.playbook)),
+            *elsewhere,
+            ready_after=BOTH_SLOW,
+        )
+        assert_stopped(scenario, outcome, ": a fire drill", one="cancelled")
+        assert_goes_on(scenario, scenario.rerun(*elsewhere))

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils.migration_testing import InMemory
 
-from tests.support.real_migrations import Places, ProofsOfTheRealOnes
+from tests.support.real_migrations import Places, ProofsOfGrowth, ProofsOfTheRealOnes
 
 
-class TestInMemory(ProofsOfTheRealOnes):
+class TestInMemory(ProofsOfTheRealOnes, ProofsOfGrowth):
     @pytest.fixture
     def places(self) -> Iterator[Places]:
         return Places(InMemory(), "kyma-system", "networking.istio.io", "fast")
