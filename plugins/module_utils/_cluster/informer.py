@@ -171,11 +171,11 @@ class Informer:
 
     def _take_list(self, page: Page) -> None:
         self._position = page.resource_version
-        gone = set(self._held)
+        vanished = set(self._held)
         for obj in page.items:
-            gone.discard(_key_of(obj))
+            vanished.discard(_key_of(obj))
             self._put(obj)
-        for key in gone:
+        for key in vanished:
             self._drop(key)
 
     def _take_event(self, event: Event) -> None:

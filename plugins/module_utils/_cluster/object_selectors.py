@@ -82,16 +82,14 @@ def _split(selector: str) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-def _label_check(requirement: re.Match[str]) -> Callable[[Mapping[str, str]], bool]:
-    key, operator = requirement["key"] or requirement["no"], requirement["op"] or requirement["set"]
-    if requirement["absent"]:
+def _label_check(match: re.Match[str]) -> Callable[[Mapping[str, str]], bool]:
+    key, operator = match["key"] or match["no"], match["op"] or match["set"]
+    if match["absent"]:
         return lambda labels: key not in labels
     if operator is None:
         return lambda labels: key in labels
     values = (
-        [value.strip() for value in (requirement["values"] or "").split(",")]
-        if requirement["set"]
-        else [requirement["value"]]
+        [value.strip() for value in (match["values"] or "").split(",")] if match["set"] else [match["value"]]
     )
     if operator in ("=", "==", "in"):
         return lambda labels: key in labels and labels[key] in values

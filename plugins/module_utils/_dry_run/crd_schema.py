@@ -170,9 +170,7 @@ def _is_of(value: Any, schema_type: str) -> bool:
     return isinstance(value, TYPES[schema_type])
 
 
-def _of_type(value: Any, schema_type: str, field: str) -> Misfit:
+def _of_type(value: Any, proper: str, field: str) -> Misfit:
     got = NAMES.get(type(value), "object")
-    message = f'Invalid value: "{got}": {field} in body must be of type {schema_type}: "{got}"'
-    return Misfit(
-        field, ViolationType.TYPE, message, f"expected {TYPED_AS.get(schema_type, schema_type)}, got {got}"
-    )
+    message = f'Invalid value: "{got}": {field} in body must be of type {proper}: "{got}"'
+    return Misfit(field, ViolationType.TYPE, message, f"expected {TYPED_AS.get(proper, proper)}, got {got}")

@@ -169,10 +169,10 @@ class DryRunCluster(SimulatedServer):
     def _typed(self, kind: Kind) -> Kind:
         return self._overlay.typed(kind)
 
-    def _answer_below(
+    def _ask(
         self, verb: str, kind: Kind, ref: Ref, obj: Object, ask: Callable[[Cluster], Answer]
     ) -> Answer | None:
-        return self._heard(lambda: ask(self._inner)) if self._asks_server(verb, ref, kind, obj) else None
+        return self._answer_of(lambda: ask(self._inner)) if self._asks_server(verb, ref, kind, obj) else None
 
     def _asks_server(self, verb: str, ref: Ref, kind: Kind, obj: Object) -> bool:
         if ref in self._overlay.originals or not self._overlay.has_real_surroundings(ref, kind, obj):
@@ -183,7 +183,7 @@ class DryRunCluster(SimulatedServer):
         live = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
         return live is None or self._overlay.visible(live) is not None
 
-    def _heard(self, ask: Callable[[], Answer]) -> Answer | None:
+    def _answer_of(self, ask: Callable[[], Answer]) -> Answer | None:
         """The server's answer; None if it has none because of a tolerated webhook.
 
         That is a webhook that does not answer, or one without support for dry runs.
@@ -211,26 +211,26 @@ class DryRunCluster(SimulatedServer):
                     break
             return before, after
 
-        return self._answer_below("apply", kind, ref, obj, ask)
+        return self._ask("apply", kind, ref, obj, ask)
 
     def _completed(self, kind: Kind, ref: Ref, after: Object) -> Object | None:
         """The server's result of a further write to an object that it has, or None if it can't answer.
 
         A removed field may return as a default, which only the server knows.
         """
-        there = self._overlay.originals.get(ref) if ref in self._overlay.objects else None
+        original = self._overlay.originals.get(ref) if ref in self._overlay.objects else None
         if (
-            there is None
-            or there["apiVersion"] != after["apiVersion"]
-            or there["metadata"].get("uid") != after["metadata"].get("uid")
-            or (is_of_kind(ref, CRD_KIND) and there.get("status") != after.get("status"))
+            original is None
+            or original["apiVersion"] != after["apiVersion"]
+            or original["metadata"].get("uid") != after["metadata"].get("uid")
+            or (is_of_kind(ref, CRD_KIND) and original.get("status") != after.get("status"))
             or not self._overlay.has_real_surroundings(ref, kind, after)
         ):
             return None
-        patch = merge_patch_between(_intent_of(there), _intent_of(after))
+        patch = merge_patch_between(_intent_of(original), _intent_of(after))
         if not patch:
             return after
-        answer = self._heard(
+        answer = self._answer_of(
             lambda: self._inner.patch(
                 after["apiVersion"], ref.kind, ref.name, ref.namespace or None, patch, dry_run=True
             )
@@ -284,9 +284,9 @@ class DryRunCluster(SimulatedServer):
             ) from refusal
 
     def _refusal_elsewhere(self, write: Callable[..., Object], obj: Object, name: str) -> Invalid | None:
-        there = {**obj, "metadata": {**obj["metadata"], "name": name, "namespace": ANY_NAMESPACE}}
+        placed = {**obj, "metadata": {**obj["metadata"], "name": name, "namespace": ANY_NAMESPACE}}
         try:
-            write(there, dry_run=True)
+            write(placed, dry_run=True)
         except Invalid as refusal:
             return refusal
         except AlreadyExists:

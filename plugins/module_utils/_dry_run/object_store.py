@@ -57,7 +57,7 @@ class ObjectStore:
         self.version = version
         self._unverified: set[Ref] = set()
         self._status_writes: set[Ref] = set()
-        self._gone: dict[str, bool] = {}
+        self._deleted_owners: dict[str, bool] = {}
 
     def changes(self) -> list[OverlayChange]:
         """The changed objects, in the order of their first writes; not to be changed."""
@@ -113,7 +113,7 @@ class ObjectStore:
         with self.changed:
             if before is not None and is_same(before, after):
                 return before
-            self._gone.pop(after["metadata"].get("uid") or "", None)
+            self._deleted_owners.pop(after["metadata"].get("uid") or "", None)
             self._serve(before, after)
             self._record(ref, before, after)
             self._mark(ref, unverified, status)
@@ -150,7 +150,7 @@ class ObjectStore:
     def _remove(self, ref: Ref, before: Object, *, is_orphaning: bool = False) -> None:
         self._serve(before, None)
         self._record(ref, before, None)
-        self._gone.setdefault(before["metadata"].get("uid") or "", is_orphaning)
+        self._deleted_owners.setdefault(before["metadata"].get("uid") or "", is_orphaning)
         for other in self._contents(ref, before):
             if other in self.objects:
                 self.delete(other, self.objects[other])
@@ -172,30 +172,30 @@ class ObjectStore:
             # A deletion may have changed it, or deleted it too.
             if self.objects.get(ref) is not obj:
                 continue
-            left = self.with_living_owners(obj)
-            if left is None:
+            updated = self.with_living_owners(obj)
+            if updated is None:
                 self.delete(ref, obj)
-            elif left is not obj:
-                self._record(ref, obj, left)
+            elif updated is not obj:
+                self._record(ref, obj, updated)
 
     def with_living_owners(self, obj: Object) -> Object | None:
         """The object without its deleted owners; None if it is deleted with them."""
         owners = obj["metadata"].get("ownerReferences") or ()
-        if not owners or not self._gone:
+        if not owners or not self._deleted_owners:
             return obj
         fates = [self._fate(owner, obj["metadata"].get("namespace")) for owner in owners]
         if None not in fates and False in fates:
             return None
-        left = [owner for owner, fate in zip(owners, fates, strict=True) if fate is None]
-        if len(left) == len(owners):
+        living = [owner for owner, fate in zip(owners, fates, strict=True) if fate is None]
+        if len(living) == len(owners):
             return obj
         meta = {key: value for key, value in obj["metadata"].items() if key != "ownerReferences"}
-        return {**obj, "metadata": {**meta, "ownerReferences": left} if left else meta}
+        return {**obj, "metadata": {**meta, "ownerReferences": living} if living else meta}
 
     def _fate(self, owner: Object, namespace: str | None) -> bool | None:
         """The state of an owner: None if it exists, else whether its dependents were to be orphaned."""
         del namespace
-        return self._gone.get(owner.get("uid") or "")
+        return self._deleted_owners.get(owner.get("uid") or "")
 
     def _serve(self, before: Object | None, after: Object | None) -> None:
         for crd, is_served in ((before, False), (after, True)):

@@ -60,7 +60,7 @@ class Overlay(ObjectStore):
     @property
     def has_deletions(self) -> bool:
         """Whether anything has been deleted, so that objects of the cluster may be deleted with it."""
-        return bool(self._gone)
+        return bool(self._deleted_owners)
 
     # Served kinds.
 
@@ -142,8 +142,8 @@ class Overlay(ObjectStore):
 
     def _fate(self, owner: Object, namespace: str | None) -> bool | None:
         uid = owner["uid"]
-        if uid in self._gone:
-            return self._gone[uid]
+        if uid in self._deleted_owners:
+            return self._deleted_owners[uid]
         # Owners have owners: a Pod's is a ReplicaSet, which is deleted with its Deployment.
         resource = self._inner.resource(owner["apiVersion"], owner["kind"])
         if resource is None:
@@ -155,13 +155,9 @@ class Overlay(ObjectStore):
             except Forbidden:
                 # A user who may not read the owner can't delete it, so its dependents stay.
                 self._owners[uid] = None
-        live_owner = self._owners[uid]
-        if (
-            live_owner is None
-            or live_owner["metadata"].get("uid") != uid
-            or self.visible(live_owner) is not None
-        ):
+        live = self._owners[uid]
+        if live is None or live["metadata"].get("uid") != uid or self.visible(live) is not None:
             return None
         with self.changed:
-            self._gone[uid] = False
+            self._deleted_owners[uid] = False
         return False

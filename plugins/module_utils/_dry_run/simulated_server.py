@@ -68,7 +68,7 @@ class SimulatedServer(Cluster):
         del kind, namespace, how
         return Page([], str(self._store.version))
 
-    def _answer_below(
+    def _ask(
         self, verb: str, kind: Kind, ref: Ref, obj: Object, ask: Callable[[Cluster], Answer]
     ) -> Answer | None:
         """The answer of the server below to a write; None if it can't know its result."""
@@ -175,9 +175,7 @@ class SimulatedServer(Cluster):
         name = meta.get("name") or f"{meta.get('generateName') or ''}{uuid.uuid4().hex[:5]}"
         ref = validated_ref(kind, name, meta.get("namespace"))
         with self._call("create", ref, dry_run):
-            answer = self._answer_below(
-                "create", kind, ref, obj, lambda server: server.create(obj, dry_run=True)
-            )
+            answer = self._ask("create", kind, ref, obj, lambda server: server.create(obj, dry_run=True))
             if answer is not None:
                 if "name" not in answer["metadata"]:
                     # A review is answered, and no object.
@@ -210,7 +208,7 @@ class SimulatedServer(Cluster):
             if live is None:
                 raise not_found_error("patch", served_kind, ref)
             address = api_version, kind, name, namespace
-            answer = self._answer_below(
+            answer = self._ask(
                 "patch",
                 served_kind,
                 ref,
@@ -246,7 +244,7 @@ class SimulatedServer(Cluster):
                 return False
             address = api_version, kind, name, namespace
             how: dict[str, Any] = {"uid": uid, "resource_version": resource_version}
-            exists = self._answer_below(
+            exists = self._ask(
                 "delete",
                 served_kind,
                 ref,

@@ -236,8 +236,8 @@ class Write:
         return deep_copy(new)
 
     def _desired_part(self, obj: Object) -> Object:
-        left_out = {"apiVersion", "metadata"} | ({"status"} if self.kind.has_status else set())
-        return {key: value for key, value in obj.items() if key not in left_out}
+        ignored = {"apiVersion", "metadata"} | ({"status"} if self.kind.has_status else set())
+        return {key: value for key, value in obj.items() if key not in ignored}
 
     def _refuse_misfits(self, obj: Object, action: str, *, apply: bool) -> None:
         if not self.kind.schema:
@@ -281,10 +281,8 @@ class Write:
             self._refuse([problem], ref, action)
 
     def _modified(self, ref: Ref, action: str, message: str) -> Exception:
-        full_message = (
-            f'Operation cannot be fulfilled on {self.kind.qualified_plural} "{ref.name}": {message}'
-        )
-        return api_error(action, 409, {"reason": "Conflict", "message": full_message})
+        text = f'Operation cannot be fulfilled on {self.kind.qualified_plural} "{ref.name}": {message}'
+        return api_error(action, 409, {"reason": "Conflict", "message": text})
 
     def _untypeable(self, obj: Object, action: str, message: str) -> Exception:
         meta = obj["metadata"]

@@ -105,7 +105,7 @@ class MemoryStore(ObjectStore):
             self._record(ref, before, obj)
         self.objects[ref] = obj
         if propagation == "Orphan":
-            self._gone[meta["uid"]] = True
+            self._deleted_owners[meta["uid"]] = True
             self._collect_garbage()
         elif propagation == "Foreground":
             contents += self._dependents(meta["uid"])

@@ -25,8 +25,8 @@ def without_fields(obj: Object, dropped: Fields, retained: Fields, shapes: Shape
 
     An item of a list is removed with all its fields, also those that others have written.
     """
-    gone = with_parents(dropped) - with_parents(retained)
-    result: Object = _prune(obj, (), (), gone, shapes)
+    drop = with_parents(dropped) - with_parents(retained)
+    result: Object = _prune(obj, (), (), drop, shapes)
     return result
 
 
@@ -68,21 +68,21 @@ def _merge_items(
     return result + [value for _key, value in waiting]
 
 
-def _prune(value: Any, field: Field, names: Names, gone: set[Field], shapes: Shapes) -> Any:
+def _prune(value: Any, field: Field, names: Names, drop: set[Field], shapes: Shapes) -> Any:
     shape = shapes(names)
     if isinstance(value, Mapping) and shape is not Whole.ATOMIC:
-        return _prune_map(value, field, names, gone, shapes, ())
+        return _prune_map(value, field, names, drop, shapes, ())
     if isinstance(value, list) and isinstance(shape, tuple):
         items = []
         for item in value:
             path = (*field, item_key(item, shape) or "")
-            if path not in gone:
+            if path not in drop:
                 items.append(
-                    _prune_map(item, path, names, gone, shapes, shape) if isinstance(item, Mapping) else item
+                    _prune_map(item, path, names, drop, shapes, shape) if isinstance(item, Mapping) else item
                 )
         return items
     if isinstance(value, list) and shape is Whole.SET:
-        return [item for item in value if (*field, "v:" + as_json(item)) not in gone]
+        return [item for item in value if (*field, "v:" + as_json(item)) not in drop]
     return value
 
 
@@ -90,7 +90,7 @@ def _prune_map(
     value: Mapping[str, Any],
     field: Field,
     names: Names,
-    gone: set[Field],
+    drop: set[Field],
     shapes: Shapes,
     keys: tuple[str, ...],
 ) -> dict[str, Any]:
@@ -98,6 +98,6 @@ def _prune_map(
     for name, child in value.items():
         path = (*field, f"f:{name}")
         # An item that stays keeps its key fields, regardless of their owner.
-        if path not in gone or name in keys:
-            result[name] = _prune(child, path, (*names, name), gone, shapes)
+        if path not in drop or name in keys:
+            result[name] = _prune(child, path, (*names, name), drop, shapes)
     return result

@@ -72,12 +72,12 @@ def foreign_404(data: bytes) -> str:
 
 def is_broken_off(error: BaseException) -> bool:
     """Whether TLS failed only because the other end closed the connection, as when a server stops."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, (ssl.SSLEOFError, ssl.SSLZeroReturnError, ConnectionError)):
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, (ssl.SSLEOFError, ssl.SSLZeroReturnError, ConnectionError)):
             return True
-        inner = seen.args[0] if seen.args and isinstance(seen.args[0], BaseException) else None
-        seen = inner or seen.__cause__ or seen.__context__
+        inner = cause.args[0] if cause.args and isinstance(cause.args[0], BaseException) else None
+        cause = inner or cause.__cause__ or cause.__context__
     return False
 
 

@@ -337,19 +337,19 @@ class LiveCluster(Cluster):
         action = describe("watch", kind, "", namespace)
         path = collection_path(resource, namespace)
         failures = 0
-        while (left := end - time.monotonic()) > 0:
+        while (seconds_left := end - time.monotonic()) > 0:
             query = [
                 ("watch", "true"),
                 ("allowWatchBookmarks", "true"),
                 ("resourceVersion", resource_version),
                 ("fieldSelector", field_selector),
                 ("labelSelector", label_selector),
-                ("timeoutSeconds", str(math.ceil(left))),
+                ("timeoutSeconds", str(math.ceil(seconds_left))),
             ]
             accept = METADATA_ONLY_EVENTS if metadata_only else "application/json"
             try:
                 with self._transport.stream(
-                    action, path, query=query, seconds=left, accept=accept, stop=stop
+                    action, path, query=query, seconds=seconds_left, accept=accept, stop=stop
                 ) as lines:
                     for line in lines:
                         failures = 0
@@ -436,14 +436,10 @@ class LiveCluster(Cluster):
             desired: its content.
             target: the object's identity, if the content lacks it.
         """
-        named = target or {
-            **desired["metadata"],
-            "apiVersion": desired["apiVersion"],
-            "kind": desired["kind"],
-        }
+        meta = target or {**desired["metadata"], "apiVersion": desired["apiVersion"], "kind": desired["kind"]}
 
         def look() -> Object | None:
-            live = self.get(named["apiVersion"], named["kind"], named["name"], named.get("namespace"))
+            live = self.get(meta["apiVersion"], meta["kind"], meta["name"], meta.get("namespace"))
             return find_written_object(live, desired, self._field_manager)
 
         return self._settled(ask, look)

@@ -130,15 +130,13 @@ def find_written_object(live: Object | None, desired: Mapping[str, Any], manager
     # An object without any field has no manager.
     if managers and manager not in managers:
         return None
-    desired_meta = desired.get("metadata") or {}
+    new_meta = desired.get("metadata") or {}
     # A change that requires one version is refused once there is another: a retry does no harm.
-    if desired_meta.get("resourceVersion") and desired_meta["resourceVersion"] == live["metadata"].get(
-        "resourceVersion"
-    ):
+    if (version := new_meta.get("resourceVersion")) and version == live["metadata"].get("resourceVersion"):
         return None
-    meta = {key: value for key, value in desired_meta.items() if key not in BOOKKEEPING}
+    meta = {key: value for key, value in new_meta.items() if key not in BOOKKEEPING}
     if set(desired) <= {"apiVersion", "kind", "metadata"} and set(meta) <= IDENTITY:
-        return live if _holders(desired_meta) == _holders(live["metadata"]) else None
+        return live if _holders(new_meta) == _holders(live["metadata"]) else None
     content = {key: value for key, value in desired.items() if key != "stringData"}
     if texts := desired.get("stringData"):
         encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}

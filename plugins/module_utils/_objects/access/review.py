@@ -107,7 +107,7 @@ def _namespaces(cluster: Cluster, rights: Iterable[Right]) -> frozenset[str]:
             return False
 
     names = sorted({right.namespace for right in rights if right.namespace})
-    return frozenset(name for name, there in zip(names, map_in_threads(exists, names), strict=True) if there)
+    return frozenset(name for name, real in zip(names, map_in_threads(exists, names), strict=True) if real)
 
 
 def known_resources(cluster: Cluster) -> Resources:

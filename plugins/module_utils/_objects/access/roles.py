@@ -53,8 +53,8 @@ def in_words(rights: Iterable[Right]) -> list[str]:
         names.setdefault((what, namespace), []).append(name)
     places: dict[tuple[str, str], list[str]] = {}
     for (what, namespace), named in names.items():
-        which = f" ({', '.join(named)})" if all(named) else ""
-        places.setdefault((what + which, "" if not namespace else "in"), []).append(namespace)
+        names_text = f" ({', '.join(named)})" if all(named) else ""
+        places.setdefault((what + names_text, "" if not namespace else "in"), []).append(namespace)
     return [
         f"{what} in {', '.join(namespaces)}" if scoped else f"{what} in the whole cluster"
         for (what, scoped), namespaces in places.items()

@@ -186,9 +186,9 @@ def _replace(
         wait_until_gone(deleted)
         if scaled:
             intent = keeping_replicas(intent, deleted)
-    made = _apply(cluster, intent, policy)
+    applied = _apply(cluster, intent, policy)
     warning = f"{ref}: replaced, as what changed can't be changed in place"
-    return replace(made, replaced=True, warnings=(*made.warnings, warning))
+    return replace(applied, replaced=True, warnings=(*applied.warnings, warning))
 
 
 def _delete(cluster: Cluster, intent: Object) -> Object | None:

@@ -61,7 +61,7 @@ def granting_rights(obj: Object) -> set[Right]:
         return set()
     if ref.kind.endswith("Binding"):
         # The server refuses a roleRef that is not a reference.
-        role = given if isinstance(given := obj.get("roleRef"), dict) else {}
+        role = reference if isinstance(reference := obj.get("roleRef"), dict) else {}
         resource = "clusterroles" if role.get("kind") == "ClusterRole" else "roles"
         return {Right("bind", RBAC, resource, ref.namespace, str(role.get("name") or ""))}
     return {Right("escalate", RBAC, f"{ref.kind.lower()}s", ref.namespace, ref.name)}

@@ -22,10 +22,10 @@ from ..ownership.policy import Policy
 from .apply_object import NO_KNOWN_OBJECTS, KnownObjects, apply_object
 from .apply_set import WaitCallbacks
 from .crd_versions import (
-    gone_versions,
     is_stored_as,
     loses_conversion,
     managers_without_versions,
+    removed_versions,
     storage_api_version,
     stored_versions,
     widen_versions,
@@ -86,20 +86,20 @@ def narrow_definition(
     live = _live(cluster, desired)
     if widen_versions(desired, live) is desired:
         return None
-    gone = gone_versions(desired, live)
-    if gone and loses_conversion(desired, live):
-        _refuse_lost_conversion(cluster, desired, gone)
+    removed = removed_versions(desired, live)
+    if removed and loses_conversion(desired, live):
+        _refuse_lost_conversion(cluster, desired, removed)
     if not is_stored_as(desired, live):
         apply_object(cluster, with_final_storage(desired, live), policy, waits.until_gone, known)
         time.sleep(learn)
-    if gone:
-        report(f"{ref}: {', '.join(gone)} is removed, so its objects are written again")
-        rewritten = _Rewriting(cluster, desired, gone, cancelled).run()
+    if removed:
+        report(f"{ref}: {', '.join(removed)} is removed, so its objects are written again")
+        rewritten = _Rewriting(cluster, desired, removed, cancelled).run()
         report(f"{ref}: {rewritten} objects are written again")
         _set_stored(cluster, desired)
     answer = apply_object(cluster, desired, policy, waits.until_gone, known).object
     waits.until_served([answer])
-    return Narrowed(answer, tuple(gone))
+    return Narrowed(answer, tuple(removed))
 
 
 def _live(cluster: Cluster, desired: Object) -> Object:
@@ -109,11 +109,11 @@ def _live(cluster: Cluster, desired: Object) -> Object:
     return live
 
 
-def _refuse_lost_conversion(cluster: Cluster, desired: Object, gone: list[str]) -> None:
+def _refuse_lost_conversion(cluster: Cluster, desired: Object, removed: list[str]) -> None:
     page = cluster.list(storage_api_version(desired), desired["spec"]["names"]["kind"], metadata_only=True)
     if page.items:
         raise ClusterError(
-            f"{ref_of(desired)}: {', '.join(gone)} is still stored. The new definition lacks it and the"
+            f"{ref_of(desired)}: {', '.join(removed)} is still stored. The new definition lacks it and the"
             f" webhook that converts it, and {len(page.items)} objects live. Convert or delete them in a"
             " migration first"
         )
@@ -142,7 +142,7 @@ class _Rewriting:
     """The rewrite of all objects of a kind, without a change: this stores them in the version that stays."""
 
     def __init__(
-        self, cluster: Cluster, desired: Object, gone: list[str], cancelled: Callable[[], bool]
+        self, cluster: Cluster, desired: Object, removed: list[str], cancelled: Callable[[], bool]
     ) -> None:
         spec = desired["spec"]
         self._cancelled = cancelled
@@ -150,7 +150,7 @@ class _Rewriting:
         self._crd = ref_of(desired)
         self._api_version = storage_api_version(desired)
         self._kind: str = spec["names"]["kind"]
-        self._gone = frozenset(f"{spec['group']}/{version}" for version in gone)
+        self._removed = frozenset(f"{spec['group']}/{version}" for version in removed)
         self._same_fields = (spec.get("conversion") or {}).get("strategy") != "Webhook"
 
     def run(self) -> int:
@@ -161,7 +161,7 @@ class _Rewriting:
         objects = self._objects()
         map_in_threads(self._rewrite, objects)
         for _round in range(TRIES):
-            late = [obj for obj in self._objects() if self._managers_without_gone(obj) is not None]
+            late = [obj for obj in self._objects() if self._managers_without_removed(obj) is not None]
             if not late:
                 break
             map_in_threads(self._rewrite, late)
@@ -170,10 +170,10 @@ class _Rewriting:
     def _objects(self) -> list[Object]:
         return self._cluster.list(self._api_version, self._kind, metadata_only=True).items
 
-    def _managers_without_gone(self, obj: Object) -> list[Mapping[str, Any]] | None:
+    def _managers_without_removed(self, obj: Object) -> list[Mapping[str, Any]] | None:
         managers = obj["metadata"].get("managedFields") or ()
         return managers_without_versions(
-            managers, self._gone, self._api_version, same_fields=self._same_fields
+            managers, self._removed, self._api_version, same_fields=self._same_fields
         )
 
     def _rewrite(self, listed: Object) -> None:
@@ -201,7 +201,7 @@ class _Rewriting:
                 return
 
     def _write(self, ref: Ref, obj: Object) -> None:
-        managers = self._managers_without_gone(obj)
+        managers = self._managers_without_removed(obj)
         meta: Object = {key: obj["metadata"].get(key) for key in ("uid", "resourceVersion")}
         if managers is not None:
             meta["managedFields"] = managers
@@ -209,7 +209,7 @@ class _Rewriting:
         self._cluster.patch(self._api_version, self._kind, ref.name, place, {"metadata": meta})
 
     def _refused(self, ref: Ref, error: ClusterError) -> ClusterError:
-        versions = ", ".join(sorted(self._gone))
+        versions = ", ".join(sorted(self._removed))
         return ClusterError(
             f"{self._crd} can't do without {versions} yet, as {ref} can't be written in {self._api_version}:"
             f" {error}; repair that object, then run the playbook again"

@@ -56,7 +56,7 @@ def widen_versions(desired: Object, live: Object | None) -> Object:
 _NONE: Mapping[str, Any] = {"served": False}
 
 
-def gone_versions(desired: Object, live: Object) -> list[str]:
+def removed_versions(desired: Object, live: Object) -> list[str]:
     """The versions in the cluster that the release lacks."""
     new = _versions(desired)
     return [name for name in _versions(live) if name not in new]

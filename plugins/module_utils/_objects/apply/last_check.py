@@ -60,7 +60,7 @@ def _grants(obj: Object, places: Collection[str], own: Collection[Ref]) -> bool:
     if ref.group != RBAC or ref.namespace not in places:
         return False
     # The server refuses a roleRef that is not a reference.
-    role = given if isinstance(given := obj.get("roleRef"), dict) else {}
+    role = reference if isinstance(reference := obj.get("roleRef"), dict) else {}
     place = ref.namespace if role.get("kind") == "Role" else ""
     return Ref(RBAC, str(role.get("kind")), place, str(role.get("name"))) not in own
 

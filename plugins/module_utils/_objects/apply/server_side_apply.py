@@ -174,8 +174,8 @@ class ServerSideApply:
         added = [finding for finding in self.findings if finding.outcome is DriftOutcome.RETAINED]
         if not added or not self._has_taken_over(answer, added_by):
             return answer
-        gone = [replace(finding, outcome=DriftOutcome.REMOVED) for finding in added]
-        self.findings = [finding for finding in self.findings if finding not in added] + gone
+        removed = [replace(finding, outcome=DriftOutcome.REMOVED) for finding in added]
+        self.findings = [finding for finding in self.findings if finding not in added] + removed
         return self._apply()
 
     def _without_marks(self, answer: Object) -> Object:
@@ -203,7 +203,7 @@ class ServerSideApply:
         def adopts(manager: ManagerEntry) -> bool:
             return (not ours and is_maker(manager)) or (self._policy.takeover and is_other_tool(manager))
 
-        def taken(manager: ManagerEntry, _managers: Sequence[ManagerEntry]) -> Fields:
+        def fields_to_take(manager: ManagerEntry, _managers: Sequence[ManagerEntry]) -> Fields:
             return (
                 owned_fields(manager) if is_plain_write_of_ours(manager) or adopts(manager) else frozenset()
             )
@@ -216,13 +216,13 @@ class ServerSideApply:
             Finding(self._ref, "", name_of(one), str(one.get("time") or ""), DriftOutcome.ADOPTED)
             for one in adopted
         ]
-        return self._has_taken_over(live, taken)
+        return self._has_taken_over(live, fields_to_take)
 
-    def _has_taken_over(self, live: Object, taken: TakenFields) -> bool:
+    def _has_taken_over(self, live: Object, fields_to_take: TakenFields) -> bool:
         """Make fields of other managers count as applied by us; whether there were any."""
         for attempt in range(1, TRIES + 1):
             managers = _managers_of(live)
-            moved = take_over_fields(managers, self._intent["apiVersion"], taken)
+            moved = take_over_fields(managers, self._intent["apiVersion"], fields_to_take)
             if moved is None:
                 return False
             try:

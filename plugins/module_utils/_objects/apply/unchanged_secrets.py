@@ -87,7 +87,7 @@ def _holds(live: Mapping[str, Any], desired: Mapping[str, Any], key: str) -> boo
     """Whether the desired content of a key exists; other content is ignored."""
     if key not in desired:
         return True
-    value, there = desired[key], live.get(key)
+    value, present = desired[key], live.get(key)
     if isinstance(value, dict):
-        return isinstance(there, dict) and all(name in there and there[name] == value[name] for name in value)
-    return bool(there == value)
+        return isinstance(present, dict) and value.items() <= present.items()
+    return bool(present == value)

@@ -135,8 +135,8 @@ def _about_pod(pod: Mapping[str, Any]) -> str:
         return f"{name}: {tidy(': '.join(words) or 'it has failed')}"
     waiting = next((c for c in _containers(pod) if not c.get("ready")), None)
     if waiting is not None:
-        held_up = _state(waiting, "waiting").get("reason") or "not started"
-        state = "it runs but is not ready" if "running" in (waiting.get("state") or {}) else held_up
+        waiting_reason = _state(waiting, "waiting").get("reason") or "not started"
+        state = "it runs but is not ready" if "running" in (waiting.get("state") or {}) else waiting_reason
         return f"{name}, container {waiting.get('name')}: {state}"
     return f"{name}: {str(status(pod).get('phase') or 'not started yet').lower()}"
 

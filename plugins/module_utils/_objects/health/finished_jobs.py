@@ -45,10 +45,10 @@ def end_of(cluster: Cluster, last: Object | None) -> Health | None:
     """
     if last is None or not removes_itself(last):
         return None
-    seen = job(last)
-    if seen.state == FAILED:
-        return seen
-    if seen.state == CURRENT:
+    health = job(last)
+    if health.state == FAILED:
+        return health
+    if health.state == CURRENT:
         return _completed()
     meta = last["metadata"]
     try:

@@ -45,8 +45,8 @@ def persistent_volume_claim(obj: Mapping[str, Any]) -> Health:
     if phase == "Bound":
         return current("it is bound")
     if phase == "Lost":
-        gone = f"its volume {spec(obj).get('volumeName') or ''} is gone"
-        return progressing("Lost", gone, fails_after=LOST_FAILS_AFTER)
+        message = f"its volume {spec(obj).get('volumeName') or ''} is gone"
+        return progressing("Lost", message, fails_after=LOST_FAILS_AFTER)
     if SELECTED_NODE in (obj["metadata"].get("annotations") or {}):
         return progressing("NotBound", "a pod waits for its volume to be provisioned")
     return progressing(UNBOUND, "it has no volume yet")
@@ -76,8 +76,8 @@ def service(obj: Mapping[str, Any]) -> Health:
 
 def custom_resource_definition(obj: Mapping[str, Any]) -> Health:
     """kstatus CRDConditions; stricter: both conditions must exist, in any order."""
-    said = conditions(obj)
-    names, established = said.get("NamesAccepted", {}), said.get("Established", {})
+    by_type = conditions(obj)
+    names, established = by_type.get("NamesAccepted", {}), by_type.get("Established", {})
     if names.get("status") == "False":
         return failed(
             str(names.get("reason") or "NamesNotAccepted"), condition_message(names, "its names are taken")

@@ -93,7 +93,7 @@ def outdated_conditions(obj: Mapping[str, Any]) -> dict[str, int]:
     if not isinstance(generation, int):
         return {}
     observed = {kind: one.get("observedGeneration") for kind, one in _all_conditions(obj).items()}
-    return {kind: seen for kind, seen in observed.items() if isinstance(seen, int) and seen < generation}
+    return {kind: last for kind, last in observed.items() if isinstance(last, int) and last < generation}
 
 
 def _all_conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

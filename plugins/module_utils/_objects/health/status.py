@@ -85,8 +85,8 @@ def assess_health(obj: Mapping[str, Any], *, by_state: bool = True) -> Health:
     # kstatus generic.go, checkGenericProperties: Terminating.
     if obj["metadata"].get("deletionTimestamp"):
         finalizers = ", ".join(obj["metadata"].get("finalizers") or ())
-        held = f", once its finalizers allow it: {finalizers}" if finalizers else ""
-        return progressing("Terminating", f"it is being deleted{held}")
+        condition_text = f", once its finalizers allow it: {finalizers}" if finalizers else ""
+        return progressing("Terminating", f"it is being deleted{condition_text}")
     rule = _RULES.get((group_of(obj["apiVersion"]), obj["kind"]))
     if rule:
         return rule(obj)
@@ -118,12 +118,12 @@ def _custom_resource(obj: Mapping[str, Any], operators_state: str) -> Health:
     waiting = lagging(obj)
     if waiting:
         return waiting
-    said, outdated = conditions(obj), outdated_conditions(obj)
-    if outdated and (not said or any(kind in outdated for kind in _VERDICTS)):
+    by_type, outdated = conditions(obj), outdated_conditions(obj)
+    if outdated and (not by_type or any(kind in outdated for kind in _VERDICTS)):
         return behind(min(outdated.values()), obj["metadata"]["generation"])
     if operators_state in _WORKING:
-        return progressing(operators_state, _state_message(obj, said, operators_state))
-    reconciling, stalled = said.get("Reconciling", {}), said.get("Stalled", {})
+        return progressing(operators_state, _state_message(obj, by_type, operators_state))
+    reconciling, stalled = by_type.get("Reconciling", {}), by_type.get("Stalled", {})
     if is_true(reconciling):
         return progressing(
             str(reconciling.get("reason") or "Reconciling"),
@@ -138,23 +138,23 @@ def _custom_resource(obj: Mapping[str, Any], operators_state: str) -> Health:
             return failed(reason, message)
         return progressing(reason, message, fails_after=STALE_STALL_FAILS_AFTER)
     if operators_state == "Warning":
-        return current(warning=_state_message(obj, said, operators_state))
+        return current(warning=_state_message(obj, by_type, operators_state))
     for kind in _VERDICTS:
-        condition = said.get(kind)
+        condition = by_type.get(kind)
         if condition is not None and not is_true(condition):
             word = kind.lower()
             return progressing(
                 str(condition.get("reason") or f"Not{kind}"),
                 condition_message(condition, f"it is not {word}"),
             )
-    degraded = said.get("Degraded", {})
-    if operators_state and is_true(degraded) and is_true(said.get("Ready")):
+    degraded = by_type.get("Degraded", {})
+    if operators_state and is_true(degraded) and is_true(by_type.get("Ready")):
         return current(warning=f"it is degraded: {condition_message(degraded, 'no reason is given')}")
     return current()
 
 
-def _state_message(obj: Mapping[str, Any], said: Mapping[str, Mapping[str, Any]], state: str) -> str:
-    unmet = (condition_message(one, "") for one in said.values() if not is_true(one))
+def _state_message(obj: Mapping[str, Any], by_type: Mapping[str, Mapping[str, Any]], state: str) -> str:
+    unmet = (condition_message(one, "") for one in by_type.values() if not is_true(one))
     reason = status(obj).get("description") or next(filter(None, unmet), "")
     return f"its status.state is {state}" + (f": {reason}" if reason else "")
 

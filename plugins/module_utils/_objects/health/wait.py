@@ -240,8 +240,8 @@ def wait_until_established(
         if waiting and now >= look_at:
             look_at = now + NOT_SERVED_LOOK_SECONDS
             for ref, crd in waiting.items():
-                seen = cluster.get(crd["apiVersion"], ref.kind, ref.name)
-                health = assess_health(seen) if seen else failed("Missing", "it was deleted")
+                live = cluster.get(crd["apiVersion"], ref.kind, ref.name)
+                health = assess_health(live) if live else failed("Missing", "it was deleted")
                 if health.state != CURRENT:
                     report(ref, health)
         unhealthy = [UnhealthyObject(waiting[r]["apiVersion"], r, states[r], waiting[r]) for r in waiting]
@@ -380,10 +380,10 @@ def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox, pages: Page
     places: dict[WatchScope, list[_Ward]] = {}
     for ward in wards.values():
         places.setdefault(watch_scope(ward.api_version, ward.ref), []).append(ward)
-    for place, there in places.items():
+    for place, members in places.items():
         # An operator reports the state of what was just written later.
-        if any(w.health.state != CURRENT or not w.written or _has_state(w) for w in there):
-            watcher.follow(place, [w.ref for w in there], inbox, pages.get(place))
+        if any(w.health.state != CURRENT or not w.written or _has_state(w) for w in members):
+            watcher.follow(place, [w.ref for w in members], inbox, pages.get(place))
             followed.add(place)
     return followed
 

@@ -180,13 +180,13 @@ class Watcher:
                     follower.inbox.put(feed.latest.get(ref) or ObjectState(ref, None, feed.listed))
 
     def _take_event(self, feed: _Feed, event: Event) -> None:
-        seen = sighting(event.object, gone=event.type == "DELETED")
+        state = sighting(event.object, is_deleted=event.type == "DELETED")
         with self._lock:
             feed.position = event.object["metadata"].get("resourceVersion") or feed.position
-            feed.latest[seen.ref] = seen
+            feed.latest[state.ref] = state
             for follower in feed.followers:
-                if seen.ref in follower.refs:
-                    follower.inbox.put(seen)
+                if state.ref in follower.refs:
+                    follower.inbox.put(state)
 
     def _notify(self, feed: _Feed, trouble: WatchFailure) -> None:
         with self._lock:
@@ -225,10 +225,10 @@ class _Feed:
         self.latest = {ref_of(o): sighting(o) for o in page.items}
 
 
-def sighting(obj: Object, *, gone: bool = False) -> ObjectState:
+def sighting(obj: Object, *, is_deleted: bool = False) -> ObjectState:
     """The state of an object in a list or an event."""
     version = parse_resource_version(obj["metadata"].get("resourceVersion"))
-    return ObjectState(ref_of(obj), None if gone else obj, version, obj if gone else None)
+    return ObjectState(ref_of(obj), None if is_deleted else obj, version, obj if is_deleted else None)
 
 
 def passes(error: Exception) -> bool:

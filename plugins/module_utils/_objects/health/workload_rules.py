@@ -50,8 +50,8 @@ def _rollout(obj: Mapping[str, Any]) -> Health:
     waiting = unseen(obj)
     if waiting:
         return waiting
-    said = conditions(obj)
-    rollout = said.get("Progressing", {})
+    by_type = conditions(obj)
+    rollout = by_type.get("Progressing", {})
     if rollout.get("reason") == "ProgressDeadlineExceeded" and not _predates_last_write(obj, rollout):
         return failed(
             "ProgressDeadlineExceeded",
@@ -61,14 +61,14 @@ def _rollout(obj: Mapping[str, Any]) -> Health:
     if refusal:
         return refusal
     desired, counts = number(spec(obj), "replicas", 1), status(obj)
-    there, updated = number(counts, "replicas"), number(counts, "updatedReplicas")
+    existing, updated = number(counts, "replicas"), number(counts, "updatedReplicas")
     available = number(counts, "availableReplicas")
-    if there < desired:
-        return progressing("LessReplicas", f"{there} of {desired} replicas exist")
+    if existing < desired:
+        return progressing("LessReplicas", f"{existing} of {desired} replicas exist")
     if updated < desired:
         return progressing("LessUpdated", f"{updated} of {desired} replicas are updated")
-    if there > desired:
-        return progressing("ExtraPods", f"{there - desired} old replicas are still to end")
+    if existing > desired:
+        return progressing("ExtraPods", f"{existing - desired} old replicas are still to end")
     if available < updated:
         return progressing("LessAvailable", f"{available} of {updated} replicas are available")
     if number(counts, "readyReplicas") < desired:
@@ -77,9 +77,9 @@ def _rollout(obj: Mapping[str, Any]) -> Health:
         return progressing(
             "ReplicaSetNotAvailable", condition_message(rollout, "its rollout is not complete")
         )
-    if not is_true(said.get("Available")):
+    if not is_true(by_type.get("Available")):
         return progressing(
-            "DeploymentNotAvailable", condition_message(said.get("Available", {}), "it is not available")
+            "DeploymentNotAvailable", condition_message(by_type.get("Available", {}), "it is not available")
         )
     return current(f"{desired} of {desired} replicas are ready")
 
@@ -136,13 +136,13 @@ def stateful_set(obj: Mapping[str, Any]) -> Health:
     if waiting:
         return waiting
     desired, counts = number(spec(obj), "replicas", 1), status(obj)
-    there = number(counts, "replicas")
-    if there < desired:
-        return progressing("LessReplicas", f"{there} of {desired} replicas exist")
+    existing = number(counts, "replicas")
+    if existing < desired:
+        return progressing("LessReplicas", f"{existing} of {desired} replicas exist")
     if number(counts, "readyReplicas") < desired:
         return _less_ready(counts, desired)
-    if there > desired:
-        return progressing("ExtraPods", f"{there - desired} replicas are still to end")
+    if existing > desired:
+        return progressing("ExtraPods", f"{existing - desired} replicas are still to end")
     if number(spec(obj), "minReadySeconds") and number(counts, "availableReplicas") < desired:
         return progressing(
             "LessAvailable", f"{number(counts, 'availableReplicas')} of {desired} replicas are available"
@@ -183,14 +183,14 @@ def daemon_set(obj: Mapping[str, Any]) -> Health:
 
 def pod(obj: Mapping[str, Any]) -> Health:
     """kstatus podConditions; stricter: a pod that has failed is a failure."""
-    counts, said = status(obj), conditions(obj)
+    counts, by_type = status(obj), conditions(obj)
     phase = counts.get("phase")
     if phase == "Succeeded":
         return current("it has completed")
     if phase == "Failed":
         return failed(str(counts.get("reason") or "PodFailed"), str(counts.get("message") or "it has failed"))
     if phase == "Running":
-        if is_true(said.get("Ready")):
+        if is_true(by_type.get("Ready")):
             return current("it is ready")
         crashing = [
             str(c.get("name"))
@@ -200,9 +200,9 @@ def pod(obj: Mapping[str, Any]) -> Health:
         if crashing:
             return failed("CrashLoopBackOff", f"its containers crash again and again: {', '.join(crashing)}")
         return progressing(
-            "PodNotReady", condition_message(said.get("Ready", {}), "it runs but is not ready")
+            "PodNotReady", condition_message(by_type.get("Ready", {}), "it runs but is not ready")
         )
-    scheduled = said.get("PodScheduled", {})
+    scheduled = by_type.get("PodScheduled", {})
     if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
         return progressing(
             "Unschedulable",
@@ -217,15 +217,15 @@ def job(obj: Mapping[str, Any]) -> Health:
 
     FailureTarget (KEP-3329) reports that a Job has failed while its last pods are still terminating.
     """
-    said = conditions(obj)
-    for condition in (said.get("Failed", {}), said.get("FailureTarget", {})):
+    by_type = conditions(obj)
+    for condition in (by_type.get("Failed", {}), by_type.get("FailureTarget", {})):
         if is_true(condition):
             return failed(
                 str(condition.get("reason") or "JobFailed"), condition_message(condition, "it has failed")
             )
-    if is_true(said.get("Complete")):
+    if is_true(by_type.get("Complete")):
         return current("it is complete")
-    if spec(obj).get("suspend") and is_true(said.get("Suspended")):
+    if spec(obj).get("suspend") and is_true(by_type.get("Suspended")):
         return current("it is suspended, as its manifest says")
     counts = status(obj)
     completions = number(spec(obj), "completions", number(spec(obj), "parallelism", 1))

@@ -141,13 +141,13 @@ def may_be_taken(entry: InventoryEntry, policy: Policy) -> bool:
     return policy.may_take(entry.ceded, entry.added, holders)
 
 
-def current_entry(entry: InventoryEntry, obj: Object, held: ForeignFields) -> InventoryEntry:
+def current_entry(entry: InventoryEntry, obj: Object, foreign_fields: ForeignFields) -> InventoryEntry:
     """The present entry of an object, with the fields that others own.
 
     The server may have dropped unknown fields of an object that was written without server-side apply. Its
     intent is not recorded, so that every upgrade checks it again.
     """
-    ceded, added = held
+    ceded, added = foreign_fields
     now = entry_of(obj)
     is_plain = any(map(is_plain_write_of_ours, obj["metadata"].get("managedFields") or ()))
     # We did not create a namespace that has replaced the recorded one.

@@ -91,6 +91,6 @@ def was_made_by_others(live: Object) -> bool:
     """The same without a record, by ``managedFields``: correct until its creator writes it again."""
     meta: dict[str, Any] = live["metadata"]
     managers = [one for one in meta.get("managedFields") or () if not one.get("subresource")]
-    made = meta.get("creationTimestamp")
-    first = {one.get("manager") for one in managers if one.get("time") == made}
+    creation_time = meta.get("creationTimestamp")
+    first = {one.get("manager") for one in managers if one.get("time") == creation_time}
     return bool(first) and FIELD_MANAGER not in first

@@ -75,7 +75,7 @@ def owned_fields(manager: ManagerEntry) -> Fields:
 
 
 def take_over_fields(
-    managers: Sequence[ManagerEntry], api_version: str, taken: TakenFields
+    managers: Sequence[ManagerEntry], api_version: str, fields_to_take: TakenFields
 ) -> list[dict[str, Any]] | None:
     """The ``managedFields`` with the fields of others moved to our apply, or None if nothing would move.
 
@@ -83,20 +83,20 @@ def take_over_fields(
         managers: the object's ``managedFields``.
         api_version: the version in which we apply the object. Fields written in another version are given up
             by their owner and not taken, as they may have other names.
-        taken: returns the fields to take from each entry.
+        fields_to_take: returns the fields to take from each entry.
     """
     ours: Fields = frozenset()
     time = ""
-    left: list[dict[str, Any]] = []
+    others: list[dict[str, Any]] = []
     moved = False
     for manager in managers:
         if manager.get("manager") == FIELD_MANAGER and manager.get("operation") == APPLY:
             ours |= from_fields_v1(manager.get("fieldsV1") or {})
             time = str(manager.get("time") or "")
             continue
-        fields = taken(manager, managers)
+        fields = fields_to_take(manager, managers)
         if not fields:
-            left.append(dict(manager))
+            others.append(dict(manager))
             continue
         moved = True
         time = time or str(manager.get("time") or "")
@@ -104,7 +104,7 @@ def take_over_fields(
             ours |= fields
         rest = from_fields_v1(manager.get("fieldsV1") or {}) - fields
         if rest:
-            left.append({**manager, "fieldsV1": to_fields_v1(rest)})
+            others.append({**manager, "fieldsV1": to_fields_v1(rest)})
     if not moved:
         return None
     own = {
@@ -115,4 +115,4 @@ def take_over_fields(
         "fieldsType": "FieldsV1",
         "fieldsV1": to_fields_v1(ours),
     }
-    return [{key: value for key, value in own.items() if value}, *left]
+    return [{key: value for key, value in own.items() if value}, *others]

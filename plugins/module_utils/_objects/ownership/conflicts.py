@@ -100,7 +100,7 @@ def has_removed_field(obj: Object, path: str) -> bool:
 
     ``path`` has the server's form: ``.spec.containers[name="a"].image``, ``.data.key``.
     """
-    here: Any = obj
+    current: Any = obj
     parent: Any = None
     step: Any = None
     rest = path
@@ -108,20 +108,20 @@ def has_removed_field(obj: Object, path: str) -> bool:
         match = _SEGMENT.match(rest)
         if not match:
             return False
-        parent = here
+        parent = current
         if match.group(1) is not None:
             # A key may contain dots (annotations): the longest matching key is used.
             step = _longest_key(parent, rest[1:])
             if step is None:
                 return False
             rest = rest[1 + len(step) :]
-            here = parent[step]
+            current = parent[step]
         else:
             step = _index(parent, match.group(2))
             if step is None:
                 return False
             rest = rest[match.end() :]
-            here = parent[step]
+            current = parent[step]
     if parent is None:
         return False
     del parent[step]

@@ -90,8 +90,8 @@ class Finding:
 
     def __str__(self) -> str:
         if not self.manager:
-            gone = f"{one_line(self.field)} was changed or removed" if self.field else "deleted"
-            return f"{self.ref}: {gone}, by whom is not recorded; it is restored"
+            change = f"{one_line(self.field)} was changed or removed" if self.field else "deleted"
+            return f"{self.ref}: {change}, by whom is not recorded; it is restored"
         when = f" ({self.time})" if self.time else ""
         sentence = _SENTENCES[self.outcome].format(field=self.field, manager=f"{self.manager}{when}")
         return f"{self.ref}: {one_line(sentence)}"
@@ -144,11 +144,11 @@ def added_by(manager: Mapping[str, Any], managers: Sequence[Mapping[str, Any]]) 
         managers: the object's ``managedFields``.
     """
     tops = [field for holder, field in _foreign(managers) if holder is manager and field != REPLICAS]
-    held = from_fields_v1(manager.get("fieldsV1") or {})
+    owned = from_fields_v1(manager.get("fieldsV1") or {})
     # The creator may not keep a map that is removed with its last item: that would be a conflict.
     maps = {top[:end] for top in tops for end in range(1, len(top))}
     return frozenset(
-        field for field in held if field in maps or any(field[: len(top)] == top for top in tops)
+        field for field in owned if field in maps or any(field[: len(top)] == top for top in tops)
     )
 
 
@@ -219,11 +219,11 @@ def describe_findings(findings: Iterable[Finding]) -> list[str]:
     """Findings as text: one line each, except for objects that are taken over, which are many or none."""
     findings = list(findings)
     lines = [str(finding) for finding in findings if finding.outcome is not DriftOutcome.ADOPTED]
-    made: dict[str, list[Finding]] = {}
+    adopted: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.outcome is DriftOutcome.ADOPTED:
-            made.setdefault(finding.manager, []).append(finding)
-    for manager, objects in made.items():
+            adopted.setdefault(finding.manager, []).append(finding)
+    for manager, objects in adopted.items():
         if len(objects) == 1:
             lines.append(str(objects[0]))
         else:

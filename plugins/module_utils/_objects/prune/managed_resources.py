@@ -117,11 +117,11 @@ def describe_living(objects: Sequence[Object], now: datetime) -> list[str]:
     counted = [f"{count} {kind}" for kind, count in sorted(counts.items())]
     lines = [short_list(counted, MOST_KINDS, "more kinds")]
     lines += first_of([_described(obj, now) for obj in ordered], MOST_NAMED)
-    going = [obj["metadata"] for obj in ordered if obj["metadata"].get("deletionTimestamp")]
-    held = Counter(one_line(name) for meta in going for name in meta.get("finalizers") or ())
+    being_deleted = [obj["metadata"] for obj in ordered if obj["metadata"].get("deletionTimestamp")]
+    finalizers = Counter(one_line(name) for meta in being_deleted for name in meta.get("finalizers") or ())
     lines += [
-        f"finalizer {name} holds {count} of {len(going)} being deleted"
-        for name, count in held.most_common(MOST_NAMED)
+        f"finalizer {name} holds {count} of {len(being_deleted)} being deleted"
+        for name, count in finalizers.most_common(MOST_NAMED)
     ]
     return lines
 

@@ -173,7 +173,7 @@ def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> Removal
         if spared:
             return spared
         try:
-            there = cluster.delete(
+            existed = cluster.delete(
                 entry.api_version,
                 ref.kind,
                 ref.name,
@@ -186,7 +186,7 @@ def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> Removal
             time.sleep(min(LONGEST_PAUSE, 0.01 * 2**attempt))
             live = cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
         else:
-            return fate if there else RemovalDecision(GONE)
+            return fate if existed else RemovalDecision(GONE)
     raise ClusterError(
         f"{ref}: it changes so often that its deletion failed, {ATTEMPTS} times;"
         " find out who writes it so often, or run the playbook again"
@@ -202,11 +202,11 @@ def _await_deletions(terms: Terms, requested: Sequence[InventoryEntry], removal:
     if not requested:
         return
     live = read_metadata(terms.cluster, [Inventory("", entries=tuple(requested))])
-    there = [obj for one in requested if (obj := live.get(one.ref)) and obj["metadata"]["uid"] == one.uid]
-    result = wait_until_removed(terms, there)
-    held = {one.ref: one for one in result.unhealthy}
-    removal.deleted += [entry for entry in requested if entry.ref not in held]
-    removal.failed += [entry for entry in requested if entry.ref in held]
+    existing = [obj for one in requested if (obj := live.get(one.ref)) and obj["metadata"]["uid"] == one.uid]
+    result = wait_until_removed(terms, existing)
+    remaining = {one.ref: one for one in result.unhealthy}
+    removal.deleted += [entry for entry in requested if entry.ref not in remaining]
+    removal.failed += [entry for entry in requested if entry.ref in remaining]
     if result.ended == "cancelled":
         removal.cancelled = True
     lists = DirectLists(terms.cluster)
@@ -227,8 +227,8 @@ def wait_until_removed(terms: Terms, deleted: Sequence[Object]) -> WaitResult:
 
 
 def explain_holding(lists: Lists, one: UnhealthyObject) -> str:
-    """Why a deleted object still exists, see :func:`what_holds`; reads its pods if it has any."""
-    return what_holds(one, _pods_of(lists, one))
+    """Why a deleted object still exists, see :func:`holding_reason`; reads its pods if it has any."""
+    return holding_reason(one, _pods_of(lists, one))
 
 
 def _pods_of(lists: Lists, one: UnhealthyObject) -> list[Object]:
@@ -243,7 +243,7 @@ def _pods_of(lists: Lists, one: UnhealthyObject) -> list[Object]:
         return []
 
 
-def what_holds(one: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
+def holding_reason(one: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
     """Why a deleted object still exists, and who can help, in a sentence."""
     obj: Mapping[str, Any] = one.object or {}
     finalizers = [str(name) for name in (obj.get("metadata") or {}).get("finalizers") or ()]
@@ -267,9 +267,9 @@ def what_holds(one: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
 
 def _about_pod(pod: Mapping[str, Any]) -> str:
     meta = pod["metadata"]
-    held = ", ".join(name for name in meta.get("finalizers") or () if name != FOREGROUND)
+    names = ", ".join(name for name in meta.get("finalizers") or () if name != FOREGROUND)
     node = (pod.get("spec") or {}).get("nodeName")
-    return f"pod {meta['name']}" + (f" (held by {held})" if held else f" (on node {node})" if node else "")
+    return f"pod {meta['name']}" + (f" (held by {names})" if names else f" (on node {node})" if node else "")
 
 
 def in_served_versions(cluster: Cluster, entries: Iterable[InventoryEntry]) -> list[InventoryEntry]:

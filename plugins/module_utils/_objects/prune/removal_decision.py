@@ -151,9 +151,9 @@ def may_prune(
         others: of owners that are no components.
     """
     desired = {ref for name in components if name in inventories for ref in inventories[name].refs}
-    going = set(inventories) if orphans else set(components)
+    pruned_owners = set(inventories) if orphans else set(components)
     return any(
         not is_protected(entry.ref, allowed) and decide_removal(entry, live.get(entry.ref)).action == DELETE
-        for entries in obsolete_entries(inventories.values(), desired, going, others).values()
+        for entries in obsolete_entries(inventories.values(), desired, pruned_owners, others).values()
         for entry in entries
     )

@@ -12,8 +12,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply import crd_narrowing as narrowing
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_versions import (
-    gone_versions,
     managers_without_versions,
+    removed_versions,
     widen_versions,
     with_final_storage,
 )
@@ -76,7 +76,7 @@ def test_a_version_that_is_to_be_hidden_is_served_until_the_end() -> None:
     desired = definition("v1alpha1", "v1", unserved="v1alpha1")
     wide = widen_versions(desired, live("v1alpha1", "v1"))
     assert shape(wide) == {"v1alpha1": (True, False), "v1": (True, True)}
-    assert gone_versions(desired, wide) == []
+    assert removed_versions(desired, wide) == []
     assert widen_versions(desired, desired) is desired
 
 
