@@ -184,7 +184,7 @@ def prove(cluster: Cluster, namespace: str, case: Case) -> None:
 
 @settings(max_examples=examples(200), deadline=None)
 @given(cases())
-def test_in_memory(case: Case) -> None:
+def test_emptied_parts_are_undone_in_memory(case: Case) -> None:
     prove(MemoryCluster(THINGS), "default", case)
 
 
@@ -202,5 +202,5 @@ def things(live_cluster: Cluster) -> Iterator[Cluster]:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(case=cases())
-def test_on_a_real_server(things: Cluster, namespace: str, case: Case) -> None:
+def test_emptied_parts_are_undone_on_a_real_server(things: Cluster, namespace: str, case: Case) -> None:
     prove(things, namespace, case)

@@ -271,7 +271,7 @@ def ends(one: str) -> bool:
     return not any(thread.is_alive() for thread in threads)
 
 
-def test_one_that_hangs_is_ended_by_its_own_timeout_and_can_write_no_more(clock: Clock) -> None:
+def test_a_migration_that_hangs_ends_by_its_timeout_and_can_write_no_more(clock: Clock) -> None:
     cluster = MemoryCluster()
     release, others_end = threading.Event(), threading.Event()
 
@@ -332,7 +332,7 @@ WRITES: list[Callable[[Context], object]] = [
 @pytest.mark.parametrize("leased", [False, True])
 @pytest.mark.parametrize("answer", [status(429), Reply(None)], ids=["429", "hangs up"])
 @pytest.mark.parametrize("write", WRITES, ids=["apply", "create", "patch", "delete"])
-def test_of_one_that_was_given_up_no_write_is_sent_again(
+def test_no_write_of_a_migration_that_was_given_up_is_sent_again(
     write: Callable[[Context], None], answer: Reply, leased: bool, clock: Clock
 ) -> None:
     sent: list[float] = []
@@ -411,7 +411,7 @@ def test_a_verdict_that_the_plan_did_not_predict_fails_and_writes_nothing() -> N
     assert writes_of(cluster) == []
 
 
-def test_to_wait_until_it_may_write_takes_none_of_its_own_time(clock: Clock) -> None:
+def test_a_wait_until_a_migration_may_write_does_not_count_for_its_timeout(clock: Clock) -> None:
     cluster = MemoryCluster()
     slow = setting(cluster, before_run=lambda _intent: clock.sleep(600))
     [outcome] = run_migrations([migration("patient", timeout=20)], slow)
@@ -430,7 +430,7 @@ def test_a_step_that_has_ended_after_its_time_is_no_success(clock: Clock) -> Non
     assert (outcome.state, outcome.error[:20]) == ("timeout", "its run took longer ")
 
 
-def test_one_that_is_needed_does_not_run_after_a_cancellation() -> None:
+def test_a_needed_migration_does_not_run_after_a_cancellation() -> None:
     observer = Observer()
 
     def cancelled_meanwhile(_ctx: Context) -> Verdict:
@@ -443,7 +443,7 @@ def test_one_that_is_needed_does_not_run_after_a_cancellation() -> None:
     assert outcome.error == "the deployment was cancelled before it ran"
 
 
-def test_to_wait_until_it_may_write_ends_with_the_deadline_of_the_run(clock: Clock) -> None:
+def test_a_wait_until_a_migration_may_write_ends_with_the_deadline_of_the_run(clock: Clock) -> None:
     end = clock.monotonic() + 600
     over = threading.Event()
 
@@ -753,7 +753,7 @@ def test_doing_nothing_slowly_is_flagged(clock: Clock) -> None:
     assert [outcome.slow for outcome in outcomes] == [True, False, False]
 
 
-def test_to_be_cancelled_is_no_warning() -> None:
+def test_a_cancelled_migration_is_not_only_a_warning() -> None:
     observer = Observer()
     observer.stop.set()
     [outcome] = run_migrations([migration("late", on_failure="warn", run=never)], setting(observer=observer))

@@ -82,7 +82,7 @@ def ids(loaded: MigrationSet) -> list[str]:
     return [migration.id() for migration in loaded.migrations]
 
 
-def test_both_ways_answer_alike(folder: Path) -> None:
+def test_a_folder_and_its_archive_load_the_same_migrations_and_problems(folder: Path) -> None:
     (folder / "good.py").write_text(HEAD + source("GrowIt"))
     (folder / "bad.py").write_text(HEAD + source("NoComponent", "phase = Phase.PRE\nkeep = 'ever'"))
     (folder / "broken.py").write_text("def f(:\n")
@@ -94,7 +94,7 @@ def test_both_ways_answer_alike(folder: Path) -> None:
     assert one.searched == other.searched == (f"{folder} (yours)",)
 
 
-def test_both_ways_see_whether_a_file_in_a_folder_is_another_one(folder: Path) -> None:
+def test_the_digest_of_a_folder_and_of_its_archive_change_with_each_file(folder: Path) -> None:
     place = str(folder)
 
     def code() -> str:

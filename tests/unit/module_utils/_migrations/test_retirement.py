@@ -45,7 +45,7 @@ def test_none_of_the_collections_own_has_outlived_its_time() -> None:
         ("2.12", "", False),
     ],
 )
-def test_its_time_has_come_with_the_release_that_it_names(
+def test_a_migration_is_overdue_from_the_release_that_it_names(
     remove_in: str, release: str, *, expected: bool
 ) -> None:
     assert bool(overdue_migrations([migration("old", remove_in=remove_in)], release)) is expected

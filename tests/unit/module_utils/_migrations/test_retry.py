@@ -93,7 +93,7 @@ def test_a_cancellation_wakes_it_from_its_delay() -> None:
     assert (outcome.state, outcome.error, len(flaky.calls)) == ("cancelled", "not yet", 2)
 
 
-def test_without_any_attempt_it_is_a_mistake() -> None:
+def test_a_retry_without_attempts_is_refused() -> None:
     assert "attempts must be at least 1" in retried(Flaky(0), attempts=0).error
 
 

@@ -36,7 +36,7 @@ RECORD = record(
 )
 
 
-def test_of_a_task() -> None:
+def test_failures_of_a_task_name_causes_before_components_that_never_started() -> None:
     outcomes = [
         ComponentOutcome("frontend", NOT_STARTED, error="it needs checkout, which is failed"),
         ComponentOutcome("checkout", FAILED, error="no such image"),
@@ -50,21 +50,21 @@ def test_of_a_task() -> None:
     assert outcome_problems(outcomes[2:3]) == []
 
 
-def test_of_a_run() -> None:
+def test_failures_of_a_run_name_causes_before_components_that_never_started() -> None:
     assert run_problems(RECORD) == [
         "component checkout: no such image",
         "never started: frontend, backend, late (it needs checkout, which is failed)",
     ]
 
 
-def test_in_short_without_the_reasons() -> None:
+def test_short_failures_of_a_run_have_no_reasons() -> None:
     assert failures_in_short(RECORD) == [
         "component checkout failed: its task says why",
         "never started: frontend, backend, late",
     ]
 
 
-def test_in_short_all_other_kinds_of_failure() -> None:
+def test_short_failures_name_cancellations_migrations_and_modules() -> None:
     status = {
         "cancelled": "alice: a fire drill",
         "components": {"one": {"state": CANCELLED, "error": "x", "kind": "module"}},

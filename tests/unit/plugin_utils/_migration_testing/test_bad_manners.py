@@ -201,12 +201,14 @@ def wait_for(thread: threading.Thread) -> None:
 
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("where", [with_check, with_run])
-def test_one_that_ends_its_process(end: str, where: Callable[[Does], type[Migration]]) -> None:
+def test_a_migration_that_ends_its_process_is_caught(
+    end: str, where: Callable[[Does], type[Migration]]
+) -> None:
     message = caught(where(ENDS[end]))
     assert "ends the process that all migrations share" in message
 
 
-def test_one_that_ends_its_process_only_after_an_error() -> None:
+def test_a_migration_that_ends_its_process_only_after_an_error_is_caught() -> None:
     class GivesUp(bad.MoveToken):
         """The token is in a Secret."""
 
@@ -219,12 +221,12 @@ def test_one_that_ends_its_process_only_after_an_error() -> None:
     assert "with an error instead of the effect of call 4" in caught(GivesUp)
 
 
-def test_one_that_ends_its_process_where_there_is_nothing_to_do() -> None:
+def test_a_migration_that_ends_its_process_without_need_is_caught() -> None:
     with pytest.raises(Disproved, match="ends the process"):
         assert_not_needed(with_check(lambda _ctx: os._exit(0)))
 
 
-def test_one_that_exits() -> None:
+def test_a_check_that_exits_has_failed() -> None:
     assert "its check failed: SystemExit: 0" in caught(with_check(lambda _ctx: sys.exit(0)))
 
 

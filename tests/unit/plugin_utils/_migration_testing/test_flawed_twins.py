@@ -44,7 +44,7 @@ def test_one_proof_alone_finds_a_flaw(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EACH_THIRD)
-def test_its_repaired_twin_passes(name: str) -> None:
+def test_the_repaired_twin_of_a_flaw_passes(name: str) -> None:
     pair = twins.PAIRS[name]
     assert_migration(pair.repaired, pair.before, pair.after, **pair.options)
 

@@ -46,7 +46,7 @@ def pod() -> Object:
 
 
 class TestSeeds:
-    def test_they_come_with_their_namespace_and_in_any_order(self) -> None:
+    def test_seeds_are_accepted_in_any_order_and_without_their_namespace(self) -> None:
         crd = {
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
@@ -71,7 +71,7 @@ class TestSeeds:
         assert read["metadata"]["uid"] == "u"
         assert read["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:00Z"
 
-    def test_they_count_as_applied_by_a_manager(self) -> None:
+    def test_a_seed_counts_as_applied_by_a_manager(self) -> None:
         cluster = MemoryCluster(config_map(k="1", l="1"))
         assert cluster.apply(config_map(k="2"))["data"] == {"k": "2"}
         cluster.seed(config_map("b"), manager="helm")
@@ -124,7 +124,7 @@ class TestFaults:
             cluster.create(config_map())
         assert cluster.get("v1", "ConfigMap", "a", "default") is None
 
-    def test_after_the_effect(self) -> None:
+    def test_a_fault_may_follow_the_effect_of_a_write(self) -> None:
         cluster = MemoryCluster()
         cluster.fail_at(1, Unreachable("reset"), before=False, writes_only=True)
         assert cluster.get("v1", "ConfigMap", "a", "default") is None
@@ -132,7 +132,7 @@ class TestFaults:
             cluster.create(config_map())
         assert cluster.get("v1", "ConfigMap", "a", "default") is not None
 
-    def test_where_a_test_wants_it(self) -> None:
+    def test_a_fault_hits_the_requests_that_a_test_selects(self) -> None:
         cluster = MemoryCluster()
         cluster.fail_when(lambda request: request.ref.name == "b", Unreachable("reset"), times=1)
         cluster.create(config_map("a"))
@@ -150,7 +150,7 @@ class TestControllers:
         cluster.delete("v1", "ConfigMap", "owner", "default")
         assert cluster.get("v1", "ConfigMap", "last", "default") is None
 
-    def test_they_react_to_writes_and_to_each_other(self) -> None:
+    def test_controllers_react_to_writes_and_to_each_other(self) -> None:
         def ready(cluster: Cluster, event: Event) -> None:
             meta = event.object["metadata"]
             if event.type != "DELETED" and event.object["kind"] == "Pod":
@@ -184,7 +184,7 @@ class TestControllers:
 
 
 class TestWatches:
-    def test_one_wakes_at_a_write_from_another_thread(self) -> None:
+    def test_a_watch_wakes_at_a_write_from_another_thread(self) -> None:
         cluster = MemoryCluster()
         start = cluster.list("v1", "ConfigMap").resource_version
         timer = threading.Timer(0.05, lambda: cluster.create(config_map()))
@@ -201,7 +201,7 @@ class TestWatches:
         with pytest.raises(Gone):
             next(cluster.watch("v1", "ConfigMap", resource_version=start, seconds=1))
 
-    def test_one_is_stopped_by_another_thread(self) -> None:
+    def test_a_watch_is_stopped_by_another_thread(self) -> None:
         cluster, stop = MemoryCluster(), StopSignal()
         start = cluster.list("v1", "ConfigMap").resource_version
         threading.Timer(0.05, stop.set).start()

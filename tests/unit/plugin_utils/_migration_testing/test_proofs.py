@@ -227,7 +227,7 @@ def forgotten() -> None:
 @pytest.mark.parametrize(
     ("migration", "name", "after", "said"), CAUGHT, ids=[one[0].__name__ for one in CAUGHT]
 )
-def test_one_proof_alone_catches_it(
+def test_one_proof_alone_finds_a_badly_written_migration(
     migration: type[Migration], name: str, after: list[Object], said: str
 ) -> None:
     failing = {}
@@ -354,5 +354,5 @@ class MakesSettings(Migration):
         ctx.cluster.apply(config_map("settings", color="red"))
 
 
-def test_one_that_makes_something_from_nothing_finds_the_namespace() -> None:
+def test_a_migration_that_creates_the_first_object_has_its_namespace() -> None:
     assert_migration(MakesSettings, [], [config_map("settings", color="red")])

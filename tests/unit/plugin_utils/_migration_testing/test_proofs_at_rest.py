@@ -36,12 +36,12 @@ class Raises(bad.MoveToken):
         raise KeyError(ctx.release and "a")
 
 
-def test_one_that_leaves_it_alone() -> None:
+def test_assert_not_needed_accepts_a_migration_without_need() -> None:
     assert_not_needed(bad.MoveToken)
     assert_not_needed(bad.MoveToken, AFTER)
 
 
-def test_one_that_is_blocked_and_says_by_what() -> None:
+def test_assert_blocked_accepts_a_migration_that_names_its_blocker() -> None:
     assert_blocked(Blocked, BEFORE, names=["StorageClass fast"])
 
 

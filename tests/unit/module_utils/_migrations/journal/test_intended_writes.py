@@ -47,7 +47,9 @@ def _object(spec: Any) -> Object:
 
 @given(specs, st.lists(operations, min_size=1, max_size=4))
 @settings(max_examples=300, deadline=None)
-def test_they_come_to_the_same(spec: dict[str, Any], patch: list[dict[str, Any]]) -> None:
+def test_a_json_patch_and_its_merge_patch_have_the_same_result(
+    spec: dict[str, Any], patch: list[dict[str, Any]]
+) -> None:
     before = _object(spec)
     merge = as_merge_patch(patch, before)
     try:

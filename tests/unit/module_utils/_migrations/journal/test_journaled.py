@@ -89,7 +89,7 @@ def test_the_volume_of_loki_is_refused_by_name_and_its_class_goes_back() -> None
     assert results["StatefulSet kyma-system/logging-loki"].state == "recreated"
 
 
-def test_their_own_undo_is_called_the_last_first_with_a_cluster_that_may_write() -> None:
+def test_own_undos_are_called_in_reverse_order_with_a_cluster_that_may_write() -> None:
     def own(name: str) -> type:
         def undo_it(_self: object, ctx: Context) -> None:
             called.append(name)

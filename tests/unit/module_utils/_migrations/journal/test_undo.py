@@ -526,7 +526,7 @@ def test_an_object_that_others_create_between_read_and_write_is_journaled(verb: 
     assert scene.data() == {"x": "theirs"}
 
 
-def test_of_what_is_not_there_the_server_says_so_and_nothing_is_journaled() -> None:
+def test_a_write_to_a_missing_object_fails_by_the_server_and_is_not_journaled() -> None:
     scene = Scene()
     with pytest.raises(NotFound, match='configmaps "a" not found'):
         patch_data(scene.migrating, x="2")

@@ -331,7 +331,7 @@ def test_a_waiting_run_reports_that_it_waits_and_gets_the_lease_on_release() -> 
     assert reports[0].startswith("waiting: for a of alice@bastion (process 7) since ")
 
 
-def test_one_waits_no_longer_than_one_wants() -> None:
+def test_a_run_waits_for_the_lease_no_longer_than_requested() -> None:
     cluster, time = MemoryCluster(), Time()
     alice = acquire(cluster, claim(), time).tenure
     time.meanwhile = lambda now: alice.renew() if now % 10 == 0 else None
@@ -448,7 +448,9 @@ def test_a_lease_that_the_run_itself_released_is_not_reported_as_taken() -> None
         alice.tenure.renew()
 
 
-def test_whether_it_is_held_must_be_found_out_before_a_write(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_fails_if_no_answer_says_whether_the_lease_is_still_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(tenure_module, "TRY_AGAIN_SECONDS", 0.001)
     cluster, time = MemoryCluster(), Time()
     acquired = acquire(cluster, claim(), time)

@@ -51,7 +51,7 @@ def test_a_run_takes_its_lease_and_gives_it_back_and_no_more() -> None:
     assert (result["state"], spent(cluster)) == ("succeeded", LEASE)
 
 
-def test_where_there_is_no_account_that_is_one_look() -> None:
+def test_a_missing_account_costs_one_request() -> None:
     cluster = healthy_cluster()
     changed(cluster, service_account="d").deploy()
     assert spent(cluster) == {**LEASE, "get ServiceAccount": 1}

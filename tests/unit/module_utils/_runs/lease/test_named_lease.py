@@ -185,7 +185,7 @@ class TestStandingBy:
         assert "was not renewed for 45 s" in text
         assert "playbook" not in text
 
-    def test_one_that_is_silent_is_replaced_and_no_run_is_hurt(self) -> None:
+    def test_a_silent_holder_is_replaced_and_the_fence_of_a_run_stays(self) -> None:
         fence = {**secret_for("20261124-1")}
         cluster = MemoryCluster(lease_held(1), fence)
         began = time.monotonic()

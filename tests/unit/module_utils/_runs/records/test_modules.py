@@ -61,11 +61,11 @@ FULL = ModuleRecord(
 
 
 @pytest.mark.parametrize("record", [FULL, ModuleRecord("nats"), replace(FULL, state=UNMANAGED)])
-def test_all_of_a_record_comes_back(record: ModuleRecord) -> None:
+def test_a_record_of_a_module_is_read_as_it_was_written(record: ModuleRecord) -> None:
     assert module_record_from(module_object(record, NOW)) == record
 
 
-def test_its_definition_keeps_all_that_a_record_holds() -> None:
+def test_the_definition_of_modules_has_each_field_of_a_record() -> None:
     schema = MODULE_DEFINITION["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
     obj = module_object(FULL, NOW)
     for part in ("spec", "status"):
@@ -76,7 +76,7 @@ def test_its_definition_keeps_all_that_a_record_holds() -> None:
     ("state", "status"),
     [(READY, "True"), (PROCESSING, "Unknown"), ("", "Unknown"), (ERROR, "False"), (WARNING, "False")],
 )
-def test_its_condition_says_whether_it_is_ready(state: str, status: str) -> None:
+def test_the_condition_of_a_module_says_whether_it_is_ready(state: str, status: str) -> None:
     [condition] = module_object(replace(FULL, status=ModuleStatus(state, "why")), NOW)["status"]["conditions"]
     assert (condition["type"], condition["status"], condition["message"]) == ("Ready", status, "why")
 
