@@ -15,18 +15,18 @@ FOLDERS = ("module_utils", "plugin_utils", "modules", "action", "callback", "fil
 def differences(graph: Mapping[str, Iterable[str]], docstrings: Mapping[str, str]) -> list[str]:
     """What packages name and what other rooms import, where these differ, in words."""
     imported = imports_from_outside(graph)
-    found = []
+    lines = []
     for package, docstring in sorted(docstrings.items()):
         named, used = public_modules(docstring), imported.get(package, set())
         missing = {name for name in named if f"{package}.{name}" not in graph}
-        found += [f"{package} names {name}, which does not exist" for name in sorted(missing)]
-        found += [
+        lines += [f"{package} names {name}, which does not exist" for name in sorted(missing)]
+        lines += [
             f"{package} names {name}, which no other room imports" for name in sorted(named - used - missing)
         ]
-        found += [
+        lines += [
             f"{package} does not name {name}, which another room imports" for name in sorted(used - named)
         ]
-    return found
+    return lines
 
 
 def unlisted_folders(docstrings: Mapping[str, str]) -> list[str]:
@@ -66,7 +66,7 @@ def test_a_package_may_name_a_module_and_a_folder_whose_modules_its_own_docstrin
     assert unlisted_folders(TRUE) == []
 
 
-def test_a_module_that_is_named_wrongly_or_not_at_all_is_found() -> None:
+def test_a_module_that_is_named_wrongly_or_not_at_all_is_reported() -> None:
     docstrings = {
         "module_utils._deploy": "Public modules: `plan`, `deployment`.",
         "module_utils._deploy.plan": "Public modules: `planner` and `hops`.",
@@ -78,6 +78,6 @@ def test_a_module_that_is_named_wrongly_or_not_at_all_is_found() -> None:
     ]
 
 
-def test_a_folder_that_is_neither_named_nor_private_is_found() -> None:
+def test_a_folder_that_is_neither_named_nor_private_is_reported() -> None:
     docstrings = {"m._deploy": "A release.", "m._deploy.plan": "A plan.", "m._deploy._run": "A run."}
     assert unlisted_folders(docstrings) == ["m._deploy.plan"]

@@ -98,8 +98,8 @@ def test_its_yaml_can_be_read_and_its_errands_are_sound() -> None:
 
 def test_the_example_is_sound() -> None:
     definition = yaml.safe_load((EXAMPLES / "errands" / "credentials.yaml").read_text())
-    wanted = desired_errand(ErrandRequest(namespace="shop", definition=definition))
-    assert (wanted.problems, wanted.warnings) == ((), ())
+    desired = desired_errand(ErrandRequest(namespace="shop", definition=definition))
+    assert (desired.problems, desired.warnings) == ((), ())
 
 
 @pytest.fixture

@@ -38,8 +38,8 @@ class Engine:
         engines = self
 
         class ErrandEngine:
-            def __init__(self, _cluster: object, _options: object, *, tell: Any, on_outcome: Any) -> None:
-                self.tell, self.on_outcome = tell, on_outcome
+            def __init__(self, _cluster: object, _options: object, *, report: Any, on_outcome: Any) -> None:
+                self.report, self.on_outcome = report, on_outcome
 
             def run(self, cancelled: Callable[[], bool]) -> None:
                 engines.threads.append(threading.current_thread())

@@ -235,7 +235,9 @@ def run_engine(
                 f"the option {given} does not exist. Use {', '.join(ENGINE_OPTIONS)}, or a connection option:"
                 f" {', '.join(CONNECTION_SPEC)}"
             )
-    ErrandEngine(connect(connection), EngineOptions(**own), report=tell, on_outcome=on_outcome).run(cancelled)
+    ErrandEngine(connect(connection), EngineOptions(**own), report=log_message, on_outcome=on_outcome).run(
+        cancelled
+    )
 
 
 def engine_option(name: str, value: object) -> object:
@@ -262,7 +264,7 @@ def engine_option(name: str, value: object) -> object:
     return value
 
 
-def tell(state: str, text: str) -> None:
+def log_message(state: str, text: str) -> None:
     """Log the messages of the engine for people."""
     LOGGER.log(logging.INFO if state in UNREMARKABLE else logging.WARNING, "%s: %s: %s", NAME, state, text)
 

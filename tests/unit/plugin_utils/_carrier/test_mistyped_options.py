@@ -197,9 +197,9 @@ def warned(variables: Mapping[str, Any], text: str = "", **others: Mapping[str, 
     )
 
 
-@pytest.mark.parametrize(("name", "meant"), MISSPELT.items())
-def test_a_misspelt_name_is_told_with_the_one_that_is_meant(name: str, meant: str) -> None:
-    assert warned({name: 1}) == [f"nothing reads the variable {name} (live): did you mean {meant}?"]
+@pytest.mark.parametrize(("name", "intended"), MISSPELT.items())
+def test_a_misspelt_name_is_reported_with_the_intended_one(name: str, intended: str) -> None:
+    assert warned({name: 1}) == [f"nothing reads the variable {name} (live): did you mean {intended}?"]
 
 
 @pytest.mark.parametrize("name", OWN)
