@@ -289,7 +289,7 @@ class TestDryRun:
         assert cluster.apply(config_map(place, a="1"), dry_run=True)["data"] == {"a": "1"}
         assert cluster.get("v1", "ConfigMap", "a", place) is None
 
-    def test_of_an_existing_object(self, cluster: Cluster, place: str) -> None:
+    def test_a_dry_run_leaves_an_existing_object_unchanged(self, cluster: Cluster, place: str) -> None:
         before = cluster.apply(config_map(place, a="1"))
         patched = cluster.patch("v1", "ConfigMap", "a", place, {"data": {"a": "2"}}, dry_run=True)
         assert patched["data"] == {"a": "2"}
@@ -660,7 +660,7 @@ class TestCreation:
 
 
 class TestDeletion:
-    def test_of_nothing(self, cluster: Cluster, place: str) -> None:
+    def test_a_deletion_of_a_missing_object_is_false(self, cluster: Cluster, place: str) -> None:
         assert cluster.delete("v1", "ConfigMap", "a", place) is False
 
     def test_preconditions(self, cluster: Cluster, place: str) -> None:
@@ -673,7 +673,7 @@ class TestDeletion:
         assert cluster.delete("v1", "ConfigMap", "a", place, uid=uid, resource_version=version) is True
         assert cluster.get("v1", "ConfigMap", "a", place) is None
 
-    def test_finalizers_hold_it_up(self, cluster: Cluster, place: str) -> None:
+    def test_finalizers_delay_a_deletion(self, cluster: Cluster, place: str) -> None:
         obj = config_map(place)
         obj["metadata"]["finalizers"] = ["contract.test/f"]
         cluster.create(obj)

@@ -90,7 +90,7 @@ def test_a_printable_line_is_unchanged() -> None:
     assert one_line(None) == "None"
 
 
-def test_one_that_is_cut_says_how_long_it_is() -> None:
+def test_a_text_that_is_cut_shows_its_length() -> None:
     assert one_line("x" * 100, 40) == "x" * 20 + "... (100 characters)"
     assert one_line("x" + " " * 500 + "y", 40).endswith("... (502 characters)")
 

@@ -17,5 +17,5 @@ def test_every_kind_that_each_cluster_has_is_of_a_built_in_group() -> None:
 @pytest.mark.parametrize(
     "group", ["gateway.networking.k8s.io", "snapshot.storage.k8s.io", "k8s.io", "storage", "example.com"]
 )
-def test_others_are_not(group: str) -> None:
+def test_other_groups_are_not_built_in(group: str) -> None:
     assert not is_built_in(group)

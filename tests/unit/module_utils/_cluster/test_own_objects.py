@@ -119,7 +119,7 @@ def test_objects_that_protect_runs_are_ours(ref: Ref) -> None:
     ],
     ids=str,
 )
-def test_all_else_is_not(ref: Ref) -> None:
+def test_any_other_object_is_not_ours(ref: Ref) -> None:
     assert own_object_problem(ref) == ""
 
 

@@ -151,7 +151,7 @@ class TestVerification:
         overlay.apply(config_map("b"))
         assert [(request.verb, request.dry_run) for request in inner.requests] == [("apply", True)]
 
-    def test_later_ones_are_merged_here_and_completed_by_the_server(
+    def test_later_writes_are_merged_here_and_completed_by_the_server(
         self, overlay: DryRunCluster, inner: MemoryCluster
     ) -> None:
         overlay.apply(config_map(k="2", l="1"))
@@ -162,7 +162,7 @@ class TestVerification:
         with pytest.raises(Conflict, match=r'conflict with "other": [.]data[.]m'):
             overlay.apply(config_map(k="2", m="2"))
 
-    def test_its_errors_come_through(self, overlay: DryRunCluster, inner: MemoryCluster) -> None:
+    def test_errors_of_the_server_are_raised(self, overlay: DryRunCluster, inner: MemoryCluster) -> None:
         with pytest.raises(NotFound, match='namespaces "nowhere" not found'):
             overlay.apply(config_map(namespace="nowhere"))
         with pytest.raises(KindNotServed):
@@ -507,7 +507,7 @@ class TestNewNamespace:
         inner.requests.clear()
         return inner, overlay
 
-    def test_one_question_is_asked_and_nothing_is_read(self) -> None:
+    def test_a_write_in_a_new_namespace_is_one_request_without_a_read(self) -> None:
         inner, overlay = self.rehearsed()
         overlay.apply(config_map(namespace="new"))
         assert [(one.verb, str(one.ref)) for one in inner.requests] == [("create", "ConfigMap default/a")]

@@ -193,7 +193,7 @@ def test_a_patch_or_an_apply_that_holds_for_one_version_is_made_once(lose: list[
         assert answer["metadata"]["resourceVersion"] == "8"
 
 
-def test_one_that_is_not_made_because_others_were_quicker_says_so() -> None:
+def test_a_lost_write_that_others_preceded_is_a_conflict() -> None:
     server = Server(config_map_of_others(x="3"))
     server.lose = ["request"]
     with talking_to(server) as cluster, pytest.raises(Conflict):

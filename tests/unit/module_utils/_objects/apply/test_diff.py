@@ -39,7 +39,7 @@ def test_no_value_of_a_secret_is_shown() -> None:
     assert diff_of(None, secret(a="canary"))["before"] == ""
 
 
-def test_nor_is_it_where_it_is_not_encoded_or_where_kubectl_has_noted_it() -> None:
+def test_no_unencoded_or_last_applied_value_of_a_secret_is_shown() -> None:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": '{"data":{"a":"canary1"}}', "b": "c"}
     before = {
         "apiVersion": "v1",

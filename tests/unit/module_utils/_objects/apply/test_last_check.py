@@ -69,7 +69,7 @@ def test_rules_that_only_the_server_checks(value: Any, schema: dict[str, Any], e
     assert leaves_to_server(value, schema) is expected
 
 
-def test_only_what_comes_after_something_else_is_asked_for() -> None:
+def test_only_later_objects_of_new_kinds_are_checked() -> None:
     defined = kinds_of_crd(STRICT)
     gateway = custom("Gateway", "kyma", host="a")
     assert unverified_objects([config_map("a"), gateway], defined) == [gateway]

@@ -129,7 +129,7 @@ def cluster_with(secret: Object) -> tuple[MemoryCluster, Inventory]:
     return cluster, Inventory("web", digest="d", entries=(entry_of(live),))
 
 
-def test_of_what_was_applied_only_others_differ() -> None:
+def test_only_secrets_that_were_not_applied_are_applied() -> None:
     cluster, inventory = cluster_with(SECRET)
     more = changed(SECRET, "metadata", "name", to="more")
     assert objects_to_apply(cluster, inventory, [SECRET, more], frozenset()) == [more]

@@ -96,14 +96,16 @@ def waited_for(monkeypatch: pytest.MonkeyPatch, how: str, ttl: int | None = 0) -
 
 
 @pytest.mark.parametrize("how", ["Complete", "Completed"])
-def test_one_that_has_completed_is_healthy_though_it_is_gone(
+def test_a_job_that_completed_is_healthy_although_it_is_gone(
     monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     assert waited_for(monkeypatch, how).is_healthy
 
 
 @pytest.mark.parametrize("how", ["Failed", "BackoffLimitExceeded"])
-def test_one_that_has_failed_says_so_though_it_is_gone(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+def test_a_job_that_failed_is_unhealthy_although_it_is_gone(
+    monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
     result = waited_for(monkeypatch, how)
     assert result.ended == "failed"
     assert result.unhealthy[0].health.reason == "BackoffLimitExceeded"
@@ -199,14 +201,14 @@ def test_a_job_that_finished_before_a_migration_failed_is_not_recreated() -> Non
     assert _goes_on_without_it(cluster)
 
 
-def test_one_that_has_not_finished_when_its_component_failed_is_not_taken_for_one_that_has() -> None:
+def test_a_job_that_was_running_when_its_component_failed_is_not_finished() -> None:
     cluster = _run_all_but("Job")
     given = release("1", {"a": [job("kyma-system"), deployment("d", "broken")]})
     assert deployer(given, cluster=cluster).deploy()["failed"]
     assert not any(entry.finished for entry in read_inventories(cluster)["a"].entries)
 
 
-def test_one_that_is_another_one_runs() -> None:
+def test_a_changed_job_runs_although_the_old_one_has_finished() -> None:
     cluster = healthy_cluster()
     assert deployer(_release("1"), cluster=cluster).deploy()["state"] == "succeeded"
     _gone(cluster)

@@ -449,7 +449,7 @@ def test_disruption_budget() -> None:
     "kind",
     ["ConfigMap", "Secret", "ServiceAccount", "ClusterRole", "CronJob", "Ingress", "HorizontalPodAutoscaler"],
 )
-def test_being_there_is_enough(kind: str) -> None:
+def test_kinds_that_are_current_by_their_existence(kind: str) -> None:
     # An autoscaler's controller may lag for ever where there are no metrics.
     obj = an(kind, {"observedGeneration": 1, "conditions": [condition("Ready", "False")]})
     assert assess_health(obj).state == CURRENT
@@ -457,7 +457,7 @@ def test_being_there_is_enough(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "Pod", "Service", "Widget", "Gateway"])
-def test_not_always_current(kind: str) -> None:
+def test_kinds_that_are_not_always_current(kind: str) -> None:
     assert not is_always_current(API_VERSIONS.get(kind, "v1"), kind)
 
 

@@ -608,7 +608,7 @@ def test_an_object_that_is_held_is_watched_to_its_end(stage: Stage) -> None:
         assert gone(stage, held).is_healthy
 
 
-def test_another_of_the_same_name_is_another_one(stage: Stage) -> None:
+def test_a_new_object_of_the_same_name_does_not_prolong_the_wait(stage: Stage) -> None:
     (old,) = stage.applied(deployment("a"))
 
     def replace() -> None:

@@ -190,7 +190,7 @@ def test_an_object_that_is_gone_or_was_recreated_is_left_alone() -> None:
     assert managers_of(cluster) == {FIELD_MANAGER}
 
 
-def test_one_that_is_deleted_meanwhile_is_left_alone() -> None:
+def test_an_object_deleted_during_the_release_is_skipped() -> None:
     cluster = MemoryCluster()
     known = applied(cluster, config_map(a="1"))
     gone = problem("patch", ANY, 404, "NotFound", "gone")
@@ -213,7 +213,7 @@ def test_a_write_of_others_during_the_release_stays() -> None:
     assert managers_of(cluster) == {"kubectl", "other"}
 
 
-def test_one_that_is_written_all_the_time_is_an_error_of_its_own() -> None:
+def test_an_object_that_is_written_all_the_time_is_an_error() -> None:
     cluster = MemoryCluster()
     known = applied(cluster, config_map(a="1"))
     cluster.fail_when(is_patch, problem("patch", ANY, 409, "Conflict", "moved on"), times=TRIES)

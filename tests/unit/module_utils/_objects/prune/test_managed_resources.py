@@ -72,7 +72,7 @@ def test_a_kind_that_can_t_be_read_is_no_kind_without_objects(status: int) -> No
     assert names(living["example.com", "Other"]) == ["Other shop/a"]
 
 
-def test_nor_is_one_of_an_aggregated_api_that_is_down() -> None:
+def test_a_kind_of_an_aggregated_api_that_is_down_is_no_kind_without_objects() -> None:
     living = living_resources(MemoryCluster(silent_api("example.com")), [THING])
     assert isinstance(living[THING], ApiUnavailable)
 
