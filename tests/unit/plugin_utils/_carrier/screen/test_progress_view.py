@@ -111,6 +111,9 @@ def test_a_step_with_all_things_done_is_over() -> None:
     screen = Screen()
     screen.report("release", "rendering", "", Step(done=3, total=7, unit="components", is_quick=True))
     assert screen.after(2) == ["release: rendering 3 of 7 components, 2 s"]
+    screen.report("release", "rendering", "", Step(done=5, total=7, unit="components", is_quick=True))
+    assert screen.after(4.9) == []
+    assert screen.after(0.1) == ["release: rendering 5 of 7 components, 7 s"]
     screen.report("release", "rendering", "", Step(done=7, total=7, unit="components", is_quick=True))
     assert screen.after(100) == []
 
@@ -152,7 +155,8 @@ def test_a_migration_is_announced_and_its_last_word_is_the_reason() -> None:
     assert screen.report("logging/grow", "info", "half of it is copied") == [
         "logging/grow: info (half of it is copied)"
     ]
-    assert screen.after(REPEAT_SECONDS) == ["logging/grow: running 45 of 300 s: half of it is copied"]
+    assert screen.after(REPEAT_SECONDS - 1) == []
+    assert screen.after(1) == ["logging/grow: running 45 of 300 s: half of it is copied"]
 
 
 def test_quiet_prints_failures_alone() -> None:
