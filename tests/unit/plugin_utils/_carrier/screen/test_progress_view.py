@@ -152,11 +152,12 @@ def test_a_migration_is_announced_and_its_last_word_is_the_reason() -> None:
         "logging/grow: running (the volume is small)"
     ]
     screen.after(15)
+    screen.after(5)
     assert screen.report("logging/grow", "info", "half of it is copied") == [
         "logging/grow: info (half of it is copied)"
     ]
     assert screen.after(REPEAT_SECONDS - 1) == []
-    assert screen.after(1) == ["logging/grow: running 45 of 300 s: half of it is copied"]
+    assert screen.after(1) == ["logging/grow: running 50 of 300 s: half of it is copied"]
 
 
 def test_quiet_prints_failures_alone() -> None:
