@@ -15,18 +15,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-from urllib.parse import unquote, unquote_plus
+from collections.abc import Iterable, Sequence
 
 LONGEST_LINE = 2000
 """The maximum length of a foreign text, in characters."""
 
 LONGEST_FOREIGN_ERROR = 300
 """The maximum length of a foreign exception's text, in characters, next to its type and place."""
-
-_SHORTEST_SECRET = 3
-"""Characters; to hide shorter ones would leave nothing readable of a message."""
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Control characters (Unicode's Cc, except tab and new line), line separators, writing directions."""
@@ -50,65 +45,6 @@ def one_line(text: object, longest: int = LONGEST_LINE) -> str:
         return line
     end = f"... ({len(whole)} characters)"
     return line[: longest - len(end)] + end
-
-
-_URL = re.compile(
-    r"(?P<start>file://|https?:/*|(?:[a-z][a-z0-9+.-]*:+)+/+)(?P<place>[^/?#]*)(?P<path>[^?#]*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_URL_IN_TEXT = re.compile(r"(?:[a-z][a-z0-9+.-]*:+)+/+[^\s'\"<>]*", re.IGNORECASE)
-_HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(:[0-9]*)?")
-
-
-def without_login(url: str) -> str:
-    """A URL for people: without user, password, query and fragment, any of which may be a secret.
-
-    The path is shown. A URL whose login can't be told from its host, as a special character in it is not
-    escaped, is shown by its scheme alone. Other texts are returned unchanged.
-    """
-    match = _URL.match(url.strip())
-    if match is None:
-        return url
-    host = match["place"].rpartition("@")[2]
-    if not _HOST.fullmatch(host):
-        return f"{match['start']}***"
-    return match["start"] + host + match["path"]
-
-
-def without_logins_in(text: str) -> str:
-    """A text with each URL in it as :func:`without_login` shows it."""
-    return _URL_IN_TEXT.sub(lambda match: without_login(match[0]), text)
-
-
-def without_logins(value: Any) -> Any:
-    """A value of an option for people, with each URL in it as :func:`without_login` shows it."""
-    if isinstance(value, str):
-        return without_login(value)
-    if isinstance(value, Mapping):
-        return {key: without_logins(one) for key, one in value.items()}
-    return [without_logins(one) for one in value] if isinstance(value, list) else value
-
-
-def without_user(url: str) -> str:
-    """A URL without user, password and fragment, which identifies its content; not for people."""
-    match = _URL.match(url.strip())
-    if match is None:
-        return url
-    start, place, path = match.groups()
-    return start + place.rpartition("@")[2] + path + url.strip()[match.end() :].partition("#")[0]
-
-
-def secrets_of(url: str) -> list[str]:
-    """The secret parts of a URL as texts, also unescaped, the longest first."""
-    match = _URL.match(url.strip())
-    if match is None:
-        return []
-    login = match["place"].rpartition("@")[0]
-    rest = url.strip()[match.end() :]
-    values = [pair.partition("=")[2] or pair for pair in re.split("[&;?#]", rest)]
-    parts = [login, login.partition(":")[2], rest[1:], *values]
-    texts = {text for part in parts for text in (part, unquote(part), unquote_plus(part))}
-    return sorted((text for text in texts if len(text) >= _SHORTEST_SECRET), key=len, reverse=True)
 
 
 def suggestion(name: str, known: Iterable[str], most: int = 3) -> str:

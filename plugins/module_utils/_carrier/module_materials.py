@@ -11,7 +11,7 @@ from typing import Any
 
 from .._cluster.cluster import Object
 from .._errors import LifecycleError
-from .._text import without_login
+from .._redaction import without_login
 
 
 class MissingManifest(LifecycleError):

@@ -14,7 +14,7 @@ from .._cluster.errors import ClusterError
 from .._cluster.kinds import is_built_in
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.prune.managed_resources import GroupKind, LivingResources
-from .._objects.prune.removal_decision import DELETE, decide_removal
+from .._objects.prune.prune_decision import DELETE, decide_removal
 
 IsNeeded = Callable[[str, Collection[str]], bool]
 """Whether a component (by name) stays because some others stay."""

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import AlreadyExists, ApiError, Conflict
 from .._cluster.fields.written_by import is_written_by
-from .._cluster.redaction import Redactor
 from .._errors import MOST_REASONS, LifecycleError
 from .._loose_json import mappings_in
+from .._redaction import Redactor
 from .._text import one_line, short_list
 from .secret_users import USER_KINDS, MoreUsers, SecretUsers, merged_users, no_more_users, secret_users
 from .secret_validation import (

@@ -6,5 +6,5 @@
 The contract for authors is `module_utils/migration.py`.
 
 Public modules: `attempt`, `engine`, `journal`, `loader`, `migration_folders`, `migration_set`,
-`migration_validation`, `predicted_verdicts`, `results`, `retirement`.
+`migration_validation`, `results`, `retirement`, `verdicts`.
 """

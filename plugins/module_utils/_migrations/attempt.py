@@ -18,23 +18,21 @@ from typing import TypeVar
 from .._cluster.cluster import Cluster, manager_of
 from .._cluster.deep_copy import deep_copy
 from .._cluster.meter import Meter, MeteredCluster
-from .._cluster.redaction import Redactor
 from .._cluster.timestamp import NO_TIMES, Times, interval_until_now
 from .._cluster.wrapper import DISCOVERED
 from .._errors import LifecycleError
 from .._progress import Step, report_step
+from .._redaction import Redactor
 from .._release.lazy_objects import LazyObjects
 from .._text import LONGEST_FOREIGN_ERROR, LONGEST_LINE, one_line
 from ..migration import Component, Context, Migration, Verdict
 from .guard import Gate, GuardedCluster, MigrationStopped
 from .loader import true_path
-from .predicted_verdicts import LONGEST_EVIDENCE, already_done_warning, deviation
 from .results import (
     BLOCKED,
     CANCELLED,
     DONE,
     FAILED,
-    NEEDED,
     NOT_NEEDED,
     RUNNING,
     SLOW_SECONDS,
@@ -43,6 +41,7 @@ from .results import (
     EngineSettings,
     MigrationOutcome,
 )
+from .verdicts import LONGEST_EVIDENCE, already_done_warning, deviation, verdict_from
 
 TICK = 0.1
 """Seconds between checks whether the run was cancelled, while a thread waits."""
@@ -186,10 +185,9 @@ class Attempt:
         return (WARNED if self._warnings else DONE), ""
 
     def _ask(self, migration: Migration) -> Verdict:
-        verdict: object = migration.check(self._context())
+        answer: object = migration.check(self._context())
         self._must_be_in_time()
-        if not (isinstance(verdict, Verdict) and verdict.state in (NEEDED, NOT_NEEDED, BLOCKED)):
-            raise LifecycleError(f"its check returned {verdict!r} instead of needed, not_needed or blocked")
+        verdict = verdict_from(answer)
         if self.step == CHECK:
             self._verdict = verdict.state
             self._evidence = self._fit(verdict.evidence, LONGEST_EVIDENCE)

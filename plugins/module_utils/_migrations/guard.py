@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from .._cluster.cluster import Cluster, Event, Object, Page, Ref, WriteTerms, group_of
 from .._cluster.fields.written_by import with_writer
 from .._cluster.own_objects import own_object_problem
-from .._cluster.redaction import Redactor
 from .._cluster.wrapper import Call, ClusterWrapper, T
 from .._errors import LifecycleError
+from .._redaction import Redactor
 
 LAST_SECONDS = 1.0
 """Minimum seconds for a write that begins at a step's very end, so that the server can still answer."""

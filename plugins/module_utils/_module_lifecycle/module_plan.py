@@ -36,10 +36,10 @@ from .._objects.inventory.inventory_entry import (
 from .._objects.inventory.live_objects import read_autoscaled, read_metadata, scope_of
 from .._objects.prune.managed_kinds import kinds_defined_by
 from .._objects.prune.managed_resources import read_living
+from .._redaction import without_login, without_user
 from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
 from .._runs.records.modules import ERROR
-from .._text import without_login, without_user
 from ..migration import Component, Phase
 from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion

@@ -14,6 +14,7 @@ from .._carrier.task import Task
 from .._cluster.cluster import Cluster
 from .._cluster.errors import ClusterError
 from .._objects.inventory.live_objects import read_autoscaled
+from .._redaction import without_login
 from .._runs.records.modules import (
     DELETING,
     ERROR,
@@ -25,7 +26,6 @@ from .._runs.records.modules import (
     WARNING,
     KnownObject,
 )
-from .._text import without_login
 from .catalog.catalog import Catalog
 from .catalog.documents import SourcedDocument
 from .module_facts import ModuleOutlook, gather_facts

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .._errors import LifecycleError
-from .._text import without_logins_in
+from .._redaction import without_logins_in
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.cluster import Object
-from .._cluster.redaction import Redactor
 from .._jobs.versioned_secrets import (
     SECRET_KIND_LABEL,
     SECRET_VERSION_LABEL,
@@ -19,6 +18,7 @@ from .._jobs.versioned_secrets import (
     newest_version,
     secret_version,
 )
+from .._redaction import Redactor
 
 _COPIES_OF_OBJECTS = ("last-applied-configuration", "last-handled-configuration")
 """Suffixes of the names of annotations in which tools store the whole object, its values included."""

@@ -38,10 +38,10 @@ from ...module_utils._carrier.task_call import call_task_function, failed_result
 from ...module_utils._errors import LifecycleError
 from ...module_utils._migrations.migration_set import MigrationSet
 from ...module_utils._progress import Progress, no_progress
+from ...module_utils._redaction import without_logins
 from ...module_utils._release.model import Release
 from ...module_utils._runs.cluster_table import ClusterRow
 from ...module_utils._runs.outcomes import FAILED
-from ...module_utils._text import without_logins
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
 from .cluster_log import CLUSTER_LOG

@@ -19,9 +19,9 @@ from ...module_utils._errors import LifecycleError
 from ...module_utils._migrations.migration_folders import pack_migrations
 from ...module_utils._migrations.migration_set import MigrationSet
 from ...module_utils._progress import Progress, Step, no_progress
+from ...module_utils._redaction import without_login
 from ...module_utils._release.lazy_objects import LazyObjects
 from ...module_utils._release.model import Release, ReleaseRequest
-from ...module_utils._text import without_login
 from .._migrations.discovery import discover_migrations, folders_of
 from .._release.catalog import read_catalog
 from .._release.fingerprint import fingerprint

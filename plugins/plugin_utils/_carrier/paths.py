@@ -12,7 +12,7 @@ from typing import Any
 
 from ...module_utils._carrier.options import PATH_LISTS
 from ...module_utils._errors import LifecycleError
-from ...module_utils._text import without_login
+from ...module_utils._redaction import without_login
 
 
 class NoSuchPath(LifecycleError):

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from ...module_utils._redaction import without_login
 from ...module_utils._release.model import ReleaseRequest
-from ...module_utils._text import without_login
 
 
 class UrlLogins:

@@ -16,9 +16,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...module_utils._redaction import without_login, without_user
 from ...module_utils._release.limits import DEFAULT_LIMITS, Limits, beyond
 from ...module_utils._release.release_error import ReleaseError, release_error
-from ...module_utils._text import without_login, without_user
 from .._release.download import download
 
 DEFAULT_FOLDER = "~/.cache/kyma.lifecycle/manifests"

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils._text import without_login, without_logins, without_user
+from ...module_utils._redaction import without_login, without_logins, without_user
 
 
 def hidden_link(link: str) -> str:

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from ...module_utils._redaction import without_login, without_logins
 from ...module_utils._release.limits import Limits
 from ...module_utils._release.release_error import release_error
-from ...module_utils._text import without_login, without_logins
 from .._release.contained_files import read_inside
 from .._release.source import is_url, parse_checksum
 

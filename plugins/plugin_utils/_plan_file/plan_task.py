@@ -17,8 +17,8 @@ from ...module_utils._deploy.plan.binding import (
     hashes_of,
     input_differences,
 )
+from ...module_utils._redaction import without_logins
 from ...module_utils._tasks.plan import DEFINITION, deployment_options
-from ...module_utils._text import without_logins
 from .._carrier.arguments import Arguments, validate
 from .._carrier.paths import SearchPath, resolve_paths
 from .plan_file import (

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ...module_utils._redaction import without_login, without_logins
 from ...module_utils._release.model import ReleaseRequest
 from ...module_utils._release.release_error import ReleaseError, release_error
-from ...module_utils._text import without_login, without_logins
 from .layout import layout_of
 from .release_file import ReleaseDeclaration, parse_release_file
 from .source import archive_name, is_url, open_source

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from ...module_utils._redaction import secrets_of, without_login
 from ...module_utils._release.limits import DEFAULT_LIMITS, MEGABYTE, Limits, beyond
 from ...module_utils._release.release_error import release_error
-from ...module_utils._text import one_line, secrets_of, without_login
+from ...module_utils._text import one_line
 
 _SECONDS_WITHOUT_A_BYTE = 60
 _PIECE = 65536

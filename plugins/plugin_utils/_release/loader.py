@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from ...module_utils._redaction import without_login
 from ...module_utils._release.model import ComponentEntry, Content, Release, ReleaseRequest
 from ...module_utils._release.release_error import Problem, ReleaseError, release_error
-from ...module_utils._text import without_login
 from .component_contents import Contents, OnRead, ignore_count
 from .component_list import ComponentList, read_component_list
 from .fingerprint import fingerprint

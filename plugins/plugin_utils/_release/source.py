@@ -17,10 +17,10 @@ from pathlib import Path, PurePosixPath
 from threading import Lock
 from urllib.parse import urlsplit
 
+from ...module_utils._redaction import without_login
 from ...module_utils._release.limits import DEFAULT_LIMITS, MEGABYTE, Limits, beyond
 from ...module_utils._release.model import ReleaseRequest
 from ...module_utils._release.release_error import release_error
-from ...module_utils._text import without_login
 from .contained_files import copy_inside, read_inside
 from .download import download
 from .layout import TELLING

@@ -27,6 +27,7 @@ FLOORS: Mapping[str, int] = {
     "_errors": 1,
     "_loose_json": 1,
     "_progress": 1,
+    "_redaction": 1,
     "_text": 1,
     "_textfile": 1,
     "_threads": 1,

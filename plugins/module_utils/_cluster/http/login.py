@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..._text import without_login
+from ..._redaction import without_login
 from ..cluster import Authorization
 from ..errors import Unauthorized, Unconfigured
 

@@ -15,8 +15,8 @@ from ..._cluster.cluster import Cluster
 from ..._errors import LifecycleError
 from ..._migrations import engine
 from ..._migrations.migration_set import MigrationSet
-from ..._migrations.predicted_verdicts import with_unplanned
 from ..._migrations.results import CheckResult, EngineSettings, MigrationOutcome
+from ..._migrations.verdicts import with_unplanned
 from ..._progress import GRACE, no_progress
 from ..._runs.records.runs import update_run_status
 from ...migration import Component, Migration, Phase
@@ -100,7 +100,7 @@ class MigrationRunner:
         return runner
 
     def bound_to_plan(self, record: Mapping[str, Any]) -> MigrationRunner:
-        """The same, bound to their verdicts in the plan of a run; see :mod:`~.predicted_verdicts`."""
+        """The same, bound to their verdicts in the plan of a run; see :mod:`~.verdicts`."""
         spec = record.get("spec") or {}
         predicted = spec.get("migrations") or {}
         if "code" in spec:

@@ -27,8 +27,8 @@ from ..._objects.health.watcher import Watcher
 from ..._objects.inventory.inventory import COMPONENT
 from ..._objects.inventory.inventory_entry import InventoryEntry, entry_of
 from ..._objects.prune.contained_objects import ContainedObjects
+from ..._objects.prune.prune_decision import RemovalDecision
 from ..._objects.prune.removal import Terms, remove_objects
-from ..._objects.prune.removal_decision import RemovalDecision
 from ..._runs.cancellation import Grace
 from ..._runs.durations import render_durations
 from ..._runs.lease.acquisition import delete_lease

@@ -18,7 +18,7 @@ from ..._migrations.migration_set import MigrationSet
 from ..._migrations.retirement import overdue_migrations
 from ..._objects.inventory.inventory import refs_to_check
 from ..._objects.ownership.policy import Policy
-from ..._objects.prune.removal_decision import may_prune
+from ..._objects.prune.prune_decision import may_prune
 from ..._threads import call_in_threads
 from ...migration import GLOBAL
 from ..desired.release_migrations import with_installation

@@ -20,8 +20,8 @@ from ..._objects.inventory.inventory_entry import InventoryEntry
 from ..._objects.ownership.policy import Policy
 from ..._objects.prune.contained_objects import ContainedObjects
 from ..._objects.prune.managed_kinds import definition_names
+from ..._objects.prune.prune_decision import is_protected, obsolete_entries
 from ..._objects.prune.removal import Terms
-from ..._objects.prune.removal_decision import is_protected, obsolete_entries
 from ..._progress import Progress
 
 ORPHANED = "orphaned"

@@ -15,7 +15,7 @@ from ..._cluster.cluster import Cluster
 from ..._cluster.timestamp import precise_timestamp
 from ..._components.observations import record_observations
 from ..._errors import LifecycleError
-from ..._migrations.predicted_verdicts import predicted_verdicts
+from ..._migrations.verdicts import predicted_verdicts
 from ..._objects.access.rights import Right
 from ..._progress import Step
 from ..._runs.cancellation import signalled

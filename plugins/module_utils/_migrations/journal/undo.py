@@ -13,7 +13,7 @@ from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, Invalid, NotFound
 from ..._cluster.fields.json_patch import merge_patch_between
 from ..._cluster.own_objects import own_object_problem
-from ..._cluster.redaction import Redactor
+from ..._redaction import Redactor
 from ..._text import one_line
 from .journal_entry import STATUS, JournalEntry, newest_first
 from .recreation import object_to_recreate, without_vanished_owners

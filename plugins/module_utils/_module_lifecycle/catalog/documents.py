@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..._cluster.cluster import Object, group_of
-from ..._text import without_login, without_logins
+from ..._redaction import without_login, without_logins
 from .module_version import ModuleManager, ModuleVersion
 from .restriction import (
     BETA_LABEL,

@@ -12,13 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._cluster.cluster import Object, ref_of
+from ..._redaction import without_secret_data
 from ..ownership.policy import LAST_APPLIED
 
 _BOOKKEEPING = ("managedFields", "resourceVersion", "generation", "creationTimestamp", "uid", "selfLink")
-_SECRET_FIELDS = ("data", "stringData")
-_KUBECTL_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_HIDDEN = "*** (hidden)"
-_HIDDEN_CHANGED = "*** (hidden, changed)"
 
 
 def manifest_of(obj: Object, *, status: bool = False) -> Object:
@@ -83,7 +80,7 @@ def diff_of(before: Object | None, after: Object | None, *, status: bool = False
     if subject is None:
         raise AssertionError("a difference has an object before, after or both")
     header = str(ref_of(subject))
-    old, new = _without_secrets(
+    old, new = without_secret_data(
         manifest_of(before, status=status) if before else None,
         manifest_of(after, status=status) if after else None,
     )
@@ -93,41 +90,6 @@ def diff_of(before: Object | None, after: Object | None, *, status: bool = False
         "before": _as_yaml(old),
         "after": _as_yaml(new),
     }
-
-
-def _without_secrets(old: Object | None, new: Object | None) -> tuple[Object | None, Object | None]:
-    if (old or new or {}).get("kind") != "Secret":
-        return old, new
-    for field in _SECRET_FIELDS:
-        old, new = _masked(old, new, field)
-    return _without_applied(old), _without_applied(new)
-
-
-def _masked(old: Object | None, new: Object | None, field: str) -> tuple[Object | None, Object | None]:
-    before, after = (old or {}).get(field) or {}, (new or {}).get(field) or {}
-    if not isinstance(before, dict) or not isinstance(after, dict):
-        # No server accepts such a Secret, but its values are secret too.
-        old = {**old, field: _HIDDEN} if old and before else old
-        return old, ({**new, field: _HIDDEN} if new and after else new)
-    data_before, data_after = dict(before), dict(after)
-    if old and data_before:
-        old = {**old, field: dict.fromkeys(data_before, _HIDDEN)}
-    if new and data_after:
-        masked = {
-            key: _HIDDEN if key not in data_before or data_before[key] == value else _HIDDEN_CHANGED
-            for key, value in data_after.items()
-        }
-        new = {**new, field: masked}
-    return old, new
-
-
-def _without_applied(secret: Object | None) -> Object | None:
-    """A Secret without the annotation of a client-side apply, which contains the whole Secret."""
-    annotations = secret["metadata"].get("annotations") or {} if secret else {}
-    if secret is None or _KUBECTL_APPLIED not in annotations:
-        return secret
-    hidden = {**annotations, _KUBECTL_APPLIED: _HIDDEN}
-    return {**secret, "metadata": {**secret["metadata"], "annotations": hidden}}
 
 
 def _as_yaml(obj: Object | None) -> str:

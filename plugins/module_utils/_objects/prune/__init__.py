@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Removes objects in their order, and retains those that must stay.
 
-Public modules: `contained_objects`, `managed_kinds`, `managed_resources`, `removal`, `removal_decision`.
+Public modules: `contained_objects`, `managed_kinds`, `managed_resources`, `prune_decision`, `removal`.
 """

@@ -18,7 +18,7 @@ from ..access.roles import GRANT_LABEL
 from ..inventory.inventory_entry import InventoryEntry
 from ..inventory.namespace_creators import has_other_creator
 from .managed_resources import read_living
-from .removal_decision import NOT_OWNED, RETAINED, RemovalDecision
+from .prune_decision import NOT_OWNED, RETAINED, RemovalDecision
 
 MOST_NAMED = 10
 """How many objects a sentence lists by name."""

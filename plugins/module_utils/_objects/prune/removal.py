@@ -25,7 +25,7 @@ from ..health.watcher import Watcher
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry
 from ..inventory.live_objects import read_metadata
-from .removal_decision import DELETE, GONE, NOT_OWNED, RETAINED, RemovalDecision, decide_removal
+from .prune_decision import DELETE, GONE, NOT_OWNED, RETAINED, RemovalDecision, decide_removal
 
 ATTEMPTS = 12
 """How often to read an object again that changes between a read and its deletion: controllers are quick.

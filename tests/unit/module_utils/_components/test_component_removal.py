@@ -28,14 +28,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     InventoryEntry,
     entry_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
-    Terms,
-    remove_objects,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.prune_decision import (
     RETAINED,
     RemovalDecision,
     obsolete_entries,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal import (
+    Terms,
+    remove_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import NOT_STARTED, SUCCEEDED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (

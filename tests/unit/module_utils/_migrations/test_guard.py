@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.redaction import Redactor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.guard import (
     LAST_SECONDS,
     Gate,
     GuardedCluster,
     MigrationStopped,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._redaction import Redactor
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )

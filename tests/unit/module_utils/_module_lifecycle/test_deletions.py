@@ -23,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
     ContainedObjects,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.prune_decision import (
     RemovalDecision,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (

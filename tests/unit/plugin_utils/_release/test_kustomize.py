@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._redaction import without_login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._text import without_login
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 from tests.unit.conftest import Write

@@ -25,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.removal_decision import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.prune_decision import (
     decide_removal,
     is_protected,
     may_prune,

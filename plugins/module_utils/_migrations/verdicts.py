@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compares what a plan predicted of migrations with what they find in the run: pure.
+"""Which verdicts a check may return, and whether those of the plan hold in the run: pure.
 
 For migrations *before* their component, or before everything, a run must find the verdict and evidence of its
 plan. Migrations after a component depend on what the run has written and on what controllers did with it. No
@@ -13,14 +13,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..migration import Migration, Phase
-from .results import NOT_NEEDED
+from .._errors import LifecycleError
+from ..migration import Migration, Phase, Verdict
+from .results import BLOCKED, NEEDED, NOT_NEEDED
 
 LONGEST_EVIDENCE = 1000
 """Characters of an evidence that are recorded and compared, so that the size of records is bounded."""
 PROVISIONAL = "provisional"
 """The predicted verdict of a migration whose verdict may differ in the run."""
 _UNPLANNED: Mapping[str, str] = {"verdict": "", "evidence": ""}
+
+
+def verdict_from(answer: object) -> Verdict:
+    """The answer of a check; LifecycleError if it is no verdict."""
+    if isinstance(answer, Verdict) and answer.state in (NEEDED, NOT_NEEDED, BLOCKED):
+        return answer
+    raise LifecycleError(f"its check returned {answer!r} instead of needed, not_needed or blocked")
 
 
 def predicted_verdicts(migrations: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
