@@ -14,7 +14,7 @@ from .planned_module import PlannedModule
 from .running_version import main_workload, manager_image
 
 
-def wanted_record(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
+def desired_record(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
     """The record of a managed module with the user's request."""
     request, facts = planned.request, planned.outlook.facts
     if planned.decision.action in LOOKED_AFTER and planned.outlook.running.klm_object:
@@ -53,7 +53,7 @@ def with_deployment_begun(record: ModuleRecord, planned: PlannedModule) -> Modul
     """
     if not planned.changes_objects or planned.version is None or planned.component is None:
         return record
-    known = _wanted_manager(record, planned)
+    known = _desired_manager(record, planned)
     images = (manager_image(obj) for obj in planned.component.objects if known and ref_of(obj) == known.ref)
     return replace(
         recorded_as_running(record, planned),
@@ -68,7 +68,7 @@ def installed_record(cluster: Cluster, record: ModuleRecord, planned: PlannedMod
     if version is None:
         return record
     manager, image = None, ""
-    known = _wanted_manager(record, planned)
+    known = _desired_manager(record, planned)
     if known is not None:
         live = cluster.get(known.api_version, known.ref.kind, known.ref.name, known.ref.namespace or None)
         if live is not None:
@@ -85,7 +85,7 @@ def installed_record(cluster: Cluster, record: ModuleRecord, planned: PlannedMod
     )
 
 
-def _wanted_manager(record: ModuleRecord, planned: PlannedModule) -> KnownObject | None:
+def _desired_manager(record: ModuleRecord, planned: PlannedModule) -> KnownObject | None:
     """The manager of the compared version: that of its template, else the main workload of its manifest."""
     if planned.version is not None and planned.version.manager is not None:
         return KnownObject(planned.version.manager.api_version, planned.version.manager.ref)

@@ -38,7 +38,7 @@ from .catalog.documents import SourcedDocument
 from .decision import DELETE, INSTALL, LOOKED_AFTER, UNMANAGE, UPGRADE
 from .module_health import explain_skipped, module_health
 from .module_plan import MissingManifests, ModulePlanner
-from .module_record import installed_record, recorded_as_running, wanted_record
+from .module_record import desired_record, installed_record, recorded_as_running
 from .module_request import ModulesRequest, ordered_waves, request_problems
 from .module_results import run_result
 from .module_rights import module_rights
@@ -250,7 +250,7 @@ class _ModuleRun:
         status = ModuleStatus(state, message)
         record = facts.record
         if facts.desired_state == MANAGED and not facts.other_owner:
-            record = wanted_record(record or ModuleRecord(planned.name), planned)
+            record = desired_record(record or ModuleRecord(planned.name), planned)
             if planned.decision.action in LOOKED_AFTER and not planned.problem:
                 if state != ERROR and planned.decision.action in (INSTALL, UPGRADE):
                     # All objects of that version exist: a run that was cut off has not recorded it.

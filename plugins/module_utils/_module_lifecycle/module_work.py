@@ -44,7 +44,7 @@ from .denial import lift
 from .module_departure import Departure, ModuleDeparture, undeleted
 from .module_deployment import ModuleDeployment
 from .module_health import module_health
-from .module_record import installed_record, wanted_record, with_deployment_begun
+from .module_record import desired_record, installed_record, with_deployment_begun
 from .planned_module import PlannedModule
 from .running_version import RunningVersion
 from .work_terms import WorkTerms
@@ -120,7 +120,7 @@ class ModuleWork:
     def _look_after(self) -> ModuleOutcome:
         planned = self.planned
         record = replace(
-            wanted_record(self._record, planned), deletion_since="", status=ModuleStatus(PROCESSING)
+            desired_record(self._record, planned), deletion_since="", status=ModuleStatus(PROCESSING)
         )
         if planned.decision.takes_back:
             lift(self.terms.cluster, planned.name)
@@ -359,7 +359,7 @@ class ModuleWork:
             planned.name, SUCCEEDED, component_version=planned.decision.version, owner_kind=MODULE
         )
         status = ModuleStatus(planned.decision.state, planned.decision.message)
-        record = replace(wanted_record(self._record, planned), status=status)
+        record = replace(desired_record(self._record, planned), status=status)
         if planned.decision.action == UNMANAGE:
             record = replace(record, state=UNMANAGED, deletion_since="")
         is_changed = not planned.is_adopted_as_it_is or planned.configuration is not None

@@ -70,7 +70,7 @@ def waited(cluster: LiveCluster, answers: list[Object], seconds: float = LONG, *
     return wait_until_healthy(cluster, refs, deadline=time.monotonic() + seconds, **options)
 
 
-def told(cluster: LiveCluster, answer: Object, seconds: float = LONG) -> str:
+def diagnosis_of(cluster: LiveCluster, answer: Object, seconds: float = LONG) -> str:
     """What is told about an object that does not become healthy."""
     result = waited(cluster, [answer], seconds)
     assert not result.is_healthy
@@ -99,8 +99,8 @@ def test_everything_becomes_healthy_for_two_requests_per_kind(
     assert result == WaitResult("healthy")
     # Claim, Deployment, StatefulSet, DaemonSet and Job; one more for the claim's StorageClass.
     assert live_cluster.requests.total() - before <= 2 * 5 + 1
-    assert {ref.kind for ref, found in changes if found.state == "current"} >= {"Deployment", "Job"}
-    assert "ConfigMap" not in {ref.kind for ref, _found in changes}
+    assert {ref.kind for ref, health in changes if health.state == "current"} >= {"Deployment", "Job"}
+    assert "ConfigMap" not in {ref.kind for ref, _health in changes}
 
     # Once they are healthy, nobody needs to read them again.
     answers = [live_cluster.apply(o) for o in objects]
@@ -141,7 +141,7 @@ def test_a_rollout_past_its_deadline_fails_at_once_and_is_explained(
     obj = workload("Deployment", "web", namespace, image="broken.invalid/x", progressDeadlineSeconds=2)
     answer = live_cluster.apply(obj)
     started = time.monotonic()
-    text = told(live_cluster, answer)
+    text = diagnosis_of(live_cluster, answer)
     assert time.monotonic() - started < LONG / 2
     assert f"Deployment {namespace}/web: " in text
     assert "pod web-" in text
@@ -171,13 +171,13 @@ def test_going_back_to_what_worked_is_not_failed_by_the_old_verdict(
 
 
 def test_a_job_that_fails(live_cluster: LiveCluster, namespace: str) -> None:
-    text = told(live_cluster, live_cluster.apply(job("once", namespace, "failing.invalid/x")))
+    text = diagnosis_of(live_cluster, live_cluster.apply(job("once", namespace, "failing.invalid/x")))
     assert "container main: ended with exit code 1 (Error): this image always fails" in text
 
 
 def test_a_container_that_crashes(live_cluster: LiveCluster, namespace: str) -> None:
     obj = workload("StatefulSet", "db", namespace, image="crashing.invalid/x", serviceName="db")
-    text = told(live_cluster, live_cluster.apply(obj), seconds=3)
+    text = diagnosis_of(live_cluster, live_cluster.apply(obj), seconds=3)
     assert "pod db-0, container main: CrashLoopBackOff after 5 restarts, ended with exit code 1" in text
 
 
@@ -186,7 +186,7 @@ def test_a_pod_that_no_node_takes(live_cluster: LiveCluster, namespace: str) -> 
     obj = workload(
         "Deployment", "web", namespace, pod={"nodeSelector": {"no": "where"}, "containers": containers}
     )
-    assert ": Unschedulable: 0/" in told(live_cluster, live_cluster.apply(obj), seconds=3)
+    assert ": Unschedulable: 0/" in diagnosis_of(live_cluster, live_cluster.apply(obj), seconds=3)
 
 
 def test_a_claim_without_a_provisioner(live_cluster: LiveCluster, namespace: str) -> None:
@@ -194,7 +194,7 @@ def test_a_claim_without_a_provisioner(live_cluster: LiveCluster, namespace: str
     volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
     containers = [{"name": "main", "image": "example.com/fine"}]
     obj = workload("Deployment", "db", namespace, pod={"volumes": volumes, "containers": containers})
-    text = told(live_cluster, live_cluster.apply(obj), seconds=3)
+    text = diagnosis_of(live_cluster, live_cluster.apply(obj), seconds=3)
     assert "claim data is not bound (StorageClass no-such-class)" in text
     assert "ProvisioningFailed" in text
 
@@ -217,14 +217,16 @@ def test_a_quota_fails_after_a_while(
     ):
         assert time.monotonic() - started < LONG, "the quota's controller has not seen it"
         time.sleep(0.1)
-    text = told(live_cluster, live_cluster.apply(workload("Deployment", "web", namespace)), seconds=LONG)
+    text = diagnosis_of(
+        live_cluster, live_cluster.apply(workload("Deployment", "web", namespace)), seconds=LONG
+    )
     assert "exceeded quota: none" in text
 
 
 def test_a_finalizer_keeps_an_object_until_it_lets_go(live_cluster: LiveCluster, namespace: str) -> None:
-    kept = config_map("kept", namespace)
-    kept["metadata"]["finalizers"] = ["example.com/keep"]
-    deleted = [live_cluster.apply(kept)]
+    held = config_map("kept", namespace)
+    held["metadata"]["finalizers"] = ["example.com/keep"]
+    deleted = [live_cluster.apply(held)]
     live_cluster.delete("v1", "ConfigMap", "kept", namespace)
 
     def gone(seconds: float) -> WaitResult:

@@ -181,9 +181,9 @@ def module_record(api: LiveCluster, module: OwnModule | str) -> Object:
 def assert_whole(api: LiveCluster, module: OwnModule) -> None:
     """Operator, RBAC and definitions are there, and none is being deleted."""
     for place in (module.manager, module.account, *((*CRD, name) for name in module.crds)):
-        found = api.get(*place)
-        assert found is not None, place
-        assert "deletionTimestamp" not in found["metadata"], place
+        live = api.get(*place)
+        assert live is not None, place
+        assert "deletionTimestamp" not in live["metadata"], place
 
 
 def assert_gone(api: LiveCluster, module: OwnModule) -> None:

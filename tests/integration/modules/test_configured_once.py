@@ -62,7 +62,7 @@ def test_one_that_the_user_has_deleted_is_not_made_again(
     assert api.list(default["apiVersion"], "Widget").items == []
 
 
-def test_what_the_user_changes_of_it_stays_whatever_a_later_template_says(
+def test_a_change_by_the_user_stays_with_any_later_template(
     api: LiveCluster, driver: ModuleDriver, shop: OwnModule
 ) -> None:
     default = shop.widget("default")
@@ -158,7 +158,7 @@ def test_while_deleting_the_operator_is_upgraded_and_wanted_again_a_new_configur
         api.create(shop.widget("new"))
 
     shop.offer(channels=[{"channel": "regular", "version": "2.0.0"}, {"channel": "fast", "version": "3.0.0"}])
-    with _released_once_asked(api, default):
+    with _released_during_the_run(api, default):
         again = driver.manage(shop.entry(channel="fast")).succeeded()
 
     assert (again.row["state"], version_of(api, shop)) == ("Ready", "3.0.0")
@@ -176,7 +176,7 @@ def test_while_deleting_the_operator_is_upgraded_and_wanted_again_a_new_configur
 
 
 @contextmanager
-def _released_once_asked(api: LiveCluster, obj: Object) -> Iterator[None]:
+def _released_during_the_run(api: LiveCluster, obj: Object) -> Iterator[None]:
     """Let go of an instance some time after a run has begun, as its operator does."""
     timer = threading.Timer(1.0, release, (api, obj))
     timer.start()

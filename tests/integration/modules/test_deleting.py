@@ -61,7 +61,7 @@ def test_users_resources_block_and_when_the_last_is_gone_all_goes(
     driver.manage(shop.absent()).unchanged()
 
 
-def test_it_is_deleted_by_its_recorded_policy_where_the_list_has_it_no_more(
+def test_a_module_that_the_list_lacks_is_deleted_by_its_recorded_policy(
     api: LiveCluster, driver: ModuleDriver, shop: OwnModule
 ) -> None:
     """The whole list: it is removed though neither the list nor the catalog has it any more."""
@@ -226,9 +226,9 @@ def test_delete_resources_deletes_the_users_while_the_operator_runs_and_takes_no
 
     planned = driver.manage(shop.absent(delete_resources=True), check=True).succeeded()
     assert planned.all_writes == []
-    told = str(planned.result)
-    assert "held" in told
-    assert "free" in told
+    output = str(planned.result)
+    assert "held" in output
+    assert "free" in output
 
     first = driver.manage(shop.absent(delete_resources=True), timeout=2)
     assert HOLD in first.message
@@ -262,7 +262,7 @@ def test_a_check_of_a_deletion_says_what_blocks_and_writes_nothing(
     assert_whole(api, shop)
 
 
-def test_while_deleting_the_operator_is_looked_after_and_it_is_told_if_it_does_not_run(
+def test_a_deletion_maintains_the_operator_and_reports_if_it_does_not_run(
     api: LiveCluster, driver: ModuleDriver, shop: OwnModule
 ) -> None:
     """What the manifest brings may be created all the same: it is exempt from the denial."""
@@ -281,7 +281,7 @@ def test_while_deleting_the_operator_is_looked_after_and_it_is_told_if_it_does_n
     unwell[-1]["spec"]["template"]["spec"]["nodeSelector"] = {"no": "such-node"}
     shop.publish("2.0.0", [*unwell, own])
     shop.offer("2.0.0")
-    told = driver.manage(shop.absent(), timeout=3)
-    assert "mine" in told.message
-    assert "its operator, which has to let go of them, does not run" in told.message
-    assert "forbidden" not in told.message.lower()
+    done = driver.manage(shop.absent(), timeout=3)
+    assert "mine" in done.message
+    assert "its operator, which has to let go of them, does not run" in done.message
+    assert "forbidden" not in done.message.lower()

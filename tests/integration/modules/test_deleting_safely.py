@@ -176,7 +176,7 @@ def test_of_what_six_writers_create_all_the_time_nothing_is_lost(
     assert_gone(api, shop)
 
 
-def test_what_appears_between_the_first_look_and_the_definitions_is_seen_by_the_last_look(
+def test_a_resource_that_is_created_before_the_definitions_go_is_seen_by_the_last_list(
     api: LiveCluster, driver: ModuleDriver, shop: OwnModule
 ) -> None:
     """Somebody has removed the policy meanwhile. The operator is gone then; the definitions are not."""
@@ -209,15 +209,15 @@ def test_a_cancelled_deletion_leaves_the_denial_in_force_and_the_next_run_goes_o
 ) -> None:
     install(driver, shop)
     own = shop.widget("own", finalizers=["modules.test/hold"])
-    asked = threading.Event()
+    is_requested = threading.Event()
 
     install(driver, shop, objects=[*shop.objects("1.0.0"), own])
 
     def cancel(call: Call) -> None:
         if call.verb == "delete" and call.kind == "Widget":
-            asked.set()
+            is_requested.set()
 
-    cut_off = driver.manage(shop.absent(), before=cancel, cancelled=asked.is_set, grace=1)
+    cut_off = driver.manage(shop.absent(), before=cancel, cancelled=is_requested.is_set, grace=1)
 
     assert cut_off.result["state"] == "cancelled"
     assert_whole(api, shop)

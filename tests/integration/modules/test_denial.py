@@ -69,7 +69,7 @@ def test_nothing_new_of_its_kinds_gets_in(
         live_cluster.apply(own_kinds.widget(namespace))
 
 
-def test_what_there_is_can_be_changed_and_deleted(
+def test_existing_resources_can_be_changed_and_deleted(
     live_cluster: LiveCluster, namespace: str, own_kinds: OwnKinds, denial: Denial
 ) -> None:
     widget = live_cluster.create(own_kinds.widget(namespace))
@@ -142,7 +142,7 @@ def test_of_six_writers_none_gets_anything_in_after_it_is_imposed(
     assert {one["metadata"]["name"] for one in seen} == set(accepted)
 
 
-def test_it_returns_for_more_kinds_when_these_are_denied(
+def test_a_denial_of_more_kinds_returns_when_these_are_denied(
     live_cluster: LiveCluster, namespace: str, own_kinds: OwnKinds, denial: Denial
 ) -> None:
     first = replace(denial, kinds=frozenset({(own_kinds.group, "places")}))
@@ -157,7 +157,9 @@ def test_it_returns_for_more_kinds_when_these_are_denied(
         live_cluster.create(own_kinds.place("two"))
 
 
-def test_it_is_lifted(live_cluster: LiveCluster, namespace: str, own_kinds: OwnKinds, denial: Denial) -> None:
+def test_a_lifted_denial_allows_creation_again(
+    live_cluster: LiveCluster, namespace: str, own_kinds: OwnKinds, denial: Denial
+) -> None:
     assert not lift(live_cluster, denial.module)
     impose(live_cluster, denial, deadline=soon())
     assert denial.module in modules_denied(live_cluster)
@@ -193,7 +195,7 @@ def test_one_that_the_server_does_not_follow_is_named_with_what_to_do(
     )
 
 
-def test_warnings_about_its_expressions_are_told(
+def test_warnings_about_its_expressions_are_reported(
     live_cluster: LiveCluster, denial: Denial, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def mistyped(one: Denial) -> list[Object]:
@@ -208,7 +210,7 @@ def test_warnings_about_its_expressions_are_told(
         impose(live_cluster, denial, deadline=time.monotonic() + 3)
 
 
-def test_who_has_its_rights_alone_can_do_it(
+def test_a_user_with_only_the_needed_rights_can_deny(
     live_cluster: LiveCluster, denial: Denial, kubeconfig: str
 ) -> None:
     user = f"deployer-{secrets.token_hex(4)}"
@@ -225,7 +227,7 @@ def test_who_has_its_rights_alone_can_do_it(
             live_cluster.delete(*_named(obj))
 
 
-def test_who_lacks_the_right_to_ask_is_told_so(
+def test_a_missing_right_to_dry_run_is_reported(
     live_cluster: LiveCluster, denial: Denial, kubeconfig: str
 ) -> None:
     user = f"deployer-{secrets.token_hex(4)}"

@@ -44,8 +44,8 @@ def deploy(cluster: LiveCluster, manifest: Path) -> list[InventoryEntry]:
 
 
 def read(cluster: LiveCluster, entries: Sequence[InventoryEntry]) -> list[Object]:
-    found = [cluster.get(one.api_version, one.ref.kind, one.ref.name, one.ref.namespace) for one in entries]
-    return [obj for obj in found if obj is not None]
+    objects = [cluster.get(one.api_version, one.ref.kind, one.ref.name, one.ref.namespace) for one in entries]
+    return [obj for obj in objects if obj is not None]
 
 
 def test_kubectl_applies_the_same_and_the_next_version(
@@ -54,9 +54,9 @@ def test_kubectl_applies_the_same_and_the_next_version(
     entries = deploy(live_cluster, manifests / "0.13.0.yaml")
     generations = [obj["metadata"].get("generation") for obj in read(live_cluster, entries)]
 
-    found = hand_over(live_cluster, entries)
+    result = hand_over(live_cluster, entries)
 
-    assert (found.changed, found.errors) == (len(entries), {})
+    assert (result.changed, result.errors) == (len(entries), {})
     after = read(live_cluster, entries)
     assert [obj["metadata"].get("generation") for obj in after] == generations
     managers = {one["manager"] for obj in after for one in obj["metadata"]["managedFields"]}
@@ -68,7 +68,7 @@ def test_kubectl_applies_the_same_and_the_next_version(
     assert hand_over(live_cluster, entries).changed == 0
 
 
-def test_what_kubectl_had_applied_before_is_its_own_again(
+def test_objects_that_kubectl_had_applied_before_are_its_own_again(
     live_cluster: LiveCluster, manifests: Path, kubectl: Kubectl
 ) -> None:
     kubectl.install(manifests / "0.13.0.yaml")
@@ -78,7 +78,7 @@ def test_what_kubectl_had_applied_before_is_its_own_again(
     kubectl("apply", "--server-side", "-f", manifests / "0.14.0.yaml")
 
 
-def test_what_could_only_be_written_plainly_is_given_up_too(
+def test_an_object_that_was_written_without_server_side_apply_is_handed_over_too(
     live_cluster: LiveCluster, namespace: str, kubectl: Kubectl, tmp_path: Path
 ) -> None:
     container = {"name": "main", "image": "x", "env": [{"name": "A", "value": "1"}] * 2}

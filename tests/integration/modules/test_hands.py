@@ -34,12 +34,12 @@ def kubectl(own_cluster: OwnCluster) -> Kubectl:
 
 def versions(api: LiveCluster, objects: list[Object]) -> dict[str, Any]:
     """uid and resourceVersion of each, but for what controllers write the status of."""
-    found = {}
+    result = {}
     for obj in objects:
         live = api.get(*named(obj))
         assert live is not None
         meta = live["metadata"]
-        found[f"{obj['kind']} {meta['name']}"] = (
+        result[f"{obj['kind']} {meta['name']}"] = (
             meta["uid"],
             meta["generation"] if "generation" in meta else meta["resourceVersion"],
             [
@@ -48,10 +48,10 @@ def versions(api: LiveCluster, objects: list[Object]) -> dict[str, Any]:
                 if not one.get("subresource")
             ],
         )
-    return found
+    return result
 
 
-def test_what_was_installed_by_hand_in_the_same_version_is_adopted_without_a_write(
+def test_a_module_installed_by_hand_in_the_same_version_is_adopted_without_a_write(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule, kubectl: Kubectl
 ) -> None:
     """Case 8."""
@@ -135,7 +135,7 @@ def test_ignored_and_removed_it_stays_and_is_no_longer_reconciled(
     assert manager["metadata"]["labels"]["app.kubernetes.io/version"] == "1.7.0"
 
 
-def test_as_in_todays_kyma_ignoring_can_remove_the_operator_once_no_configuration_lives(
+def test_the_policy_ignore_can_remove_the_operator_once_no_configuration_lives(
     api: LiveCluster, driver: ModuleDriver, shop: OwnModule
 ) -> None:
     shop.publish("1.0.0", data=shop.widget("default"))
@@ -151,7 +151,7 @@ def test_as_in_todays_kyma_ignoring_can_remove_the_operator_once_no_configuratio
     assert_gone(api, shop)
 
 
-def test_what_kymas_lifecycle_manager_manages_is_left_to_it(
+def test_a_module_of_kymas_lifecycle_manager_is_left_to_it(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:
     objects = plain.objects("1.0.0")
@@ -205,7 +205,7 @@ def _bare(obj: Object) -> Object:
     return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": meta, "spec": obj.get("spec")}
 
 
-def test_what_is_marked_to_be_skipped_is_left_alone_its_deletion_excepted(
+def test_a_module_with_the_skip_label_is_left_alone_except_for_its_deletion(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:
     install(driver, plain)
@@ -223,7 +223,7 @@ def test_what_is_marked_to_be_skipped_is_left_alone_its_deletion_excepted(
     assert_gone(api, plain)
 
 
-def test_what_was_installed_by_hand_is_not_deleted_before_it_was_managed(
+def test_a_module_installed_by_hand_is_not_deleted_before_it_was_managed(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:
     by_hand(api, plain.objects("1.0.0"))
@@ -235,7 +235,7 @@ def test_what_was_installed_by_hand_is_not_deleted_before_it_was_managed(
     assert_whole(api, plain)
 
 
-def test_what_was_adopted_is_upgraded_and_drift_of_it_is_put_back(
+def test_an_adopted_module_is_upgraded_and_its_drift_is_restored(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule, kubectl: Kubectl
 ) -> None:
     """Fields of it belong to kubectl until then."""
@@ -291,7 +291,7 @@ def test_an_operator_that_no_catalog_has_is_named_and_goes_only_by_its_own_user(
     driver.manage(plain.name).unchanged()
 
 
-def test_what_another_module_has_too_stays_when_one_of_them_is_deleted(
+def test_objects_of_two_modules_stay_when_one_of_them_is_deleted(
     api: LiveCluster, driver: ModuleDriver, shop: OwnModule
 ) -> None:
     install(driver, shop)

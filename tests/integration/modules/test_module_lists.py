@@ -36,7 +36,7 @@ def publish(*modules: OwnModule, **spec: Any) -> None:
         module.offer("1.0.0", **spec)
 
 
-def test_what_a_whole_list_lacks_is_removed_and_unmanaged_and_foreign_ones_stay(
+def test_modules_that_a_whole_list_lacks_are_removed_and_unmanaged_and_foreign_ones_stay(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule, cart: OwnModule
 ) -> None:
     given_up, foreign = (own_module(driver, api, name) for name in ("given-up", "foreign"))
@@ -85,7 +85,7 @@ def test_a_module_is_installed_after_what_it_needs_and_deleted_before_it(
     assert_gone(api, cart)
 
 
-def test_what_needs_a_module_that_is_not_well_is_not_started_and_others_are(
+def test_a_module_does_not_start_while_its_need_is_unhealthy_and_others_do(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule, cart: OwnModule
 ) -> None:
     other = own_module(driver, api, "other")

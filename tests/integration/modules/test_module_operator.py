@@ -57,7 +57,7 @@ def state_of(cluster: LiveCluster, kind: str, name: str, namespace: str = PLACE)
     return ((cluster.get(V1, kind, name, namespace) or {}).get("status") or {}).get("state")
 
 
-def test_it_runs_with_its_deployment(
+def test_the_operator_runs_with_its_deployment(
     live_cluster: LiveCluster, operator: ModuleOperator, kubectl: Kubectl, template_operator: Path
 ) -> None:
     eventually(lambda: operator.is_running)
@@ -87,7 +87,7 @@ def test_at_zero_replicas_it_stops(live_cluster: LiveCluster, operator: ModuleOp
     eventually(lambda: operator.is_running)
 
 
-def test_it_holds_what_is_deleted_until_it_is_to_let_go(
+def test_the_operator_holds_deleted_resources_until_the_test_releases_them(
     live_cluster: LiveCluster, operator: ModuleOperator
 ) -> None:
     operator.lets_go = False

@@ -91,7 +91,7 @@ def test_one_whose_manifest_says_nothing_of_replicas_is_put_back_too(
     driver.manage(plain.name).unchanged()
 
 
-def test_what_was_installed_by_hand_and_scaled_away_is_put_back_when_it_is_adopted(
+def test_an_adoption_restores_a_manager_that_was_scaled_to_zero(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:
     objects = plain.objects("1.0.0")
@@ -104,7 +104,7 @@ def test_what_was_installed_by_hand_and_scaled_away_is_put_back_when_it_is_adopt
     driver.manage(plain.name).unchanged()
 
 
-def test_what_an_autoscaler_scales_is_left_to_it(
+def test_a_manager_with_an_autoscaler_is_not_scaled_back(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:
     install(driver, plain)

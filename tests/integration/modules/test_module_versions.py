@@ -29,10 +29,10 @@ def image(api: LiveCluster, place: tuple[str, str, str, str]) -> str:
 def resource_versions(api: LiveCluster, module: OwnModule) -> list[Any]:
     """Of all that a module consists of."""
     kinds = (module.manager[:2], module.account[:2])
-    found = [obj for kind in kinds for obj in api.list(*kind, module.namespace).items]
+    objects = [obj for kind in kinds for obj in api.list(*kind, module.namespace).items]
     return [
         (obj["metadata"]["name"], obj["metadata"].get("generation"), obj["spec"])
-        for obj in found
+        for obj in objects
         if "spec" in obj
     ]
 
@@ -56,7 +56,7 @@ def test_an_older_version_than_the_one_that_runs_is_refused_and_nothing_is_chang
     assert resource_versions(api, plain) == before
 
 
-def test_so_it_is_where_the_older_ones_manager_has_another_name(
+def test_a_downgrade_is_refused_if_the_older_manager_has_another_name(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:
     """Case 7: a template of 2.0 knows the manager that runs, that of 1.0 does not."""
@@ -70,7 +70,7 @@ def test_so_it_is_where_the_older_ones_manager_has_another_name(
     assert api.get("apps/v1", "Deployment", "old-manager", plain.namespace) is None
 
 
-def test_so_it_is_where_only_the_label_names_the_module_of_the_manager_that_runs(
+def test_a_downgrade_is_refused_if_only_a_label_names_the_module_of_the_manager(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:
     """Case 7: no template names this manager."""
@@ -116,7 +116,7 @@ def test_upgrade_refused_downgrade_and_upgrade(
     assert module_record(api, plain)["status"]["version"] == "3.0.0"
 
 
-def test_so_it_is_after_it_was_unmanaged_and_managed_again(
+def test_a_downgrade_is_refused_after_it_was_unmanaged_and_managed_again(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:
     """Case 7."""
@@ -130,7 +130,7 @@ def test_so_it_is_after_it_was_unmanaged_and_managed_again(
 
 
 @pytest.mark.parametrize(("label", "tag"), [("main", "PR-58"), ("", "PR-58"), ("main", "latest")])
-def test_what_is_no_version_is_unknown_and_refused_until_the_user_says_it(
+def test_an_unknown_version_is_refused_until_the_user_says_it(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule, label: str, tag: str
 ) -> None:
     """Case 7."""
@@ -186,7 +186,7 @@ def test_a_variant_of_a_version_is_no_earlier_one_and_a_pre_release_is(
     assert "1.53.0-rc1 is older" in driver.manage(plain.name).message
 
 
-def test_what_does_not_exist_is_an_error_of_its_module_and_the_others_proceed(
+def test_an_unknown_name_is_an_error_of_its_module_and_the_others_proceed(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule, own_cluster: OwnCluster
 ) -> None:
     """Case 10."""
@@ -200,12 +200,12 @@ def test_what_does_not_exist_is_an_error_of_its_module_and_the_others_proceed(
         plain.entry(channel="fats"), cart.name, till.entry(version="7.7.7"), {"name": "nothing-like-it"}
     )
 
-    told = done.message
-    assert f"module {plain.name}: it has no channel fats" in told
-    assert "regular (1.0.0)" in told
-    assert f"module {till.name}: the catalog has no version 7.7.7. Versions: 1.0.0" in told
-    assert "nothing-like-it: it is not in the catalog" in told
-    assert cart.name in told.partition("nothing-like-it: it is not in the catalog")[2]
+    message = done.message
+    assert f"module {plain.name}: it has no channel fats" in message
+    assert "regular (1.0.0)" in message
+    assert f"module {till.name}: the catalog has no version 7.7.7. Versions: 1.0.0" in message
+    assert "nothing-like-it: it is not in the catalog" in message
+    assert cart.name in message.partition("nothing-like-it: it is not in the catalog")[2]
     assert {name: row["state"] for name, row in done.rows.items()} == {
         plain.name: "Error",
         cart.name: "Ready",

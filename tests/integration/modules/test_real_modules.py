@@ -74,10 +74,10 @@ def registry_operator(own_cluster: OwnCluster, registry_catalog: None) -> Iterat
 
 def registries(api: LiveCluster) -> list[tuple[str, str, Any]]:
     """Namespace, uid and state of each configuration."""
-    found = api.list(V1, "DockerRegistry").items
+    objects = api.list(V1, "DockerRegistry").items
     return [
         (one["metadata"]["namespace"], one["metadata"]["uid"], (one.get("status") or {}).get("state"))
-        for one in found
+        for one in objects
     ]
 
 
@@ -90,9 +90,9 @@ def operators(api: LiveCluster) -> list[tuple[str, str]]:
     ]
 
 
-def _assert_the_rehearsal_shows_the_old_operator_go(driver: ModuleDriver, wanted: dict[str, str]) -> None:
+def _assert_the_rehearsal_shows_the_old_operator_go(driver: ModuleDriver, entry: dict[str, str]) -> None:
     """With its ServiceAccount; its definition and the namespace of the configuration stay."""
-    planned = driver.manage(wanted, check=True).succeeded()
+    planned = driver.manage(entry, check=True).succeeded()
     shown = {one["before_header"] for one in planned.result["diff"] if not one["after"]}
     assert "Deployment kyma-system/dockerregistry-operator" in shown
     assert any(one.startswith("ServiceAccount kyma-system/") for one in shown)
@@ -103,21 +103,21 @@ def test_docker_registry_through_its_upgrades_to_its_end(
     api: LiveCluster, driver: ModuleDriver, registry_operator: ModuleOperator, server: FileServer
 ) -> None:
     """Cases 5 and 12: one configuration, where it was made; one operator at any time; deleted to the end."""
-    kept: list[tuple[str, str, Any]] = []
+    configurations: list[tuple[str, str, Any]] = []
     for version in VERSIONS:
-        wanted = {"name": REGISTRY, "version": version}
+        entry = {"name": REGISTRY, "version": version}
         if version == "0.13.0":
-            _assert_the_rehearsal_shows_the_old_operator_go(driver, wanted)
-        done = driver.manage(wanted).succeeded()
+            _assert_the_rehearsal_shows_the_old_operator_go(driver, entry)
+        done = driver.manage(entry).succeeded()
         assert (done.row["state"], done.changed) == ("Ready", True)
         eventually(lambda: [state for _place, _uid, state in registries(api)] == ["Ready"])
-        kept = kept or registries(api)
-        assert registries(api) == kept
+        configurations = configurations or registries(api)
+        assert registries(api) == configurations
         place = "docker-registry" if version >= "0.13.0" else "kyma-system"
         assert operators(api) == [(place, version)]
         eventually(lambda place=place: registry_operator.namespaces == {place})
-        driver.manage(wanted).unchanged()
-    assert kept[0][0] == "kyma-system"
+        driver.manage(entry).unchanged()
+    assert configurations[0][0] == "kyma-system"
     assert registry_operator.most_at_once == 1
     assert sorted(set(server.requested)) == [f"/{version}.yaml" for version in VERSIONS]
     # What was fetched once is not fetched again, except for the rehearsal.
@@ -149,8 +149,8 @@ def operator(own_cluster: OwnCluster, template_catalog: None) -> Iterator[Module
 
 def samples(api: LiveCluster) -> dict[str, Any]:
     """The state of each Sample, by name."""
-    found = api.list(V1, "Sample").items
-    return {one["metadata"]["name"]: (one.get("status") or {}).get("state") for one in found}
+    objects = api.list(V1, "Sample").items
+    return {one["metadata"]["name"]: (one.get("status") or {}).get("state") for one in objects}
 
 
 def sample(name: str) -> Object:
@@ -210,7 +210,7 @@ def test_templates_are_read_where_they_are(driver: ModuleDriver, kyma_modules: P
     shutil.copytree(
         kyma_modules / REGISTRY, tmp_path / "published", ignore=shutil.ignore_patterns("manifests")
     )
-    found = driver.info(catalog=[str(tmp_path / "published")]).result["catalog"]
-    assert [(one["name"], [v["version"] for v in one["versions"]]) for one in found] == [
+    modules = driver.info(catalog=[str(tmp_path / "published")]).result["catalog"]
+    assert [(one["name"], [v["version"] for v in one["versions"]]) for one in modules] == [
         (REGISTRY, list(VERSIONS))
     ]
