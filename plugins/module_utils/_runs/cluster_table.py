@@ -65,7 +65,7 @@ def merge_rows(hosts: Iterable[str], rows: Iterable[ClusterRow]) -> list[Cluster
     for row in rows:
         if row.cluster in attempts:
             _add(attempts[row.cluster], row)
-    return [_merged(tasks) if tasks else ClusterRow(host) for host, tasks in attempts.items()]
+    return [_merged(host_rows) if host_rows else ClusterRow(host) for host, host_rows in attempts.items()]
 
 
 def _add(attempts: list[ClusterRow], row: ClusterRow) -> None:

@@ -116,8 +116,8 @@ class _Replayed(ClusterWrapper):
         self._answers = answers
 
     def _through(self, call: Call, _ask: Callable[[], T]) -> T:
-        answer: T = deep_copy(self._answers[repr(call)])
-        return answer
+        recorded: T = deep_copy(self._answers[repr(call)])
+        return recorded
 
 
 class _Copier(pickle.Pickler):

@@ -72,9 +72,9 @@ class Loki:
         self.cluster.delete("v1", "PersistentVolume", self.volume)
 
     def claim(self) -> Object:
-        claim = self.cluster.get("v1", "PersistentVolumeClaim", CLAIM, self.namespace)
-        assert claim
-        return claim
+        live = self.cluster.get("v1", "PersistentVolumeClaim", CLAIM, self.namespace)
+        assert live
+        return live
 
     def size(self) -> str:
         size: str = self.claim()["spec"]["resources"]["requests"]["storage"]

@@ -203,8 +203,8 @@ def undone(playbook: Playbook, rehearsed: Outcome, migrated: Outcome) -> Outcome
 
 
 def objects(outcome: Outcome) -> dict[str, dict[str, Any]]:
-    undone = [obj for one in outcome.results[0]["undone"] for obj in one["objects"]]
-    return {f"{one['kind']} {one['namespace']}/{one['name']}": one for one in undone}
+    results = [obj for one in outcome.results[0]["undone"] for obj in one["objects"]]
+    return {f"{one['kind']} {one['namespace']}/{one['name']}": one for one in results}
 
 
 def test_all_was_migrated_and_journaled(migrated: Outcome, own_cluster: OwnCluster) -> None:

@@ -48,10 +48,10 @@ def configuration(*rules: dict[str, Any], name: str = "guard.x.io", **webhook: A
     }
 
 
-def concerned(configuration: Object, labels: dict[str, str] | None = None) -> set[str]:
+def concerned(webhooks: Object, labels: dict[str, str] | None = None) -> set[str]:
     return {
         request.what
-        for one in critical_webhooks(configuration, REQUESTS, labels or NEW_NAMESPACE_LABELS)
+        for one in critical_webhooks(webhooks, REQUESTS, labels or NEW_NAMESPACE_LABELS)
         for request in one.requests
     }
 

@@ -36,9 +36,9 @@ def adopted(cluster: Any, **more: Any) -> MigrationOutcome:
 
 
 def annotations_of(cluster: MemoryCluster, version: str = "v1alpha3") -> dict[str, str]:
-    gateway = cluster.get(f"networking.istio.io/{version}", "Gateway", "kyma-gateway", "kyma-system")
-    assert gateway
-    annotations: dict[str, str] = gateway["metadata"].get("annotations") or {}
+    live = cluster.get(f"networking.istio.io/{version}", "Gateway", "kyma-gateway", "kyma-system")
+    assert live
+    annotations: dict[str, str] = live["metadata"].get("annotations") or {}
     return annotations
 
 

@@ -238,8 +238,8 @@ EMPTY: dict[str, Does] = {
 }
 
 
-def require(config_map: object) -> None:
-    if not config_map:
+def require(obj: object) -> None:
+    if not obj:
         raise MigrationError("there is no ConfigMap shop/settings")
 
 
