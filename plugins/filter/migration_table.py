@@ -84,10 +84,10 @@ def _row(one: Result, cluster: str) -> tuple[str, ...]:
     removal = one["remove_in"] or "stays"
     why = _short(str(one["evidence"] or one["error"]))
     ran = one["last_run_at"] or "not recorded"
-    return one["id"], removal, cluster, verdict, ran, seconds, _undone(one), why
+    return one["id"], removal, cluster, verdict, ran, seconds, _undo_state(one), why
 
 
-def _undone(one: Result) -> str:
+def _undo_state(one: Result) -> str:
     """How far the writes of a migration are undone; empty if no known run has written."""
     if not one["last_run"]:
         return ""

@@ -75,7 +75,7 @@ class CancellationCheck:
             self._task.progress(
                 "run", "stopping", f"cancelled by {self._reason}; active work has {grace:.0f} s to end"
             )
-        if reason and self._run and not self._lost:
+        if reason and self._run and not self._loss_reason:
             # At once, because this process may be killed next. The end of the run records the cancellation
             # again.
             with suppress(LifecycleError):
@@ -84,14 +84,14 @@ class CancellationCheck:
                 )
 
     @property
-    def _lost(self) -> str:
+    def _loss_reason(self) -> str:
         return self._task.tenure.loss_reason if self._task.tenure else ""
 
     def _own_reason(self) -> str:
-        if self._lost:
-            return f"the loss of its lease: {self._lost}"
+        if self._loss_reason:
+            return f"the loss of its lease: {self._loss_reason}"
         if self._task.cancelled():
-            return signalled(self._by)
+            return signal_text(self._by)
         if self._deadline is not None and self._clock() > self._deadline:
             return f"its deadline of {self._limit:g} s"
         return ""
@@ -109,7 +109,7 @@ class CancellationCheck:
             return ""
 
 
-def signalled(by: str) -> str:
+def signal_text(by: str) -> str:
     """That a process received a signal to stop, in the words of the records.
 
     Args:

@@ -65,7 +65,7 @@ def merge_rows(hosts: Iterable[str], rows: Iterable[ClusterRow]) -> list[Cluster
     for row in rows:
         if row.cluster in attempts:
             _add(attempts[row.cluster], row)
-    return [_merged(host_rows) if host_rows else ClusterRow(host) for host, host_rows in attempts.items()]
+    return [_merge(host_rows) if host_rows else ClusterRow(host) for host, host_rows in attempts.items()]
 
 
 def _add(attempts: list[ClusterRow], row: ClusterRow) -> None:
@@ -82,7 +82,7 @@ def _add(attempts: list[ClusterRow], row: ClusterRow) -> None:
     )
 
 
-def _merged(attempts: Sequence[ClusterRow]) -> ClusterRow:
+def _merge(attempts: Sequence[ClusterRow]) -> ClusterRow:
     """The row of a cluster with several deployed releases, or whose later tasks failed."""
     # After a run, a plan with nothing to do adds nothing.
     telling = [one for one in attempts if one.state != UNCHANGED] or attempts[-1:]

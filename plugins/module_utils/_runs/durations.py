@@ -48,7 +48,7 @@ def render_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         cells += [_cells(row) for row in _longest_first(row for row in others if row["kind"] == kind)]
     cells += [_cells(row) for row in migrations if not _is_idle(row)]
     if migrations:
-        cells.append(("sum", _counted(len(migrations), "migration"), "", _seconds(migrations)))
+        cells.append(("sum", _count_of(len(migrations), "migration"), "", _seconds(migrations)))
     return _table(cells)
 
 
@@ -94,7 +94,7 @@ def _longest_first(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return sorted(rows, key=lambda row: -float(row["seconds"]))
 
 
-def _counted(count: int, noun: str) -> str:
+def _count_of(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 

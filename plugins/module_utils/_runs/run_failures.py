@@ -85,7 +85,7 @@ def failures_in_short(run: Mapping[str, Any]) -> list[str]:
     ]
     waiting = [name for name, entry in components.items() if entry.get("state") == NOT_STARTED]
     failures += interrupted_migrations(status)
-    return failures + never_started([*waiting, *_missing(run), *_skipped_migrations(status)])
+    return failures + never_started([*waiting, *_missing_components(run), *_skipped_migrations(status)])
 
 
 def _broken_migrations(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -103,7 +103,7 @@ def _fatal_migrations(status: Mapping[str, Any]) -> list[tuple[str, Mapping[str,
     return [(n, one) for n, one in migrations.items() if one.get("component") == GLOBAL and one.get("fatal")]
 
 
-def _missing(run: Mapping[str, Any]) -> list[str]:
+def _missing_components(run: Mapping[str, Any]) -> list[str]:
     """The components of a run that its record does not name."""
     known = (run.get("status") or {}).get("components") or {}
     return [name for name in run["spec"].get("components") or () if name not in known]
@@ -117,7 +117,7 @@ def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
         before: a phase of it: only what precedes that phase counts. Empty for the whole run.
     """
     spec, status = run["spec"], run.get("status") or {}
-    failures = failures_of(status, _missing(run), interrupted_migrations(status))
+    failures = failures_of(status, _missing_components(run), interrupted_migrations(status))
     # A run with a failure does not reach its late phases, and the failure is reported already.
     return failures or _never_reached(spec, status, before)
 

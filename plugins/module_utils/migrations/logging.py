@@ -91,7 +91,7 @@ class GrowLokiVolume(Migration):
         desired = desired_volume(ctx.components.get(self.component))
         if desired is None:
             return
-        small = _settled(ctx, desired)
+        small = _settled_claims(ctx, desired)
         bound = [claim for claim in small if not _is_unbound(claim)]
         self._make_room(ctx, bound, desired)
         ctx.retry(lambda: _delete_stateful_set(ctx, desired), on=(Conflict,))
@@ -163,7 +163,7 @@ def desired_volume(component: Component | None) -> DesiredVolume | None:
                 namespace=obj["metadata"].get("namespace") or component.namespace,
                 stateful_set=name,
                 claims=tuple(f"{TEMPLATE}-{name}-{i}" for i in range(1 if replicas is None else replicas)),
-                size=str(_requested(template) or SMALLEST),
+                size=str(_request(template) or SMALLEST),
                 template=template,
             )
     return None
@@ -172,7 +172,7 @@ def desired_volume(component: Component | None) -> DesiredVolume | None:
 def too_small(claims: Sequence[Object], desired: DesiredVolume) -> list[Object]:
     """The claims that request less than the release wants."""
     size = parse_quantity(desired.size)
-    return [claim for claim in claims if parse_quantity(_requested(claim["spec"]) or 0) < size]
+    return [claim for claim in claims if parse_quantity(_request(claim["spec"]) or 0) < size]
 
 
 def cannot_grow(claims: Sequence[Object], classes: Mapping[str, Object], may_change: bool) -> list[str]:
@@ -211,7 +211,7 @@ def cannot_grow(claims: Sequence[Object], classes: Mapping[str, Object], may_cha
 def has_other_template(stateful_set: Mapping[str, Any], desired: DesiredVolume) -> bool:
     """Whether the live claim template differs from the release's, so that the server refuses an apply."""
     live = _claim_template(stateful_set["spec"])
-    if live is None or parse_quantity(_requested(live) or 0) != parse_quantity(desired.size):
+    if live is None or parse_quantity(_request(live) or 0) != parse_quantity(desired.size):
         return True
     # The server fills in defaults for fields that the release omits.
     requested = {key: (desired.template or {}).get(key) for key in ("accessModes", "storageClassName")}
@@ -226,7 +226,7 @@ def _claim_template(spec: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None
 
 
-def _requested(claim_spec: Mapping[str, Any]) -> str | int | None:
+def _request(claim_spec: Mapping[str, Any]) -> str | int | None:
     requests = (claim_spec.get("resources") or {}).get("requests") or {}
     size: str | int | None = requests.get("storage")
     return size
@@ -260,7 +260,7 @@ def _evidence_of_rest(claims: Sequence[Object], desired: DesiredVolume) -> str:
     parts = []
     for claim in claims:
         capacity = _capacity(claim)
-        text = f"{_claim(claim)} requests {_requested(claim['spec'])} of the {desired.size} that are wanted"
+        text = f"{_claim(claim)} requests {_request(claim['spec'])} of the {desired.size} that are wanted"
         if capacity and parse_quantity(capacity) < parse_quantity(desired.size):
             text += f"; its volume still has {capacity}"
         parts.append(text)
@@ -269,7 +269,7 @@ def _evidence_of_rest(claims: Sequence[Object], desired: DesiredVolume) -> str:
 
 def _evidence_of_return(live: Mapping[str, Any], desired: DesiredVolume) -> str:
     template = _claim_template(live["spec"])
-    size = _requested(template) if template is not None else None
+    size = _request(template) if template is not None else None
     return (
         f"StatefulSet {desired.namespace}/{desired.stateful_set} has {size or 'no size'} in its claim "
         f"template, which can't be changed; its claims have grown to the {desired.size} that the release "
@@ -279,7 +279,7 @@ def _evidence_of_return(live: Mapping[str, Any], desired: DesiredVolume) -> str:
 
 def _evidence_of_need(small: Sequence[Object], desired: DesiredVolume) -> str:
     return "; ".join(
-        f"{_claim(claim)} requests {_requested(claim['spec'])}, and the release wants {desired.size}"
+        f"{_claim(claim)} requests {_request(claim['spec'])}, and the release wants {desired.size}"
         + (" (it has no volume yet, and is recreated)" if _is_unbound(claim) else "")
         for claim in small
     )
@@ -315,7 +315,7 @@ def _read_classes(ctx: Context) -> dict[str, Object]:
     return {storage_class["metadata"]["name"]: storage_class for storage_class in page.items}
 
 
-def _settled(ctx: Context, desired: DesiredVolume) -> list[Object]:
+def _settled_claims(ctx: Context, desired: DesiredVolume) -> list[Object]:
     """The claims that are too small, after a wait for those that are just being bound."""
     end = time.monotonic() + BINDING_SECONDS
     while True:
@@ -374,7 +374,7 @@ def _wait_until_gone(ctx: Context, desired: DesiredVolume) -> None:
 def _grow(ctx: Context, desired: DesiredVolume, name: str) -> None:
     claim = ctx.cluster.get("v1", "PersistentVolumeClaim", name, desired.namespace)
     if claim is not None and too_small([claim], desired):
-        ctx.log.info(f"{_claim(claim)}: from {_requested(claim['spec'])} to {desired.size}")
+        ctx.log.info(f"{_claim(claim)}: from {_request(claim['spec'])} to {desired.size}")
         _patch_size(ctx, desired, claim)
 
 

@@ -18,7 +18,7 @@ from ..._errors import LifecycleError
 from ..._migrations.verdicts import predicted_verdicts
 from ..._objects.access.rights import Right
 from ..._progress import Step
-from ..._runs.cancellation import signalled
+from ..._runs.cancellation import signal_text
 from ..._runs.lease.lease_session import (
     LeaseState,
     acquire_lease,
@@ -142,7 +142,7 @@ def _note_begin(task: Task, plan: Mapping[str, Any], name: str, spec: Mapping[st
     if plan.get("noted"):
         record_observations(task.cluster, plan, read_inventories(task.cluster))
     if task.cancelled():
-        end_cancelled_run(task.cluster, name, signalled(spec["startedBy"]))
+        end_cancelled_run(task.cluster, name, signal_text(spec["startedBy"]))
 
 
 def _phases_of(stages: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -81,7 +81,7 @@ class JournalingCluster(ClusterWrapper):
         """See Cluster."""
         if dry_run:
             return self._inner.apply(obj, force=force, dry_run=True)
-        return self._changed(
+        return self._write_change(
             self._entry("apply", obj["apiVersion"], obj["kind"], obj["metadata"]),
             foretell=lambda before: expected_after_apply(before, obj) if before else deep_copy(obj),
             write=lambda before: self._inner.apply(with_preconditions(obj, before), force=force),
@@ -92,7 +92,7 @@ class JournalingCluster(ClusterWrapper):
         if dry_run:
             return self._inner.create(obj, dry_run=True)
         named = with_name(obj)
-        return self._changed(
+        return self._write_change(
             self._entry("create", obj["apiVersion"], obj["kind"], named["metadata"]),
             foretell=lambda _before: deep_copy(named),
             write=lambda _before: self._inner.create(named),
@@ -125,7 +125,7 @@ class JournalingCluster(ClusterWrapper):
         if dry_run:
             return write(None, rehearsed=True)
         entry = self._entry("patch", api_version, kind, {"name": name, "namespace": namespace})
-        return self._changed(
+        return self._write_change(
             replace(entry, subresource=subresource),
             foretell=lambda before: expected_after_patch(before, patch) if before else None,
             write=write,
@@ -153,7 +153,7 @@ class JournalingCluster(ClusterWrapper):
         if dry_run:
             return deletes(None, rehearsed=True)
         entry = self._entry("delete", api_version, kind, {"name": name, "namespace": namespace})
-        return self._written(
+        return self._journal_write(
             entry,
             lambda _before: None,
             deletes,
@@ -177,7 +177,7 @@ class JournalingCluster(ClusterWrapper):
         irreversible = writer.irreversible_of(kind)
         return JournalEntry(writer.migration, verb, api_version, ref, None, None, irreversible=irreversible)
 
-    def _changed(
+    def _write_change(
         self,
         entry: JournalEntry,
         foretell: Callable[[Object | None], Object | None],
@@ -191,11 +191,11 @@ class JournalingCluster(ClusterWrapper):
             if live is None or resource_version_of(live) == resource_version_of(answer):
                 return live or before
             # A controller has written before this read. Its changes must not count as the migration's.
-            return _unversioned(foretell(before))
+            return _without_version(foretell(before))
 
-        return self._written(entry, foretell, write, became, rehearse)
+        return self._journal_write(entry, foretell, write, became, rehearse)
 
-    def _written(
+    def _journal_write(
         self,
         entry: JournalEntry,
         foretell: Callable[[Object | None], Object | None],
@@ -221,7 +221,7 @@ class JournalingCluster(ClusterWrapper):
             # The last try has no preconditions: writes of others must not fail the migration for ever.
             bound = attempt < TRIES
             try:
-                answer = write(before if bound else _unversioned(before))
+                answer = write(before if bound else _without_version(before))
             except _REFUSALS as refusal:
                 if may_have_acted(refusal):
                     raise
@@ -231,7 +231,7 @@ class JournalingCluster(ClusterWrapper):
                 raise
             # Without preconditions the answer also has what others have written since the read.
             known = bound or before is None
-            after = became(before, answer) if known else _unversioned(foretell(before))
+            after = became(before, answer) if known else _without_version(foretell(before))
             # A deletion returns False if another client has deleted the object before.
             changed = answer if entry.verb == "delete" else not (before and is_same_version(before, after))
             if changed:
@@ -264,7 +264,7 @@ def _without(obj: Object, *names: str) -> Object:
     return {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key not in names}}
 
 
-def _unversioned(obj: Object | None) -> Object | None:
+def _without_version(obj: Object | None) -> Object | None:
     """The object without resourceVersion, because it may never have existed in this state."""
     return _without(obj, "resourceVersion") if obj is not None else None
 

@@ -161,13 +161,13 @@ class _Restoration:
         before = writable_state(live, status=status)
         after, findings = self._decide(before, served)
         if after == before:
-            return self._unchanged(findings)
+            return self._unchanged_result(findings)
         if live is None:
             self._create(served, after.content or {})
             return self._result(RECREATED, replace(findings, fields=[]))
         if after.content is None:
             if why := self._inhabited(live):
-                return self._staying(findings, why)
+                return self._retained_result(findings, why)
             self._delete(served, live)
             return self._result(DELETED, replace(findings, fields=[]))
         return self._patch(served, live, before, after, findings)
@@ -202,14 +202,14 @@ class _Restoration:
                 findings.taken.append(entry)
         return state, findings
 
-    def _unchanged(self, findings: _Findings) -> UndoneObject:
+    def _unchanged_result(self, findings: _Findings) -> UndoneObject:
         if findings.irreversible:
             return self._result(IRREVERSIBLE, replace(findings, fields=[]))
         if findings.retained or findings.reasons:
             return self._result(CHANGED_SINCE, replace(findings, fields=[]))
         return self._result(AS_BEFORE, replace(findings, fields=[]))
 
-    def _staying(self, findings: _Findings, why: str) -> UndoneObject:
+    def _retained_result(self, findings: _Findings, why: str) -> UndoneObject:
         return self._result(CHANGED_SINCE, replace(findings, fields=[], taken=[]), reason=why)
 
     def _delete(self, served: ServedKind, live: Object) -> None:
@@ -245,7 +245,7 @@ class _Restoration:
             if not after.recreated:
                 return self._in_portions(served, before, findings)
         if why := self._inhabited(live):
-            return self._staying(findings, why)
+            return self._retained_result(findings, why)
         # It was replaced, and an update can't restore the earlier object.
         self._delete(served, live)
         self._wait_until_gone(served)

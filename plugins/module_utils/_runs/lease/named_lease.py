@@ -95,7 +95,7 @@ class _StandBy(Acquisition):
             self._reported_holder = (lease.holder, lease.epoch)
             self._report(
                 "standing by",
-                f"{lease} holds the {_described(self._name)}. This one takes over when it is given back, or"
+                f"{lease} holds the {_description(self._name)}. This one takes over when it is given back, or"
                 f" was not renewed for {lease.seconds:.0f} s",
             )
         self._sleep(min(LOOK_SECONDS, lease.seconds / 4))
@@ -125,7 +125,7 @@ class _Candidate:
                     result = self._results.get(timeout=CANCELLATION_POLL_SECONDS)
                     if isinstance(result, Exception):
                         raise result
-                    self._report("holding", f"the {_described(self._name)}, as {self._request.holder.run}")
+                    self._report("holding", f"the {_description(self._name)}, as {self._request.holder.run}")
                     return result
         except BaseException:
             self._give_up(thread)
@@ -164,7 +164,7 @@ class _Candidate:
                     return
                 if str(error) != trouble:
                     trouble = str(error)
-                    what = f"the {_described(self._name)} can't be had: {trouble}"
+                    what = f"the {_description(self._name)} can't be had: {trouble}"
                     self._report_unless_given_up("standing by", f"{what}. This one retries")
                 self._pause(RETRY_SECONDS)
             else:
@@ -193,7 +193,7 @@ def _may_pass(error: Exception) -> bool:
     return isinstance(error, ClusterError) and not isinstance(error, (Unauthorized, Unconfigured))
 
 
-def _described(name: str) -> str:
+def _description(name: str) -> str:
     return f"Lease {LIFECYCLE_NAMESPACE}/{name}"
 
 

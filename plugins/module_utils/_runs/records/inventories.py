@@ -80,10 +80,10 @@ def inventories_from(objects: Iterable[Object]) -> list[Inventory]:
     parts: dict[tuple[str, str], list[Object]] = {}
     for obj in objects:
         parts.setdefault((obj["spec"]["ownerKind"], obj["spec"]["owner"]), []).append(obj)
-    return [_joined(*owner, objs) for owner, objs in parts.items()]
+    return [_join_parts(*owner, objs) for owner, objs in parts.items()]
 
 
-def _joined(owner_kind: str, owner: str, objects: list[Object]) -> Inventory:
+def _join_parts(owner_kind: str, owner: str, objects: list[Object]) -> Inventory:
     objects = sorted(objects, key=lambda obj: (_part(obj), _is_misnamed(obj)))
     first = objects[0]["spec"]
     # Surplus parts remain of an inventory that was larger, and duplicates of a version with other names.

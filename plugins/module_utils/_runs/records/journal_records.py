@@ -310,13 +310,13 @@ def _objects_in(content: Mapping[str, str]) -> tuple[Object | None, Object | Non
         return None, None
     texts = [content["before"], content["change"]]
     if content.get("encoding") == GZIP:
-        texts = [_unpacked(base64.b64decode(text)) for text in texts]
+        texts = [_unpack(base64.b64decode(text)) for text in texts]
     before, change = (json.loads(text) for text in texts)
     both = before is not None and change is not None
     return before, apply_merge_patch(before, change) if both else change
 
 
-def _unpacked(packed: bytes) -> str:
+def _unpack(packed: bytes) -> str:
     """The unpacked content; a decompression bomb is refused.
 
     Raises:

@@ -22,18 +22,20 @@ def records_rights(kinds: RecordKinds) -> set[Right]:
     rights = {Right(verb, GROUP, plural) for plural in plurals for verb in (*READ, "create", "patch")}
     # There is one Installation as long as there are records.
     rights |= {Right("delete", GROUP, plural) for plural in plurals if plural != INSTALLATIONS}
-    return rights | {Right(verb, *one) for one in _installed(kinds) for verb in ("get", "create", "patch")}
+    return rights | {
+        Right(verb, *one) for one in _installed_objects(kinds) for verb in ("get", "create", "patch")
+    }
 
 
 def records_deletion_rights(kinds: RecordKinds) -> set[Right]:
     """The rights to delete our own records, once everything that they describe is deleted."""
-    installed = _installed(kinds)
+    installed = _installed_objects(kinds)
     rights = {Right(verb, *one) for one in installed for verb in ("get", "delete")}
     # API servers grant no list by name.
     return rights | {Right(verb, *one[:2]) for one in installed for verb in ("list", "watch")}
 
 
-def _installed(kinds: RecordKinds) -> list[tuple[str, str, str, str]]:
+def _installed_objects(kinds: RecordKinds) -> list[tuple[str, str, str, str]]:
     """What is installed in a cluster for our records: group, resource, namespace, name."""
     crds = [(CRDS, "customresourcedefinitions", "", crd["metadata"]["name"]) for crd in kinds.definitions]
     return [*crds, (RBAC, "clusterroles", "", kinds.viewers["metadata"]["name"])]
