@@ -338,7 +338,7 @@ class Life:
         planned = plan_without_writes(self._cluster, user)
         if planned.get("failed") or not planned["plan"]["needed"]:
             return
-        refs = {ref for objects in attempt.layout.wanted(broken).values() for ref in objects}
+        refs = {ref for objects in attempt.layout.desired(broken).values() for ref in objects}
         lines = run_disagreements(self._cluster, user, planned, wrap=lambda live: Faulty(live, attempt, refs))
         self.runs += 1
         self.lines += [f"{version} ({attempt.fault or 'no fault'}): {line}" for line in lines]

@@ -41,7 +41,7 @@ def version_of(api: LiveCluster, module: OwnModule) -> str:
     return str(manager["metadata"]["labels"]["app.kubernetes.io/version"])
 
 
-def test_one_that_the_user_has_deleted_is_not_made_again(
+def test_a_configuration_that_the_user_has_deleted_is_not_created_again(
     api: LiveCluster, driver: ModuleDriver, shop: OwnModule
 ) -> None:
     """Case 4: also not after an upgrade or re-managing, and not where a template names it otherwise."""
@@ -127,7 +127,7 @@ def test_one_with_a_name_that_is_taken_is_the_users(
     assert api.get(*named(default)) is not None
 
 
-def test_while_deleting_the_operator_is_upgraded_and_wanted_again_a_new_configuration_is_made(
+def test_a_deletion_upgrades_the_operator_and_a_cancelled_one_makes_a_new_configuration(
     api: LiveCluster, driver: ModuleDriver, shop: OwnModule
 ) -> None:
     """Case 9."""
@@ -219,7 +219,7 @@ def test_the_check_of_taking_a_deletion_back_writes_nothing(
     assert modules_denied(api) == {shop.name}
 
 
-def test_given_up_while_it_was_being_deleted_a_new_one_is_made_once_it_is_managed_again(
+def test_a_module_unmanaged_during_its_deletion_gets_a_new_configuration_once_managed(
     api: LiveCluster, driver: ModuleDriver, shop: OwnModule
 ) -> None:
     default = shop.widget("default")

@@ -77,7 +77,7 @@ def refused(cluster: LiveCluster, obj: Object, seconds: float) -> str:
     return str(raised.value)
 
 
-def test_one_that_was_created_before_is_known_again_and_its_fields_stay(
+def test_a_configuration_that_was_created_before_is_reused_and_its_fields_stay(
     live_cluster: LiveCluster, own_kinds: OwnKinds, namespace: str, kubectl: Kubectl
 ) -> None:
     obj = widget(own_kinds, namespace)
@@ -104,7 +104,7 @@ def test_the_users_own_stays_the_users(
     assert live_cluster.get(obj["apiVersion"], "Widget", "default", namespace) is not None
 
 
-def test_given_up_it_is_kubectls(
+def test_a_configuration_belongs_to_kubectl_after_a_hand_over(
     live_cluster: LiveCluster, own_kinds: OwnKinds, namespace: str, kubectl: Kubectl, tmp_path: Path
 ) -> None:
     obj = widget(own_kinds, namespace)

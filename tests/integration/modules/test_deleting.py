@@ -188,7 +188,7 @@ def test_the_default_configuration_is_waited_for_until_its_operator_lets_it_go(
     assert_gone(api, shop)
 
 
-def test_one_that_the_user_made_in_place_of_the_default_configuration_blocks(
+def test_a_configuration_that_the_user_made_in_place_of_the_default_one_blocks(
     api: LiveCluster, driver: ModuleDriver, shop: OwnModule
 ) -> None:
     default = shop.widget("default")

@@ -52,7 +52,7 @@ def soon() -> float:
     return time.monotonic() + 30
 
 
-def test_nothing_new_of_its_kinds_gets_in(
+def test_a_denial_refuses_new_resources_of_its_kinds(
     live_cluster: LiveCluster, namespace: str, own_kinds: OwnKinds, denial: Denial
 ) -> None:
     impose(live_cluster, denial, deadline=soon())
@@ -178,7 +178,7 @@ def test_a_lifted_denial_allows_creation_again(
             time.sleep(0.1)
 
 
-def test_one_that_the_server_does_not_follow_is_named_with_what_to_do(
+def test_a_denial_without_effect_is_reported_with_what_to_do(
     live_cluster: LiveCluster, denial: Denial, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def without_effect(one: Denial) -> list[Object]:
@@ -244,7 +244,9 @@ def test_a_missing_right_to_dry_run_is_reported(
             live_cluster.delete(*_named(obj))
 
 
-def test_its_policy_is_accepted_without_a_warning(live_cluster: LiveCluster, denial: Denial) -> None:
+def test_the_policy_of_a_denial_is_accepted_without_a_warning(
+    live_cluster: LiveCluster, denial: Denial
+) -> None:
     meta = {"name": "a", "namespace": "b"}
     exempt = ref_of({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta})
     impose(live_cluster, replace(denial, exempt=frozenset({exempt})), deadline=soon())

@@ -80,7 +80,7 @@ def test_a_module_installed_by_hand_in_the_same_version_is_adopted_without_a_wri
     assert_gone(api, plain)
 
 
-def test_once_it_is_unmanaged_kubectl_applies_it_without_a_conflict(
+def test_kubectl_applies_an_unmanaged_module_without_a_conflict(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule, kubectl: Kubectl, tmp_path: Path
 ) -> None:
     """Case 8: another image by ``kubectl apply --server-side``; our labels and our field manager are gone."""

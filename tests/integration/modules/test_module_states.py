@@ -78,7 +78,7 @@ def test_with_a_configuration_in_error_and_a_ready_operator_it_is_ready(
     driver.manage(shop.name).unchanged()
 
 
-def test_one_whose_manifest_says_nothing_of_replicas_is_put_back_too(
+def test_a_manager_whose_manifest_has_no_replicas_is_scaled_back_too(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:
     objects = plain.objects("1.0.0")

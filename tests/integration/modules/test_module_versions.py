@@ -157,7 +157,7 @@ def test_a_label_that_is_no_version_is_passed_over_for_the_tag(
     assert driver.manage(plain.name).succeeded().row["action"] == "adopt"
 
 
-def test_where_neither_is_a_version_the_record_counts_while_the_manager_is_the_one_that_was_left(
+def test_without_a_version_in_labels_the_record_counts_while_its_manager_is_unchanged(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:
     for version in ("1.0.0", "2.0.0"):

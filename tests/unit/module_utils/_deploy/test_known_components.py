@@ -80,7 +80,7 @@ def test_changes_of_a_migration_to_known_components_are_not_deployed(
     assert (live["data"], live["metadata"].get("labels")) == ({"a": "1"}, None)
 
 
-def test_nor_does_it_reach_another_migration_or_its_own_next_step() -> None:
+def test_changes_to_known_components_do_not_reach_other_migrations_or_steps() -> None:
     seen: list[str] = []
 
     def looks(ctx: Context) -> Verdict:

@@ -156,7 +156,9 @@ def test_own_objects_in_an_older_inventory_are_never_pruned(older: Deployer) -> 
 
 
 @pytest.mark.parametrize("force", [False, True])
-def test_nor_does_it_go_with_its_component(older: Deployer, force: bool) -> None:
+def test_own_objects_in_an_older_inventory_stay_when_their_component_is_deleted(
+    older: Deployer, force: bool
+) -> None:
     result = older.delete("a", force=force)
     assert not result.get("failed"), result["msg"]
     assert lives(older) == [True] * 3
@@ -170,7 +172,7 @@ def test_with_everything_it_goes_last_and_by_ourselves(older: Deployer) -> None:
     assert lives(older) == [False] * 3
 
 
-def test_such_an_entry_of_an_unchanged_component_stops_no_run(older: Deployer) -> None:
+def test_own_objects_in_an_older_inventory_of_an_unchanged_component_stop_no_run(older: Deployer) -> None:
     older.materials.given = release("2.10", {"a": [config_map("a")], "b": [config_map("b2")]})
     result = older.deploy()
     assert not result.get("failed"), result["msg"]

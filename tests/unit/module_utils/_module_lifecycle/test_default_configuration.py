@@ -90,14 +90,16 @@ def test_one_without_any_field_is_found_too(cluster: MemoryCluster) -> None:
     assert create_configuration(cluster, bare, deadline=later()) == first
 
 
-def test_one_that_others_have_created_without_any_field_is_not_ours(cluster: MemoryCluster) -> None:
+def test_a_configuration_that_others_have_created_without_any_field_is_not_ours(
+    cluster: MemoryCluster,
+) -> None:
     bare = {key: value for key, value in cart().items() if key != "spec"}
     cluster.with_field_manager("kubectl").apply(bare)
 
     assert create_configuration(cluster, bare, deadline=later()) == ""
 
 
-def test_one_that_the_user_has_created_is_not_ours(cluster: MemoryCluster) -> None:
+def test_a_configuration_that_the_user_has_created_is_not_ours(cluster: MemoryCluster) -> None:
     cluster.with_field_manager("kubectl-create").create(cart(size=3))
 
     assert create_configuration(cluster, cart(size=1), deadline=later()) == ""
@@ -166,7 +168,7 @@ def test_an_invalid_configuration_is_not_retried(cluster: MemoryCluster) -> None
     assert len(list(filter(is_create, cluster.requests))) == 1
 
 
-def test_one_that_is_being_deleted_is_waited_for(cluster: MemoryCluster) -> None:
+def test_a_configuration_that_is_being_deleted_is_waited_for(cluster: MemoryCluster) -> None:
     held = create_configuration(cluster, cart(), deadline=later())
     cluster.patch(V1, "Cart", REF.name, REF.namespace, {"metadata": {"finalizers": ["example.com/hold"]}})
     cluster.delete(V1, "Cart", REF.name, REF.namespace)

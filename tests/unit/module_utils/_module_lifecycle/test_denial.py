@@ -204,7 +204,7 @@ def test_a_policy_of_others_with_the_name_of_a_denial_stays(kind: str) -> None:
     assert cluster.get(API_VERSION, kind, SHOP.name)
 
 
-def test_where_there_are_no_such_policies_none_is_lifted() -> None:
+def test_a_cluster_without_such_policies_lifts_none() -> None:
     cluster = MemoryCluster()
 
     def deletes(request: Request) -> bool:

@@ -64,7 +64,7 @@ def test_an_unhealthy_manager_is_reported_with_the_reason(live: Object, reason: 
     assert manager_health(ref_of(live), live) == (False, reason)
 
 
-def test_one_that_does_not_exist_is_not_ready() -> None:
+def test_a_manager_that_does_not_exist_is_not_ready() -> None:
     assert manager_health(ref_of(workload()), None) == (False, "Deployment ns/operator: it does not exist")
 
 

@@ -241,7 +241,9 @@ def test_a_deletion_that_is_not_to_wait_does_not(held: str) -> None:
     assert someone.cluster.get(*MANAGER) is None
 
 
-def test_nor_does_it_wait_for_the_operator_and_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deletion_without_wait_does_not_wait_for_the_operator_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module_work, "UNWAITED_SECONDS", 0.2)
     someone = user()
     someone.manage()

@@ -132,7 +132,7 @@ def test_an_upgrade_that_drops_nothing_needs_no_manifest_of_the_adopted_version(
     assert someone.cluster.get(*DEPLOYMENT, "nats", NAMESPACE) is None
 
 
-def test_one_that_drops_what_others_have_written_does() -> None:
+def test_an_upgrade_that_drops_objects_of_others_needs_the_manifest_of_the_adopted_version() -> None:
     someone = adopted(
         documents=CATALOG["documents"][1:],
         manifests={"https://example.com/nats-2.0.0.yaml": yaml.safe_dump_all(manifest("2.0.0")[:2])},

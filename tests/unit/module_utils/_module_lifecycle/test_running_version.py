@@ -243,7 +243,7 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("objects", "candidates"), UNKNOWN)
-def test_else_it_is_unknown_and_what_was_found_is_named_until_the_user_says_it(
+def test_an_unknown_version_is_explained_with_its_candidates_until_the_user_says_it(
     objects: list[Object], candidates: list[str]
 ) -> None:
     unknown = running(*objects)

@@ -234,7 +234,7 @@ def test_writes_of_hosts_with_different_clocks_are_undone_newest_first() -> None
     assert result["undone"][0]["runs"] == [someone.installation().last_run, first]
 
 
-def test_of_a_component() -> None:
+def test_migrations_of_one_component_are_undone_alone() -> None:
     someone = migrated()
     assert undone(someone, component="monitoring")["undone"] == []
     assert undone(someone, component="logging")["changed"]
@@ -472,7 +472,7 @@ def test_a_large_object_is_kept_compressed() -> None:
 
 
 @pytest.mark.parametrize("release_is_named", [True, False])
-def test_its_own_undo_is_called_once_it_succeeds_while_it_is_shipped(release_is_named: bool) -> None:
+def test_the_own_undo_of_a_shipped_migration_is_called_until_it_succeeds(release_is_named: bool) -> None:
     class WithData(GrowsVolumes):
         """It moves data, too."""
 
@@ -503,7 +503,7 @@ def test_its_own_undo_is_called_once_it_succeeds_while_it_is_shipped(release_is_
     assert len(seen) == count
 
 
-def test_its_own_undo_is_called_again_after_it_has_run_again_outside_of_a_run() -> None:
+def test_the_own_undo_is_called_again_after_its_migration_has_run_again_alone() -> None:
     class WithData(GrowsVolumes):
         """It moves data, too."""
 
@@ -622,7 +622,7 @@ def test_the_journal_of_a_single_migration_belongs_to_the_newest_run() -> None:
     assert size(someone) == "20"
 
 
-def test_without_any_record_it_warns_that_there_is_no_way_back() -> None:
+def test_a_migration_without_any_record_of_a_run_warns_that_it_cannot_be_undone() -> None:
     someone = deployer(kyma(), GrowsVolumes)
     memory(someone).seed(seeded("volume", size="10"))
     ran = someone.task(migration_task.DEFINITION, ids=["logging/grows-volumes"])

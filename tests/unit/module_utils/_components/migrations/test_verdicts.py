@@ -151,7 +151,7 @@ def test_a_hundred_that_look_at_the_same_cost_one_request_where_nothing_is_to_do
     assert len(requests) == len(before) + 1
 
 
-def test_they_share_reads_in_a_rehearsal_too_and_see_what_earlier_ones_wrote() -> None:
+def test_checks_in_a_rehearsal_share_reads_and_see_writes_of_earlier_phases() -> None:
     someone = deployer(kyma(), *(listing(number, needs=number == 6) for number in range(30)))
     with only_reads(memory(someone)) as requests:
         planned = someone.plan()
@@ -322,7 +322,7 @@ def test_evidence_of_what_is_not_needed_may_change() -> None:
     assert deployer(kyma(), counting).deploy()["state"] == "succeeded"
 
 
-def test_those_after_a_component_are_free_as_they_look_at_what_it_became() -> None:
+def test_the_verdict_of_a_post_migration_may_change() -> None:
     """What controllers make of it no rehearsal can know."""
     someone = deployer(kyma(), variant(phase=Phase.POST))
     meanwhile(someone, "component", lambda: someone.cluster.apply(seeded("volume", size="10")))

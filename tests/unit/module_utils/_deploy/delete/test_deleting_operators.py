@@ -395,7 +395,7 @@ def test_if_asking_fails_nothing_of_that_component_goes(kind: str, status: int, 
     assert deletions(someone) == ["Deployment other"]
 
 
-def test_nor_if_no_version_is_served_or_an_aggregated_api_is_down() -> None:
+def test_nothing_of_an_operator_is_deleted_without_a_served_version_or_an_aggregated_api() -> None:
     someone = installed(KYMA, crd("Thing"), crd("Widget"))
     someone.cluster.apply(with_versions(crd("Thing"), v1=False))
     result = someone.delete("operator", "other")

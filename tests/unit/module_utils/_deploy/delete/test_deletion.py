@@ -142,7 +142,7 @@ def test_everything_goes_backwards_and_nothing_of_ours_remains() -> None:
     assert all(one.endswith(".lifecycle.kyma-project.io") for one in order[-5:])
 
 
-def test_where_nothing_of_ours_is_there_is_nothing_to_do() -> None:
+def test_a_cluster_without_our_objects_needs_no_deletion() -> None:
     someone = deployer(kyma())
     with only_reads(memory(someone)):
         result = someone.delete()
@@ -529,7 +529,7 @@ def test_a_deletion_is_a_run_of_its_own() -> None:
     assert (again["state"], again["run"] != result["run"]) == ("succeeded", True)
 
 
-def test_its_record_says_how_it_ended_before_it_goes_as_the_last() -> None:
+def test_the_record_of_a_deletion_has_its_end_before_it_is_deleted_last() -> None:
     someone = installed()
     seen: list[str] = []
 
@@ -545,7 +545,7 @@ def test_its_record_says_how_it_ended_before_it_goes_as_the_last() -> None:
     assert result["state"] == "succeeded"
 
 
-def test_where_nothing_can_go_there_is_no_run() -> None:
+def test_a_deletion_of_nothing_creates_no_run() -> None:
     someone = installed()
     someone.delete("gateway")
     before = someone.installation().last_run

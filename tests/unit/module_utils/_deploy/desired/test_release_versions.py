@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.rel
         ("2.10.0+b", "2.10.0+b", "2.10.0+a"),
     ],
 )
-def test_these_may_follow(version: str, target: str, desired: str) -> None:
+def test_releases_that_may_follow(version: str, target: str, desired: str) -> None:
     assert upgrade_problem(version, target, desired) == ""
 
 
@@ -44,7 +44,7 @@ def test_these_may_follow(version: str, target: str, desired: str) -> None:
         ("", "2.9", "2.10", "deploy 2.9 again"),
     ],
 )
-def test_these_may_not(version: str, target: str, desired: str, expected: str) -> None:
+def test_releases_that_may_not_follow(version: str, target: str, desired: str, expected: str) -> None:
     assert expected in upgrade_problem(version, target, desired)
 
 

@@ -302,7 +302,7 @@ def test_a_migration_of_what_has_not_changed_has_it_applied() -> None:
     assert someone.states() == {"app": "succeeded", "web": "succeeded"}
 
 
-def test_nothing_is_kept_without_the_foundation_or_of_what_was_not_completed() -> None:
+def test_without_the_foundation_or_a_complete_deployment_no_component_is_unchanged() -> None:
     done = Inventory("a", digest="d", details={"source": "s"})
     assert sources_of({"a": done}) == {}
     base = replace(done, owner=FOUNDATION)

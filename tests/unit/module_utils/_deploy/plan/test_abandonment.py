@@ -175,7 +175,7 @@ def test_a_plan_for_one_cluster_does_not_begin_on_another(*, deployed: bool) -> 
     assert not [one for one in other.requests if one.writes]
 
 
-def test_which_cluster_it_is_takes_a_question_only_where_no_run_is_remembered() -> None:
+def test_a_plan_reads_the_identity_of_the_cluster_only_without_a_recorded_run() -> None:
     cluster = healthy_cluster()
     someone = deployer(kyma("2.9"), cluster=cluster)
     identity = Ref("", "Namespace", "", "kube-system")

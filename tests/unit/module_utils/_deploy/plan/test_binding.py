@@ -125,7 +125,7 @@ def test_a_status_that_controllers_write_is_no_difference() -> None:
     assert input_differences(before, saw(upgrade(someone))) == []
 
 
-def test_other_options() -> None:
+def test_different_options_are_differences() -> None:
     someone = deployed()
     differences = input_differences(saw(upgrade(someone)), saw(upgrade(someone, force_conflicts=True)))
     assert differences == ["force_conflicts (kyma_force_conflicts) differs from the plan"]
@@ -135,7 +135,7 @@ def test_other_options() -> None:
     assert differences == ["migration_variables (kyma_migration_variables) differs from the plan"]
 
 
-def test_another_cluster() -> None:
+def test_another_cluster_is_a_difference() -> None:
     differences = input_differences(saw(upgrade(deployed())), saw(upgrade(deployed())))
     assert "this is not the cluster that the plan was made for" in differences
 

@@ -137,7 +137,7 @@ def test_only_they_and_the_global_migrations_run_and_the_version_stays() -> None
     assert set(installation.components) == {"foundation", "istio", "logging", "telemetry", "monitoring"}
 
 
-def test_nothing_to_do_for_them_is_no_run() -> None:
+def test_unchanged_components_alone_need_no_run() -> None:
     someone = deployer_after(kyma())
     again = deployer(kyma(), cluster=memory(someone), components=["logging"])
     with only_reads(memory(someone)):

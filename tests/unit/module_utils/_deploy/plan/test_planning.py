@@ -441,7 +441,7 @@ def test_a_field_of_a_controller_is_ceded_reported_once_and_taken_by_force() -> 
     assert not someone.plan()["plan"]["needed"]
 
 
-def test_whom_to_take_fields_back_from_is_a_setting() -> None:
+def test_managers_to_take_fields_back_from_are_a_setting() -> None:
     someone = deployed()
     as_controller(someone, "settings", {"data": {"level": "x"}}, "our-portal")
     someone.options = {"interactive_managers": ["our-*"]}
@@ -523,7 +523,7 @@ def test_the_next_plan_reports_a_field_that_changed_before_the_run_ended(manager
     assert drift_of(someone.plan()) == []
 
 
-def test_nothing_is_noted_over_another_deployment() -> None:
+def test_no_observations_are_recorded_over_another_deployment() -> None:
     someone = deployed()
     edit(someone, "v1", "ConfigMap", "settings", {"metadata": {"labels": {"team": "a"}}})
     old = someone.plan()

@@ -71,7 +71,7 @@ def test_an_existing_one_may_not_be_widened() -> None:
     assert "its webhook guard.x.io has" in blocker
 
 
-def test_one_that_exists_and_answers_is_a_warning() -> None:
+def test_an_existing_webhook_that_answers_is_a_warning() -> None:
     someone = deployer_after(kyma("2.9"))
     someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
     someone.materials.given = kyma("2.10")
@@ -85,7 +85,7 @@ def test_one_that_exists_and_answers_is_a_warning() -> None:
 
 
 @pytest.mark.parametrize("kinds", [("Lease",), ("Run",), ("JournalEntry",), ("Installation", "Lease", "Run")])
-def test_one_that_does_not_answer_blocks_with_the_command_to_run(
+def test_a_webhook_that_does_not_answer_blocks_with_the_command_to_run(
     kinds: tuple[str, ...],
 ) -> None:
     someone = deployer_after(kyma("2.9"))
@@ -99,7 +99,7 @@ def test_one_that_does_not_answer_blocks_with_the_command_to_run(
     assert webhook_warnings(planned) == []
 
 
-def test_they_are_read_only_if_there_is_something_to_write() -> None:
+def test_webhooks_are_read_only_if_there_is_something_to_write() -> None:
     someone = deployer_after(kyma("2.9"))
     someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
     silence(someone, "guard.x.io", "Installation", "Lease")

@@ -106,7 +106,7 @@ def test_a_warning_is_healthy_and_reported(status: dict[str, Any], warning: str)
     assert any(expected in str(result) for result in someone.results)
 
 
-def test_without_an_operator_it_is_healthy_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resource_without_an_operator_is_healthy_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wait, "UNREPORTED", replace(wait.UNREPORTED, settles_after=0.2))
     someone = deployer(kyma(), cluster=healthy_cluster())
     assert someone.deploy()["state"] == "succeeded"

@@ -208,7 +208,7 @@ def test_an_operator_that_is_dropped_with_its_definition_stays_while_resources_l
     assert someone.cluster.get("v1", "ServiceAccount", "op", "kyma-system") is None
 
 
-def test_that_holds_for_a_definition_of_its_own_that_may_go() -> None:
+def test_a_dropped_operator_stays_also_with_resources_of_its_own_definition() -> None:
     before: Entries = {"a": [KEEP, crd("Widget"), *operator("op")]}
     someone = upgraded(before, {"a": [KEEP]}, prune_allow=["CustomResourceDefinition"])
     make(someone, {**custom("Widget", "theirs"), "metadata": {"name": "theirs", "namespace": "default"}})

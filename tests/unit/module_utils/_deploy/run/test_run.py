@@ -507,7 +507,7 @@ def test_a_run_that_never_came_to_its_last_stage_is_no_success() -> None:
     assert sorted(ledger.ran) == sorted(set(ledger.ran))
 
 
-def test_nor_is_one_whose_migration_was_killed() -> None:
+def test_a_run_whose_migration_was_killed_is_no_success() -> None:
     someone = deployer(kyma(), *every_phase(Ledger()))
     name = worked_on(someone)
     update_run_status(someone.cluster, name, {"migrations": {"global/post-step": {"state": "running"}}})
@@ -516,7 +516,7 @@ def test_nor_is_one_whose_migration_was_killed() -> None:
     assert someone.installation().version == ""
 
 
-def test_nor_is_one_whose_definitions_stay_wide() -> None:
+def test_a_run_whose_definitions_retain_older_versions_is_no_success() -> None:
     someone = deployer(kyma())
     name = worked_on(someone)
     update_run_status(
@@ -529,7 +529,7 @@ def test_nor_is_one_whose_definitions_stay_wide() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Run", "Installation"])
-def test_one_that_is_killed_while_it_ends_is_ended_by_the_next(kind: str) -> None:
+def test_a_run_that_is_killed_while_it_ends_is_ended_by_the_next(kind: str) -> None:
     someone = deployer(kyma())
     name = worked_on(someone)
     memory(someone).fail_when(lambda one: one.writes and one.ref.kind == kind, Unreachable("killed"), times=1)
@@ -542,7 +542,7 @@ def test_one_that_is_killed_while_it_ends_is_ended_by_the_next(kind: str) -> Non
 
 
 @pytest.mark.parametrize("written", [0, 1])
-def test_one_that_was_cut_off_is_ended_though_the_next_was_cut_off_while_it_began(written: int) -> None:
+def test_an_interrupted_run_is_ended_also_after_the_next_was_interrupted_at_its_start(written: int) -> None:
     someone = deployer(kyma())
     first = worked_on(someone, 1)
     release_lease(someone.cluster, someone.record())
@@ -568,7 +568,7 @@ def test_one_that_was_cut_off_is_ended_though_the_next_was_cut_off_while_it_bega
     assert "running" not in states.values()
 
 
-def test_one_that_was_cut_off_is_ended_though_the_record_of_the_installation_is_gone() -> None:
+def test_an_interrupted_run_is_ended_also_without_the_record_of_the_installation() -> None:
     someone = deployer(kyma())
     first = worked_on(someone, 1)
     release_lease(someone.cluster, someone.record())
