@@ -77,13 +77,13 @@ def reported_clusters(
     """
     since = PLAYBOOK_START if scope == "playbook" else None
     hosts = list(task_vars.get("ansible_play_hosts_all") or ())
-    there = frozenset(task_vars.get("ansible_play_hosts") or ())
+    reachable = frozenset(task_vars.get("ansible_play_hosts") or ())
     order = {host: number for number, host in enumerate(hosts)}
     ordered = sorted(gathered, key=lambda one: (order.get(one.host, len(order)), one.cluster))
     silent = [host for host in hosts if host not in {one.host for one in gathered}]
     return [
         *(read_cluster(one.cluster, one.results, since=since) for one in ordered),
-        *(read_cluster(host, [], has_left=host not in there) for host in silent),
+        *(read_cluster(host, [], has_left=host not in reachable) for host in silent),
     ]
 
 

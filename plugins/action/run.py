@@ -87,7 +87,7 @@ class ActionModule(ClusterTask, DirectCarrier, BackgroundCarrier):
         except AnsibleError as error:
             result = {"failed": True, "msg": f"the run {run} is cut off, and its record stays open: {error}"}
         if result.get("changed") or result.get("failed"):
-            EXIT_MESSAGES.say(f"[{task_vars.get('inventory_hostname')}] {result.get('msg')}")
+            EXIT_MESSAGES.send_line(f"[{task_vars.get('inventory_hostname')}] {result.get('msg')}")
 
 
 def _note(run: str) -> Path:

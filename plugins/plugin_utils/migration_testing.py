@@ -81,8 +81,8 @@ def assert_migration(
         problems = list(proof.problems(case))
         failures += [f"{proof.name}: {problem}" for problem in problems]
         if problems and proof.basic:
-            left = len(PROOFS) - number
-            failures.append(f"({left} more proofs wait for this one)")
+            remaining = len(PROOFS) - number
+            failures.append(f"({remaining} more proofs wait for this one)")
             break
     _raise_if(case.migration, failures)
 

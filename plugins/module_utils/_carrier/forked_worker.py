@@ -68,23 +68,23 @@ def run_in_forked_worker(
         ProcessLost: the process has ended without a result: it was killed, or ended itself. The message names
             the steps that it was working on.
     """
-    here, there = socket.socketpair()
+    parent_end, child_end = socket.socketpair()
     begin = time.monotonic()
     pid = os.fork()
     if not pid:
-        here.close()
-        _be_the_process(work, there, _Limits(limit, patience, outlives_parent))
-    there.close()
+        parent_end.close()
+        _work_and_exit(work, child_end, _Limits(limit, patience, outlives_parent))
+    child_end.close()
     result: Result | None = None
     steps: dict[str, str] = {}
-    with here:
+    with parent_end:
 
         def between_messages() -> None:
             if cancelled():
-                _ask_to_stop(pid)
+                _request_stop(pid)
             meanwhile()
 
-        for message in _messages(here, between_messages):
+        for message in _messages(parent_end, between_messages):
             if "result" in message:
                 result = message["result"]
             elif "step" in message:
@@ -93,8 +93,8 @@ def run_in_forked_worker(
                 show(ProgressLine.from_json(message["line"]))
     _pid, status = os.waitpid(pid, 0)
     if result is None:
-        how = _how_it_ended(status, time.monotonic() - begin, is_cancelled=cancelled())
-        raise ProcessLost(_lost_message(how, {subject: step for subject, step in steps.items() if step}))
+        cause = _loss_cause(status, time.monotonic() - begin, is_cancelled=cancelled())
+        raise ProcessLost(_lost_message(cause, {subject: step for subject, step in steps.items() if step}))
     return result
 
 
@@ -121,31 +121,27 @@ def _messages(channel: socket.socket, meanwhile: Callable[[], None]) -> Iterator
             yield from map(json.loads, whole)
 
 
-def _ask_to_stop(pid: int) -> None:
+def _request_stop(pid: int) -> None:
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
 
 
-def _how_it_ended(status: int, seconds: float, *, is_cancelled: bool) -> str:
+def _loss_cause(status: int, seconds: float, *, is_cancelled: bool) -> str:
     signal_number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if signal_number == signal.SIGALRM:
         limit = f"its limit of {seconds:.0f} seconds"
-        how = f"it was ended after {'it was asked to stop, and did not stop' if is_cancelled else limit}"
-    elif signal_number:
-        how = f"it was killed by {signal.Signals(signal_number).name} after {seconds:.0f} seconds"
-    else:
-        how = (
-            f"it ended itself with exit code {os.waitstatus_to_exitcode(status)} after {seconds:.0f} seconds"
-        )
-    return how
+        return f"it was ended after {'it was asked to stop, and did not stop' if is_cancelled else limit}"
+    if signal_number:
+        return f"it was killed by {signal.Signals(signal_number).name} after {seconds:.0f} seconds"
+    return f"it ended itself with exit code {os.waitstatus_to_exitcode(status)} after {seconds:.0f} seconds"
 
 
-def _lost_message(how: str, steps: Mapping[str, str]) -> str:
+def _lost_message(cause: str, steps: Mapping[str, str]) -> str:
     """The message for a lost process, with its current steps by subject."""
     at_work = ", ".join(f"{subject} ({step})" for subject, step in steps.items())
     suspects = f" At work in it: {at_work}." if steps else ""
     return (
-        f"the process of the task ended without a result: {how}.{suspects} What it has written stays. Run "
+        f"the process of the task ended without a result: {cause}.{suspects} What it has written stays. Run "
         f"the playbook again to continue."
     )
 
@@ -161,7 +157,7 @@ class _Limits(NamedTuple):
     outlives_parent: bool
 
 
-def _be_the_process(work: Work, channel: socket.socket, limits: _Limits) -> NoReturn:
+def _work_and_exit(work: Work, channel: socket.socket, limits: _Limits) -> NoReturn:
     """Work, send the result, and end without side effects of the process that this one was forked from."""
     code = 1
     try:
@@ -189,8 +185,8 @@ def _heed_signals(patience: float) -> None:
 
     def heed(number: int, _frame: FrameType | None) -> None:
         if not _stop_signals:
-            left = signal.getitimer(signal.ITIMER_REAL)[0]
-            _set_timer(min(left or inf, patience))
+            remaining = signal.getitimer(signal.ITIMER_REAL)[0]
+            _set_timer(min(remaining or inf, patience))
         _stop_signals.append(number)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -183,8 +183,8 @@ class _Present:
         self._changes.is_changed |= self._changes.is_definition_installed or self._is_requested
         if self._live is None:
             return self._answer(None, 0)
-        there = errand_from(self._live)
-        return self._answer(there, there.status.run.number if there.status.run else 0)
+        live = errand_from(self._live)
+        return self._answer(live, live.status.run.number if live.status.run else 0)
 
     def _install(self) -> None:
         is_new, warnings = ERRAND_KINDS.update(self._task.cluster, self._definition)

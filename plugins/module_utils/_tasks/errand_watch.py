@@ -38,7 +38,7 @@ def watch_errands(task: Task) -> Result:
     """
     reports = _Reports(task)
     with _heeding_sigterm(task.cancelled) as must_stop:
-        cancelled = _or_after(must_stop, task.params["watch_seconds"])
+        cancelled = _with_time_limit(must_stop, task.params["watch_seconds"])
         is_installed, warnings = _updated_definition(task, reports, cancelled)
         engine = ErrandEngine(
             task.cluster, _engine_options(task), report=reports.engine, on_outcome=reports.outcome
@@ -144,7 +144,7 @@ def _pause(seconds: float, cancelled: Callable[[], bool]) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def _or_after(cancelled: Callable[[], bool], seconds: int | None) -> Callable[[], bool]:
+def _with_time_limit(cancelled: Callable[[], bool], seconds: int | None) -> Callable[[], bool]:
     if not seconds:
         return cancelled
     end = time.monotonic() + seconds

@@ -33,7 +33,7 @@ def job_store(task: Task) -> Result:
         STORE_KINDS.update(cluster, state)
         state = STORE_KINDS.state(cluster)
     before = read_switches(cluster)
-    after = _wanted_switches(before, task.params)
+    after = _requested_switches(before, task.params)
     differences: list[str] = []
     if after != before:
         snapshot = read_jobs(cluster, ())
@@ -57,7 +57,7 @@ def job_store(task: Task) -> Result:
     return result
 
 
-def _wanted_switches(before: StoreSwitches, params: Mapping[str, Any]) -> StoreSwitches:
+def _requested_switches(before: StoreSwitches, params: Mapping[str, Any]) -> StoreSwitches:
     return StoreSwitches(
         SourceOfTruth(params["source_of_truth"] or before.source_of_truth),
         UnknownJobs(params["unknown_jobs"] or before.unknown_jobs),

@@ -91,10 +91,10 @@ def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
         runner = runner.with_lease(task.tenure)
     selected = select_migrations(runner, params["ids"] or (), params["component"], params["phase"])
     outcomes: list[Mapping[str, Any]] = []
-    why_not = _why_not(params, record, stopping)
+    reason = _skip_reason(params, record, stopping)
     for phase in Phase:
-        here = [one for one in selected if one.phase == phase]
-        outcomes += _not_started(here, why_not) if why_not else runner.run_migrations(here, overlay)
+        group = [one for one in selected if one.phase == phase]
+        outcomes += _not_started(group, reason) if reason else runner.run_migrations(group, overlay)
     failed = [one for one in outcomes if one["fatal"] and one["state"] != SKIPPED]
     skipped = [one["id"] for one in outcomes if one["state"] == SKIPPED]
     result: Result = {
@@ -122,14 +122,14 @@ def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
         result["warnings"] += end_if_cancelled(task, params["run"], cancelled_by)
     messages = [f"cancelled by {cancelled_by}"] if cancelled_by else []
     messages += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
-    messages += never_started(skipped, why_not)
+    messages += never_started(skipped, reason)
     if messages:
         result["msg"] = "\n".join(messages)
         result["failed"] = not params["run"] or bool(failed)
     return result
 
 
-def _why_not(params: Mapping[str, Any], record: Mapping[str, Any], stopping: CancellationCheck) -> str:
+def _skip_reason(params: Mapping[str, Any], record: Mapping[str, Any], stopping: CancellationCheck) -> str:
     """Why the migrations of a run may not start; empty if they may."""
     if not record:
         return ""

@@ -38,7 +38,7 @@ def migration_info(task: Task) -> Result:
         "changed": False,
         "migrations": [
             {
-                **(verdicts.get(one.id()) or _of_nothing(one, scope)).as_result(),
+                **(verdicts.get(one.id()) or _not_applicable(one, scope)).as_result(),
                 "description": (one.__doc__ or "").strip().splitlines()[0],
                 "remove_in": one.remove_in,
                 "keep": one.keep,
@@ -52,7 +52,7 @@ def migration_info(task: Task) -> Result:
     }
 
 
-def _of_nothing(migration: type[Migration], scope: str) -> CheckResult:
+def _not_applicable(migration: type[Migration], scope: str) -> CheckResult:
     evidence = f"{scope} has no component {migration.component}"
     return CheckResult(
         migration.id(),

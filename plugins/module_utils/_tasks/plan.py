@@ -62,37 +62,38 @@ def _plan(task: Task) -> Result:
         progress=task.progress,
     )
     runner = MigrationRunner.from_task(task, migrations, migration_options(params))
-    made = create_plan(task.cluster, task.materials, request, migrations, runner)
+    release_plan = create_plan(task.cluster, task.materials, request, migrations, runner)
     problems = [Blocker("", problem) for problem in task.notes.problems]
-    made = replace(made, blockers=(*problems, *made.blockers))
-    if made.blockers:
+    release_plan = replace(release_plan, blockers=(*problems, *release_plan.blockers))
+    if release_plan.blockers:
         return {
             "failed": True,
             "changed": False,
-            "msg": blocked_message(made),
-            "state": HELD if any(blocker.is_hold for blocker in made.blockers) else FAILED,
-            "previous": made.previous,
-            "version": made.version,
-            "blockers": [str(blocker) for blocker in made.blockers],
-            "failures": [str(blocker) for blocker in _holds_first(made.blockers)],
-            "grants": made.grants,
-            "warnings": list(made.warnings),
+            "msg": blocked_message(release_plan),
+            "state": HELD if any(blocker.is_hold for blocker in release_plan.blockers) else FAILED,
+            "previous": release_plan.previous,
+            "version": release_plan.version,
+            "blockers": [str(blocker) for blocker in release_plan.blockers],
+            "failures": [str(blocker) for blocker in _holds_first(release_plan.blockers)],
+            "grants": release_plan.grants,
+            "warnings": list(release_plan.warnings),
         }
+    hops = _completed(release_plan.hops, task.notes)
     result: Result = {
-        "changed": made.is_needed,
+        "changed": release_plan.is_needed,
         "check_mode": task.check_mode,
-        "changes": count_changes(made),
-        "plan": {**made.as_result(), "hops": _completed(made.hops, task.notes), "options": {}},
-        "summary": summary_of(made, with_evidence=task.diff),
-        "warnings": list(made.warnings),
+        "changes": count_changes(release_plan),
+        "plan": {**release_plan.as_result(), "hops": hops, "options": {}},
+        "summary": summary_of(release_plan, with_evidence=task.diff),
+        "warnings": list(release_plan.warnings),
     }
     if task.diff:
         # Imported here, because few tasks need it.
         from .._deploy.plan.plan_diff import diff_of_plan
 
-        result["diff"] = diff_of_plan(made)
+        result["diff"] = diff_of_plan(release_plan)
     if params["plan_out"] or params["plan"]:
-        result["saw"] = plan_inputs(made, task.cluster, deployment_options(params))
+        result["saw"] = plan_inputs(release_plan, task.cluster, deployment_options(params))
     return result
 
 

@@ -59,14 +59,14 @@ def _reconciled_once(task: Task) -> Result:
     reconciler = Reconciler(cluster, index, options=options)
     work = rehearse_all if task.check_mode else reconcile_all
     ended_runs = _ended_runs(index)
-    done, failures = work(reconciler, index.keys())
-    result = _result(index, done, failures)
+    reconciled, failures = work(reconciler, index.keys())
+    result = _result(index, reconciled, failures)
     result["durations"] = _durations(index, ended_runs)
     result["changed"] = result["changed"] or is_installed
     result |= {"definition_installed": is_installed, "warnings": list(warnings)}
     problems = [f"{one.key}: {one.message.removeprefix(f'{one.key}: ')}" for one in failures]
     if task.params["fail_on"] == RUN:
-        problems += _failed_runs(index, done)
+        problems += _failed_runs(index, reconciled)
     if problems:
         listed = "\n".join(f"- {problem}" for problem in problems)
         result |= {
@@ -89,10 +89,10 @@ def _read_index(cluster: Cluster, namespaces: Sequence[str]) -> ErrandIndex:
         ) from refusal
 
 
-def _result(index: ErrandIndex, done: Sequence[Reconciled], failures: Sequence[Failure]) -> Result:
+def _result(index: ErrandIndex, reconciled: Sequence[Reconciled], failures: Sequence[Failure]) -> Result:
     return {
-        "changed": any(changes_anything(one.steps) for one in done),
-        "errands": [_row(index, one) for one in done],
+        "changed": any(changes_anything(one.steps) for one in reconciled),
+        "errands": [_row(index, one) for one in reconciled],
         "failures": [
             {"namespace": one.key.namespace, "name": one.key.name, "message": one.message} for one in failures
         ],
@@ -131,8 +131,8 @@ def _row(index: ErrandIndex, one: Reconciled) -> Object:
     }
 
 
-def _failed_runs(index: ErrandIndex, done: Sequence[Reconciled]) -> list[str]:
-    errands = [index.errand(one.key) for one in done]
+def _failed_runs(index: ErrandIndex, reconciled: Sequence[Reconciled]) -> list[str]:
+    errands = [index.errand(one.key) for one in reconciled]
     return [
         f"{errand.key}: its last run failed: {errand.status.message}"
         for errand in errands

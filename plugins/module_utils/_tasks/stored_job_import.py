@@ -23,24 +23,24 @@ def stored_job_import(task: Task) -> Result:
     kinds = [kind for _version, kind in (COUNTER_KIND, *DEFINITION_KINDS.values())]
     rights = {one for place in params["namespaces"] or [""] for one in manager_rights(kinds, place)}
     guard = RightsGuard(task.cluster, {one for one in rights if one.verb != "delete"}, "import")
-    done = import_jobs(FencedCluster(cluster, guard), snapshot, rewrite=params["rewrite"])
-    warnings += write_metrics(params["metrics_file"], done.counters, check_mode=task.check_mode)
+    imports = import_jobs(FencedCluster(cluster, guard), snapshot, rewrite=params["rewrite"])
+    warnings += write_metrics(params["metrics_file"], imports.counters, check_mode=task.check_mode)
     result: Result = {
-        "changed": bool(done.imported or done.rewritten),
-        "imported": [str(one.key) for one in done.imported],
-        "rewritten": [str(one.key) for one in done.rewritten],
-        "unchanged": done.unchanged,
-        "unreadable": list(done.unreadable),
+        "changed": bool(imports.imported or imports.rewritten),
+        "imported": [str(one.key) for one in imports.imported],
+        "rewritten": [str(one.key) for one in imports.rewritten],
+        "unchanged": imports.unchanged,
+        "unreadable": list(imports.unreadable),
         "lines": [
-            *(f"{one.key}: imported" for one in done.imported),
-            *(f"{one.key}: rewritten" for one in done.rewritten),
-            *done.unreadable,
+            *(f"{one.key}: imported" for one in imports.imported),
+            *(f"{one.key}: rewritten" for one in imports.rewritten),
+            *imports.unreadable,
         ],
-        "counters": counter_rows(done.counters),
-        "warnings": [*warnings, *snapshot.warnings, *done.warnings],
+        "counters": counter_rows(imports.counters),
+        "warnings": [*warnings, *snapshot.warnings, *imports.warnings],
     }
     if task.diff:
-        result["diff"] = [diff_of(one.before, one.after) for one in (*done.imported, *done.rewritten)]
+        result["diff"] = [diff_of(one.before, one.after) for one in (*imports.imported, *imports.rewritten)]
     return result
 
 

@@ -122,7 +122,7 @@ def follow_job(
     """
     reader = ProgressReader()
     end = clock() + limit + LATENESS
-    seen = clock()
+    last_contact = clock()
     is_stopping = False
     for delay in _delays(window.slowest):
         sleep(delay)
@@ -132,9 +132,9 @@ def follow_job(
                 window.cancel()
                 is_stopping = True
             result, progress = window.read(reader.offset)
-            seen = clock()
+            last_contact = clock()
         except AnsibleConnectionFailure as error:
-            if clock() - seen > PATIENCE:
+            if clock() - last_contact > PATIENCE:
                 raise AnsibleConnectionFailure(
                     f"lost the host for {PATIENCE:.0f} seconds while its job was active: {error}."
                     " The job continues by itself; run the playbook again later to see its result."

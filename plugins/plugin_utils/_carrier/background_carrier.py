@@ -126,7 +126,7 @@ class BackgroundCarrier(Carrier):
             super()._print(lines, task_vars)
         elif not self._task.no_log:
             for line in lines:
-                EXIT_MESSAGES.say(self._host_line(line.text, task_vars))
+                EXIT_MESSAGES.send_line(self._host_line(line.text, task_vars))
 
     def _work_in_own_process(
         self, arguments: Arguments, task_vars: TaskVars, must_stop: Callable[[], bool]

@@ -36,7 +36,7 @@ class ClusterTask(Carrier, ABC):
         completed = complete_result(
             result,
             str(known.get("inventory_hostname") or ""),
-            self._given_plan(),
+            self._plan_option(),
             str(self._task.args.get("run") or ""),
         )
         CLUSTER_LOG.write(known.get("ansible_play_hosts_all") or (), row_of(completed))
@@ -47,6 +47,6 @@ class ClusterTask(Carrier, ABC):
         if not self.is_about_deployment():
             super().log_failure(result, task_vars)
 
-    def _given_plan(self) -> dict[str, Any]:
+    def _plan_option(self) -> dict[str, Any]:
         plan = self._task.args.get("plan")
         return plan if isinstance(plan, dict) else {}

@@ -54,7 +54,7 @@ class ExitMessages:
         with suppress(OSError):
             self._screen = os.open(f"/proc/{self._owner}/fd/{number}", os.O_WRONLY | os.O_APPEND)
 
-    def say(self, text: str) -> None:
+    def send_line(self, text: str) -> None:
         """Send one line."""
         line = " ".join(text.split("\n")).encode()[:LONGEST_LINE] + b"\n"
         is_orphaned = os.getppid() != self._owner

@@ -93,8 +93,8 @@ class ControllerMaterials(Materials):
         self._catalog = catalog
         self._modules = modules
         self._search_roles = missing_roles
-        self._has_read = on_release_read
-        self._has_found = on_migrations_found
+        self._on_release_read = on_release_read
+        self._on_migrations_found = on_migrations_found
         self._progress = progress
 
     @property
@@ -115,15 +115,15 @@ class ControllerMaterials(Materials):
             else:
                 release = self._bundles.release(
                     self._fingerprint,
-                    lambda there: is_read_except(there, skip),
-                    lambda there: self._load(skip, there),
+                    lambda earlier: is_read_except(earlier, skip),
+                    lambda earlier: self._load(skip, earlier),
                 )
             self._held = self._lazy(release)
-            self._has_read(release)
+            self._on_release_read(release)
         return self._held
 
-    def _load(self, skip: Mapping[str, str], there: Release | None) -> Release:
-        return load_release(self._request, skip, there, self._fingerprint, self._report_reading)
+    def _load(self, skip: Mapping[str, str], earlier: Release | None) -> Release:
+        return load_release(self._request, skip, earlier, self._fingerprint, self._report_reading)
 
     def _report_reading(self, done: int, total: int) -> None:
         step = Step(done=done, total=total, unit="components", is_quick=True)
@@ -226,5 +226,5 @@ class ControllerMaterials(Materials):
     @cached_property
     def _migrations(self) -> MigrationSet:
         migration_set = discover_migrations(self._folders, self._collections)
-        self._has_found(migration_set)
+        self._on_migrations_found(migration_set)
         return migration_set

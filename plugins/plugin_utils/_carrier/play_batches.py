@@ -110,14 +110,14 @@ def play_batches(
         order: as the play's keyword.
     """
     sizes = [pct_to_int(size, len(hosts)) for size in serial]
-    left = list(ORDERS.get(order, list)(hosts))
+    remaining = list(ORDERS.get(order, list)(hosts))
     batches: list[list[str]] = []
-    while left:
+    while remaining:
         size = sizes[min(len(batches), len(sizes) - 1)] if sizes else 0
         # As in Ansible, an empty size means all that are left.
-        size = size if size > 0 else len(left)
-        batches.append(left[:size])
-        left = left[size:]
+        size = size if size > 0 else len(remaining)
+        batches.append(remaining[:size])
+        remaining = remaining[size:]
     return None if len(batches) > 1 and order not in ORDERS else batches
 
 

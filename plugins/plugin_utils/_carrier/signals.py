@@ -87,9 +87,9 @@ def cancelled_result(message: str, result: Result | None = None) -> Result:
         message: the message if the work has none.
         result: of the work, if it has begun.
     """
-    done = result or {}
-    text = str(done.get("msg") or message)
-    return {"failed": True, "changed": bool(done.get("changed")), "msg": text[:LONGEST_MESSAGE]}
+    finished = result or {}
+    text = str(finished.get("msg") or message)
+    return {"failed": True, "changed": bool(finished.get("changed")), "msg": text[:LONGEST_MESSAGE]}
 
 
 def _receive(number: int, _frame: FrameType | None) -> None:

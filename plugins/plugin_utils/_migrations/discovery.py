@@ -26,7 +26,7 @@ def folders_of(folders: Sequence[str], collections: Sequence[str]) -> list[Migra
     """
     return [
         own_folder(),
-        *map(_of_collection, collections),
+        *map(_collection_folder, collections),
         *(MigrationFolder(ORIGIN_OF_USERS, path) for path in folders),
     ]
 
@@ -36,7 +36,7 @@ def discover_migrations(folders: Sequence[str], collections: Sequence[str]) -> M
     return load_folders(folders_of(folders, collections))
 
 
-def _of_collection(name: str) -> MigrationFolder:
+def _collection_folder(name: str) -> MigrationFolder:
     """The folder of a collection; with a problem if there is none, as the user relies on it."""
     module = f"ansible_collections.{name}.{FOLDER_OF_COLLECTIONS}"
     places = _places(module)

@@ -144,11 +144,11 @@ def option_mismatches(before: Mapping[str, Any], now: Mapping[str, Any]) -> list
     """
     mismatches = []
     for option in (*(name for name in NAMED if now.get(name)), *SECRET_OPTIONS):
-        then, here = set(before.get(option) or ()), set(now.get(option) or ())
+        planned, given = set(before.get(option) or ()), set(now.get(option) or ())
         named = f"{option} (kyma_{option})"
-        if missing := ", ".join(sorted(then - here)):
+        if missing := ", ".join(sorted(planned - given)):
             mismatches.append(f"{named}: the plan was made with {missing}: set it again")
-        if more := ", ".join(sorted(here - then)):
+        if more := ", ".join(sorted(given - planned)):
             mismatches.append(f"{named}: the plan was made without {more}: remove it, or plan again")
     return mismatches
 
@@ -182,8 +182,8 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
 
 def plan_file_digest(document: Mapping[str, Any]) -> str:
     """sha256 over the whole content of a file with a plan."""
-    said = {key: value for key, value in document.items() if key != "digest"}
-    return "sha256:" + hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    hashed = {key: value for key, value in document.items() if key != "digest"}
+    return "sha256:" + hashlib.sha256(json.dumps(hashed, sort_keys=True).encode()).hexdigest()
 
 
 def archive_code_digest(archive: bytes) -> str:

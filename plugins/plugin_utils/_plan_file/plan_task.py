@@ -77,15 +77,15 @@ class PlanFileTask:
         if arguments.params["plan"]:
             return self._carry_out(arguments, planned)
         result = planned(arguments)
-        return self._keep(result, arguments.params) if "saw" in result else result
+        return self._store(result, arguments.params) if "saw" in result else result
 
-    def _keep(self, result: Result, params: Mapping[str, Any]) -> Result:
-        saw = self._saw(result, params)
+    def _store(self, result: Result, params: Mapping[str, Any]) -> Result:
+        inputs = self._inputs(result, params)
         path = Path(params["plan_out"]).expanduser().absolute()
         # With paths that are right from any folder; for an encrypted file, the path of the encrypted one.
         paths = resolve_paths(self._written, self._places, decrypted=str, local_connection=False)
         options = without_logins(given_options({**self._written, **paths}, DEFINITION.argument_spec))
-        digest = write_plan(path, options, {**result, "saw": saw}, names_of(self._written))
+        digest = write_plan(path, options, {**result, "saw": inputs}, names_of(self._written))
         lines = [*_provisional(result["plan"]), f"written to {path}", f"digest  {digest}"]
         return _answer(result, digest, lines)
 
@@ -102,12 +102,12 @@ class PlanFileTask:
         result = planned(arguments)
         if "saw" not in result:
             return result
-        saw = self._saw(result, arguments.params)
+        inputs = self._inputs(result, arguments.params)
         if hop > 1:
-            _refuse(differences_of_later_hop(stored["saw"], saw, version))
+            _refuse(differences_of_later_hop(stored["saw"], inputs, version))
             lines = [f"not as predicted  {one}" for one in deviations(stored["saw"], result["plan"])]
         else:
-            _refuse(input_differences(stored["saw"], saw))
+            _refuse(input_differences(stored["saw"], inputs))
             lines = _provisional(result["plan"])
         options = {name: value for name, value in options.items() if name in RUN_OPTIONS}
         plan = {**result["plan"], "options": options}
@@ -121,7 +121,7 @@ class PlanFileTask:
             )
         _refuse(differences)
 
-    def _saw(self, result: Result, params: Mapping[str, Any]) -> dict[str, Any]:
+    def _inputs(self, result: Result, params: Mapping[str, Any]) -> dict[str, Any]:
         return {**result["saw"], "migration code": archive_code_digest(self._code(params))}
 
     @cached_property

@@ -29,18 +29,18 @@ class ReleaseCache:
 
     Args:
         folder: of the bundles.
-        say: called with a sentence for people when a wait becomes long.
+        report: called with a sentence for people when a wait becomes long.
         before_writing: called with the folder before a bundle is written there.
     """
 
     def __init__(
         self,
         folder: str | Path,
-        say: Callable[[str], None],
+        report: Callable[[str], None],
         before_writing: Callable[[Path], None] = lambda _folder: None,
     ) -> None:
         self._folder = Path(folder)
-        self._say = say
+        self._report = report
         self._before_writing = before_writing
 
     def path(self, fingerprint: str) -> Path:
@@ -61,15 +61,15 @@ class ReleaseCache:
             read: reads the missing parts. Its exceptions are passed on.
         """
         bundle = self.path(fingerprint)
-        there = _release_in(bundle)
-        if there is not None and enough(there):
-            return there
+        stored = _release_in(bundle)
+        if stored is not None and enough(stored):
+            return stored
         with self._locked(bundle.with_suffix(".lock")):
-            there = _release_in(bundle)
-            if there is None or not enough(there):
-                there = read(there)
-                self._write(bundle, there)
-        return there
+            stored = _release_in(bundle)
+            if stored is None or not enough(stored):
+                stored = read(stored)
+                self._write(bundle, stored)
+        return stored
 
     def _write(self, bundle: Path, release: Release) -> None:
         self._before_writing(self._folder)
@@ -81,7 +81,7 @@ class ReleaseCache:
     def _locked(self, path: Path) -> Iterator[None]:
         with path.open("w") as file:
             if not self._locks_soon(file):
-                self._say(
+                self._report(
                     f"waiting for another host's task, which renders the same release (it holds {path})"
                 )
                 fcntl.flock(file, fcntl.LOCK_EX)

@@ -41,7 +41,7 @@ class Contents:
         helm_binary: the helm binary.
         findings: gets all problems and warnings.
         skip: sources of components that need not be read if they have not changed.
-        there: the same release with the parts that were read before.
+        earlier: the same release with the parts that were read before.
         on_read: called before and after the reading of each component, by several threads.
     """
 
@@ -52,7 +52,7 @@ class Contents:
         helm_binary: str,
         findings: ProblemCollector,
         skip: Mapping[str, str],
-        there: Release | None,
+        earlier: Release | None,
         on_read: OnRead = ignore_count,
     ) -> None:
         self._source = source
@@ -60,13 +60,13 @@ class Contents:
         self._helm_binary = helm_binary
         self._findings = findings
         self._skip = skip
-        self._there = there
+        self._earlier = earlier
         self._on_read = on_read
 
     def crds(self) -> Content:
         """The CRDs, read only if necessary."""
-        if self._there is not None and self._there.crds.is_read:
-            return self._there.crds
+        if self._earlier is not None and self._earlier.crds.is_read:
+            return self._earlier.crds
         source = files_source_hash(self._layout.crd_files(), self._source.root, self._source.limits)
         unread = Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
         return unread if self._skip else self.read_crds(unread)
@@ -75,9 +75,9 @@ class Contents:
         """The CRDs, read."""
         if crds.is_read:
             return crds
-        return self._taken(read_files(self._layout.crd_files(), self._source), crds)
+        return self._read_content(read_files(self._layout.crd_files(), self._source), crds)
 
-    def of_all(
+    def read_all(
         self,
         entries: Sequence[ComponentEntry],
         sources: Mapping[str, ComponentSource],
@@ -85,7 +85,7 @@ class Contents:
         crds: Content,
     ) -> tuple[dict[str, Content], Content]:
         """Content by component, and the CRDs, which were read if a chart needs to know the served kinds."""
-        contents = self._there_already(entries)
+        contents = self._already_read(entries)
         rest = [entry for entry in entries if entry.name not in contents]
         unread = {
             entry.name: content
@@ -114,21 +114,21 @@ class Contents:
         if rest:
             self._on_read(len(rest), len(rest))
         for entry, read in zip(rest, readings, strict=True):
-            contents[entry.name] = self._taken(read(), unread[entry.name])
+            contents[entry.name] = self._read_content(read(), unread[entry.name])
         return contents, crds
 
-    def of_one(self, entry: ComponentEntry, source: ComponentSource, values: UserValues) -> Content:
+    def read_one(self, entry: ComponentEntry, source: ComponentSource, values: UserValues) -> Content:
         """The content of one component, no matter what is known of it."""
         unread = Content((), is_read=False)
         served = served_by(self.read_crds(unread).objects) if isinstance(source, Chart) else ()
-        return self._taken(self._renderer(values, served).render(entry, source)(), unread)
+        return self._read_content(self._renderer(values, served).render(entry, source)(), unread)
 
     def _renderer(self, values: UserValues, served: Sequence[str]) -> Renderer:
         return Renderer(self._source, values, served, self._helm_binary)
 
-    def _there_already(self, entries: Sequence[ComponentEntry]) -> dict[str, Content]:
-        there = self._there.content if self._there is not None else {}
-        return {e.name: there[e.name] for e in entries if e.name in there and there[e.name].is_read}
+    def _already_read(self, entries: Sequence[ComponentEntry]) -> dict[str, Content]:
+        known = self._earlier.content if self._earlier is not None else {}
+        return {e.name: known[e.name] for e in entries if e.name in known and known[e.name].is_read}
 
     def _unread(
         self, entry: ComponentEntry, sources: Mapping[str, ComponentSource], values: UserValues, crds: Content
@@ -144,7 +144,7 @@ class Contents:
         )
         return Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
 
-    def _taken(self, collected: ManifestCollection, unread: Content) -> Content:
+    def _read_content(self, collected: ManifestCollection, unread: Content) -> Content:
         self._findings.problems += collected.problems
         self._findings.warnings += collected.warnings
         return replace(unread, objects=tuple(collected.objects), hooks=tuple(collected.hooks), is_read=True)

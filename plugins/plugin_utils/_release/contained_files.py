@@ -152,13 +152,13 @@ def files_inside(place: Path, root: Path) -> Iterator[Path]:
     if place.is_file():
         yield place
         return
-    waiting, seen = [str(place)] if place.is_dir() else [], set()
+    waiting, visited = [str(place)] if place.is_dir() else [], set()
     while waiting:
         folder = waiting.pop()
         real = os.path.realpath(folder)
-        if real in seen:
+        if real in visited:
             continue
-        seen.add(real)
+        visited.add(real)
         known = entries_inside(folder, root)
         waiting += [entry.path for entry in known if entry.is_dir()]
         yield from (Path(entry.path) for entry in known if entry.is_file())

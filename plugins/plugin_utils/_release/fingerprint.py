@@ -19,7 +19,7 @@ from .contained_files import files_inside, open_inside, read_inside
 from .helm import helm_version
 from .kustomize import kustomize_version
 from .layout import CHART, KUSTOMIZATIONS, Layout, layout_of
-from .source import archive_name, directory_source, file_digest, is_url, local_path, wanted_digest
+from .source import archive_name, directory_source, file_digest, is_url, local_path, pinned_digest
 from .version import version_in_name
 
 RENDERING = "2"
@@ -51,10 +51,10 @@ def fingerprint(request: ReleaseRequest) -> str:
     for override in request.overrides:
         digest.add("override", override)
     for file in request.values_files:
-        digest.add("values", _of_user(file))
-    own_list = _of_user(request.component_list) if request.component_list else b""
+        digest.add("values", _user_file(file))
+    own_list = _user_file(request.component_list) if request.component_list else b""
     digest.add("list", own_list)
-    pinned = wanted_digest(request)
+    pinned = pinned_digest(request)
     path = None if is_url(request.source) else local_path(request)
     if path and path.is_dir():
         _add_directory(digest, path, request, own_list)
@@ -102,7 +102,7 @@ def _has_sources(layout: Layout, own_list: bytes) -> bool:
     return b"source" in (own_list or (content_of(path, layout.root) if path else b""))
 
 
-def _of_user(file: str) -> bytes:
+def _user_file(file: str) -> bytes:
     try:
         return Path(file).expanduser().read_bytes()
     except OSError:

@@ -101,18 +101,18 @@ def render_chart(
     try:
         text = run_program(command, limits=limits, stdin=json.dumps(values))
     except (ProgramFailed, ProgramMissing) as error:
-        said = _without_values(str(error), values).replace(str(chart.folder), shown)
-        file, line, column, message = explain_helm_error(said, shown)
+        error_text = _without_values(str(error), values).replace(str(chart.folder), shown)
+        file, line, column, message = explain_helm_error(error_text, shown)
         raise release_error(message, file, line, column) from error
     return Rendering(text, _places(text, shown))
 
 
-def _without_values(said: str, values: Mapping[str, Any]) -> str:
+def _without_values(error: str, values: Mapping[str, Any]) -> str:
     """Helm's error without the user's values: a schema quotes a value that does not meet it."""
     for text in sorted(_texts(values), key=len, reverse=True):
         if len(text) >= _SHORTEST_SECRET:
-            said = said.replace(text, "***")
-    return said
+            error = error.replace(text, "***")
+    return error
 
 
 def _texts(values: Any) -> Iterator[str]:
@@ -126,9 +126,9 @@ def _texts(values: Any) -> Iterator[str]:
         yield from _texts(value)
 
 
-def explain_helm_error(said: str, shown: str) -> tuple[str, int, int, str]:
+def explain_helm_error(error: str, shown: str) -> tuple[str, int, int, str]:
     """File, line, column and message of Helm's error about a chart; the innermost place that it names."""
-    message = re.sub(r"\n+Use --debug flag.*", "", said, flags=re.DOTALL).removeprefix("Error: ")
+    message = re.sub(r"\n+Use --debug flag.*", "", error, flags=re.DOTALL).removeprefix("Error: ")
     places, message = _PLACE.findall(message), one_line(message)
     if "missing in charts/ directory" in message:
         advice = (

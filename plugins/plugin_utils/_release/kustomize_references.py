@@ -95,11 +95,11 @@ class _Search:
 
     def through(self, folder: Path) -> None:
         """Check a kustomization and all that it refers to."""
-        waiting, seen = [(folder, False)], set()
+        waiting, checked = [(folder, False)], set()
         while waiting:
             one = waiting.pop()
-            if one not in seen:
-                seen.add(one)
+            if one not in checked:
+                checked.add(one)
                 waiting += self._bases_of(*one)
 
     def _bases_of(self, folder: Path, has_plugins: bool) -> Iterator[tuple[Path, bool]]:
@@ -112,7 +112,7 @@ class _Search:
             if one.is_gotten_by_http:
                 self._refuse(one, file)
             elif one.key in _PLUGINS and "\n" in one.text:
-                self._look_at_plugins(one.text, file)
+                self._check_plugins(one.text, file)
             elif one.key in _BASES:
                 target = (folder / one.text).resolve()
                 configures = has_plugins or one.key in _PLUGINS
@@ -121,9 +121,9 @@ class _Search:
                 elif target.is_dir():
                     yield target, configures
                 elif configures:
-                    self._look_at_plugins(self._source.text(target), target)
+                    self._check_plugins(self._source.text(target), target)
 
-    def _look_at_plugins(self, text: str, file: Path) -> None:
+    def _check_plugins(self, text: str, file: Path) -> None:
         """Check configurations of kustomize's own plugins, which load files as kustomizations do."""
         for document in read_documents(
             text, self._source.show(file), scalar=plain_text, mapping=LocatedMapping

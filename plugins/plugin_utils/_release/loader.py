@@ -30,7 +30,7 @@ Answer = TypeVar("Answer")
 def load_release(
     request: ReleaseRequest,
     skip: Mapping[str, str] | None = None,
-    there: Release | None = None,
+    earlier: Release | None = None,
     digest: str = "",
     on_read: OnRead = ignore_count,
 ) -> Release:
@@ -40,7 +40,7 @@ def load_release(
         request: its place, and how to render it.
         skip: sources of components that need not be read if they have not changed. With any, the CRDs need
             not be read either.
-        there: the same release with the parts that were read before; they do not change.
+        earlier: the same release with the parts that were read before; they do not change.
         digest: its fingerprint, if known.
         on_read: called before and after the reading of each component, by several threads.
 
@@ -49,7 +49,7 @@ def load_release(
     """
     digest = digest or fingerprint(request)
     with open_source(request) as source:
-        release = _Loading(request, source, skip or {}, there, on_read).release(digest)
+        release = _Loading(request, source, skip or {}, earlier, on_read).release(digest)
     if fingerprint(request) != digest:
         raise release_error(
             "its files changed while they were read: try again when they rest", without_login(request.source)
@@ -92,16 +92,16 @@ class _Loading:
         request: ReleaseRequest,
         source: Source,
         skip: Mapping[str, str] | None = None,
-        there: Release | None = None,
+        earlier: Release | None = None,
         on_read: OnRead = ignore_count,
     ) -> None:
         self._request = request
         self._source = source
         self._layout = layout_of(source.root)
         # Content that was read before has the same warnings as before.
-        self._findings = ProblemCollector(warnings=list(there.warnings) if there else [])
+        self._findings = ProblemCollector(warnings=list(earlier.warnings) if earlier else [])
         self._contents = Contents(
-            source, self._layout, request.helm_binary, self._findings, skip or {}, there, on_read
+            source, self._layout, request.helm_binary, self._findings, skip or {}, earlier, on_read
         )
 
     def release(self, digest: str) -> Release:
@@ -144,7 +144,7 @@ class _Loading:
         content = Content(())
         if source:
             values = read_user_values(self._request.values_files, self._request.overrides)
-            content = self._contents.of_one(entry, source, values)
+            content = self._contents.read_one(entry, source, values)
         self._findings.refuse()
         return content
 
@@ -209,7 +209,7 @@ class _Loading:
             self._findings.problems += values.problems(charts, names - charts)
         self._findings.warnings += values.warnings(names)
         entries = [entry for entry in listed.entries if entry.name in sources]
-        rendered, crds = self._contents.of_all(entries, sources, values, crds)
+        rendered, crds = self._contents.read_all(entries, sources, values, crds)
         return {entry.name: rendered[entry.name] for entry in entries if entry.name in rendered}, crds
 
     def _sources(
@@ -222,10 +222,10 @@ class _Loading:
                 yield entry.name, source
             elif profile is not None:
                 places = self._layout.places(entry.name, chosen, entry.source)
-                looked = ", ".join(path.relative_to(self._source.root).as_posix() for path in places)
+                listed = ", ".join(path.relative_to(self._source.root).as_posix() for path in places)
                 self._findings.problems.append(
                     Problem(
-                        f"the component {entry.name} has no content; looked for: {looked}", self._source.label
+                        f"the component {entry.name} has no content; looked for: {listed}", self._source.label
                     )
                 )
 

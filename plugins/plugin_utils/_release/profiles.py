@@ -30,8 +30,8 @@ def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], requested:
     known = rendered | layout.chart_profiles(entries)
     if requested:
         if requested not in known:
-            there = f"there are {_listed(known)}" if known else "it has no profiles, so leave it out"
-            raise release_error(f"the release has no profile {requested!r}: {there}", shown)
+            choice = f"there are {_listed(known)}" if known else "it has no profiles, so leave it out"
+            raise release_error(f"the release has no profile {requested!r}: {choice}", shown)
         return requested
     waiting = [entry for entry in entries if not layout.find(entry.name, "", entry.source)]
     fitting = {

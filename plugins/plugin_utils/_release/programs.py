@@ -58,9 +58,9 @@ def run_program(
         environment["GOMEMLIMIT"] = f"{limits.memory_mb * 3 // 4}MiB"
         environment[_MARK] = home
         with _started(command, environment) as process:
-            output, said = _exchange(process, command[0], stdin.encode(), limits)
+            output, errors = _exchange(process, command[0], stdin.encode(), limits)
     if process.returncode:
-        error = said.decode(errors="replace").strip()
+        error = errors.decode(errors="replace").strip()
         raise ProgramFailed(error or f"{command[0]} ended with status {process.returncode}")
     return output.decode(errors="replace")
 
@@ -100,9 +100,9 @@ def _exchange(
 ) -> tuple[bytearray, bytearray]:
     """The output and the standard error of a program, when it has ended."""
     end = time.monotonic() + limits.rendering_seconds
-    output, said = bytearray(), bytearray()
+    output, errors = bytearray(), bytearray()
     with selectors.DefaultSelector() as waiting:
-        for file, data in ((process.stdin, None), (process.stdout, output), (process.stderr, said)):
+        for file, data in ((process.stdin, None), (process.stdout, output), (process.stderr, errors)):
             if file:
                 os.set_blocking(file.fileno(), False)
                 event = selectors.EVENT_WRITE if data is None else selectors.EVENT_READ
@@ -122,9 +122,9 @@ def _exchange(
                     if key.data is None and process.stdin:
                         process.stdin.close()
             _refuse_excess(process, name, output, end, limits)
-            del said[_MOST_SAID:]
+            del errors[_MOST_SAID:]
             if has_ended and not ready:
-                return output, said
+                return output, errors
 
 
 def _take_piece(source: int, data: bytearray) -> bytes:

@@ -57,7 +57,7 @@ class Renderer:
         chart = Chart(private, tuple(private / file.relative_to(chart.folder) for file in chart.values))
 
         def rendering() -> Callable[[], ManifestCollection]:
-            made = render_chart(
+            output = render_chart(
                 chart,
                 shown,
                 component=entry.name,
@@ -67,7 +67,7 @@ class Renderer:
                 binary=self.helm_binary,
                 limits=self.source.limits,
             )
-            return lambda: _read(made.text, shown, entry.namespace, made.place)
+            return lambda: _read(output.text, shown, entry.namespace, output.place)
 
         first = rendering()
         if not may_vary(chart.folder):

@@ -101,7 +101,7 @@ def is_url(source: str) -> bool:
     return source.partition(":")[0].lower() in ("http", "https", "file") and ":" in source
 
 
-def wanted_digest(request: ReleaseRequest) -> str:
+def pinned_digest(request: ReleaseRequest) -> str:
     """The sha256 that the request pins, as lower-case hexadecimal digits, or empty."""
     if not request.checksum:
         if is_url(request.source):
@@ -159,7 +159,7 @@ def open_source(request: ReleaseRequest, *, whole: bool = True) -> Iterator[Sour
     Raises:
         ReleaseError: the release does not exist, can't be fetched or unpacked, or its checksum differs.
     """
-    digest = wanted_digest(request)
+    digest = pinned_digest(request)
     path = None if is_url(request.source) else local_path(request)
     with tempfile.TemporaryDirectory(prefix="kyma-release-") as folder:
         if path and path.is_dir():

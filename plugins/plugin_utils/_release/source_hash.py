@@ -102,13 +102,13 @@ class _Parts:
 
     def add(self, name: str, part: bytes) -> None:
         self._digest.add(name, part)
-        self._look_for_namespaces(part)
+        self._detect_namespaces(part)
 
     def add_file(self, name: str, file: Path) -> None:
         self._digest.add(name, digest_of(file, self._root))
-        self._look_for_namespaces(content_of(file, self._root, self._limits))
+        self._detect_namespaces(content_of(file, self._root, self._limits))
 
-    def _look_for_namespaces(self, part: bytes) -> None:
+    def _detect_namespaces(self, part: bytes) -> None:
         self._has_namespaces = self._has_namespaces or bool(_NAMESPACE.search(part))
 
     def source(self) -> SourceHash:

@@ -94,14 +94,14 @@ class PlaybookTrace:
         return _send(self._finished.get_finished_spans())
 
     def _add(self, span: Span, parent: trace.Span) -> None:
-        made = self._tracer.start_span(
+        sdk_span = self._tracer.start_span(
             span.name, trace.set_span_in_context(parent), attributes=span.attributes, start_time=span.start
         )
         if span.has_failed:
-            made.set_status(trace.Status(trace.StatusCode.ERROR, span.reason))
+            sdk_span.set_status(trace.Status(trace.StatusCode.ERROR, span.reason))
         for child in span.children:
-            self._add(child, made)
-        made.end(span.end)
+            self._add(child, sdk_span)
+        sdk_span.end(span.end)
 
 
 def _resource() -> Resource:

@@ -73,14 +73,14 @@ class ProgressView:
 
     def rest(self) -> list[PrintedLine]:
         """One line for all successes that are not printed yet."""
-        done, self._successes = self._successes, []
+        unprinted, self._successes = self._successes, []
         # A module succeeds when its manifest is applied, and again when it is ready.
-        subjects = list(dict.fromkeys(line.subject for line in done))
+        subjects = list(dict.fromkeys(line.subject for line in unprinted))
         if len(subjects) < 2:
-            return [PrintedLine(str(max(done, key=lambda line: len(line.detail))))] if done else []
+            return [PrintedLine(str(max(unprinted, key=lambda line: len(line.detail))))] if unprinted else []
         names = ", ".join(subjects)
         # Each took its own time, which the table has; the count of the last one holds for all.
-        count = done[-1].detail.partition(", ")[2]
+        count = unprinted[-1].detail.partition(", ")[2]
         return [PrintedLine(f"{names}: {SUCCEEDED}" + (f" ({count})" if count else ""))]
 
     def due(self, now: float) -> list[PrintedLine]:

@@ -24,7 +24,7 @@ folder = pathlib.Path(sys.argv[1])
 
 def afterwards():
     (folder / "done").write_text(str(time.monotonic()))
-    EXIT_MESSAGES.say("it was done")
+    EXIT_MESSAGES.send_line("it was done")
 
 def begins():
     EXIT_WATCHER.run_after_exit(afterwards, unless=folder / "note")

@@ -113,11 +113,11 @@ import multiprocessing, sys, time
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import EXIT_MESSAGES
 
 def work():
-    EXIT_MESSAGES.say("the first\\nline")
+    EXIT_MESSAGES.send_line("the first\\nline")
     time.sleep(0.5)
     for _ in range({lines}):
-        EXIT_MESSAGES.say("x" * 100)
-    EXIT_MESSAGES.say("the last line")
+        EXIT_MESSAGES.send_line("x" * 100)
+    EXIT_MESSAGES.send_line("the last line")
 
 multiprocessing.get_context("fork").Process(target=work).start()
 sys.exit(99)
