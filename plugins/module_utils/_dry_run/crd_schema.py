@@ -96,7 +96,7 @@ def without_unknown(value: Any, schema: Schema, *, root: bool = True) -> Any:
     """The value without the fields that its schema lacks, as the server stores it."""
     if isinstance(value, list):
         return [without_unknown(item, schema.get("items") or {}, root=False) for item in value]
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     known = {}
     for name, child in value.items():
@@ -112,7 +112,7 @@ def with_defaults(value: Any, schema: Schema) -> Any:
     """The value with the defaults of its schema for missing fields, like on the server."""
     if isinstance(value, list):
         return [with_defaults(item, schema.get("items") or {}) for item in value]
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     fields = schema.get("properties") or {}
     missing = {
@@ -121,7 +121,8 @@ def with_defaults(value: Any, schema: Schema) -> Any:
         if "default" in node and value.get(name) is None
     }
     return {
-        name: with_defaults(child, _child(schema, name) or {}) for name, child in {**value, **missing}.items()
+        name: with_defaults(child, _child(schema, name) or {}) if isinstance(child, (dict, list)) else child
+        for name, child in {**value, **missing}.items()
     }
 
 

@@ -309,7 +309,7 @@ def _decoding(verb: str, obj: Object) -> Iterator[None]:
 
 def without_nulls(value: Any) -> Any:
     """A deep copy without the fields that are null: for the server they do not exist."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: without_nulls(child) for key, child in value.items() if child is not None}
     if isinstance(value, list):
         return [without_nulls(item) for item in value]

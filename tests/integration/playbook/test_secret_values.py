@@ -230,24 +230,28 @@ class Story:
         self.deploy("kept", plan_out=str(plan_file)).succeeded()
         self.plan = plan_file.read_text()
         self.deploy("carried out", plan=str(plan_file)).failed()
-        self._small.write("broken", deployment("broken"))
         if self._is_whole:
-            self.deploy("mended").succeeded()
-        edited = {"data": {"password": encoded(CANARIES["edited"])}}
-        people = api.with_field_manager("kubectl-edit")
-        people.patch("v1", "Secret", "login", NAMESPACE, edited)
-        self.deploy("drifted", "--check").succeeded()
-        if self._is_whole:
-            self.deploy("restored").succeeded()
-        self._small.write("vault", *vault(upgraded=True))
-        self.deploy("upgraded").succeeded()
+            self._repair_and_upgrade()
         self._small.write("vault", *refused())
         self.deploy("refused", "--check").failed()
-        self._small.write("vault", *vault(upgraded=True))
-        run = self.outcomes["carried out"].run["run"]
-        self._note("undone", self._playbook.undo(*self._arguments, undo_run=run).succeeded())
+        if self._is_whole:
+            self._small.write("vault", *vault(upgraded=True))
+            run = self.outcomes["carried out"].run["run"]
+            self._note("undone", self._playbook.undo(*self._arguments, undo_run=run).succeeded())
         self._note("deleted", self._playbook.delete(*self._arguments, undo_migrations=True).succeeded())
         assert api.delete("v1", "Secret", "old-token", "default"), "undoing has not brought it back"
+
+    def _repair_and_upgrade(self) -> None:
+        """Deploy what is healthy, show and restore what a person has edited, and upgrade."""
+        self._small.write("broken", deployment("broken"))
+        self.deploy("mended").succeeded()
+        edited = {"data": {"password": encoded(CANARIES["edited"])}}
+        people = self._cluster.api.with_field_manager("kubectl-edit")
+        people.patch("v1", "Secret", "login", NAMESPACE, edited)
+        self.deploy("drifted", "--check").succeeded()
+        self.deploy("restored").succeeded()
+        self._small.write("vault", *vault(upgraded=True))
+        self.deploy("upgraded").succeeded()
 
 
 def vault(*, upgraded: bool = False) -> list[Object]:
@@ -313,7 +317,8 @@ def test_the_values_are_in_the_cluster(story: Story) -> None:
     """So that there was something to be told."""
     assert story.outcomes["carried out"].components["vault"]["state"] == "succeeded"
     assert "Secret small/charted" in story.outcomes["kept"].text
-    assert "data.password" in story.outcomes["drifted"].text
+    if "drifted" in story.outcomes:
+        assert "data.password" in story.outcomes["drifted"].text
     assert story.outcomes["carried out"].migrations["global/moves-token"]["wrote"]
     message = story.outcomes["refused"].planning["msg"]
     assert "field is immutable" in message

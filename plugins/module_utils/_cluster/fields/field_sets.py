@@ -56,11 +56,11 @@ def duplicates_in(value: Any, shapes: Shapes) -> list[str]:
 def _collect(
     value: Any, field: Field, names: Names, shapes: Shapes, contents: dict[Field, Any], duplicates: list[str]
 ) -> None:
-    shape = shapes(names)
-    if isinstance(value, Mapping) and value and shape is not Whole.ATOMIC:
+    shape = shapes(names) if value and isinstance(value, (dict, list)) else Whole.ATOMIC
+    if isinstance(value, dict) and shape is not Whole.ATOMIC:
         for name, child in value.items():
             _collect(child, (*field, f"f:{name}"), (*names, name), shapes, contents, duplicates)
-    elif isinstance(value, list) and value and isinstance(shape, tuple):
+    elif isinstance(value, list) and isinstance(shape, tuple):
         items: dict[str, list[Mapping[str, Any]]] = {}
         for item in value:
             if element := item_key(item, shape):
@@ -74,7 +74,7 @@ def _collect(
             contents[path] = ITEM
             for name, child in same[0].items():
                 _collect(child, (*path, f"f:{name}"), (*names, name), shapes, contents, duplicates)
-    elif isinstance(value, list) and value and shape is Whole.SET:
+    elif isinstance(value, list) and shape is Whole.SET:
         contents.update({(*field, "v:" + as_json(item)): item for item in value})
     elif field:
         contents[field] = value

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cache
 from typing import Any, TypeAlias
 
 from ..kinds import Kind
@@ -78,7 +79,7 @@ def shapes_of(kind: Kind) -> Shapes:
     if not kind.is_custom:
         return lambda names: _built_in(kind.resource.kind, names)
     schema = kind.schema or {}
-    return lambda names: METADATA.get(names) if names[:1] == ("metadata",) else _custom(schema, names)
+    return cache(lambda names: METADATA.get(names) if names[:1] == ("metadata",) else _custom(schema, names))
 
 
 def _built_in(kind: str, names: Names) -> Shape:
