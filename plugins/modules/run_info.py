@@ -141,7 +141,8 @@ runs:
       type: str
       sample: ""
     seconds:
-      description: How long it took.
+      description:
+        - How long the plan and the run took, as C(seconds) of C(kyma_result). V(0) while it is active.
       type: float
       sample: 132.8
     components:
@@ -205,8 +206,8 @@ runs:
     durations:
       description:
         - How long the plan, each phase, migration and component took, as rows of a table.
-        - The plan, and the phase C(lease) in which the run waited for its lease, came before the run. All
-          other phases add up to its seconds once it has ended.
+        - The plan, and the phase C(lease) in which the run waited for its lease, came before
+          RV(runs[].started_at). They and all other phases add up to RV(runs[].seconds) once it has ended.
       type: list
       elements: dict
       contains:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ PRUNE = "prune"
 PLAN, LEASE, BEGIN, END, OTHER = "plan", "lease", "begin", "end", "other"
 """The time of a run besides its work: its plan, its lease, its record, and the time between its tasks."""
 BEFORE_RUN = (PLAN, LEASE)
-"""What precedes a run, so that the seconds in its record do not include it."""
+"""What precedes the start of a run; the seconds in its record include it."""
 NARROW = "narrow"
 """The last phase of a component whose definitions have more versions than the release's."""
 ENDS = (SUCCEEDED, FAILED, NOT_STARTED, CANCELLED)
@@ -127,24 +127,18 @@ def durations_of(run_status: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The durations in a run's record as rows, see :func:`duration_of`; the phases are in their order.
 
     Time that no phase counts, such as the time between tasks, is a row too. The seconds of the plan and of
-    all phases add up to :func:`total_seconds`.
+    all phases add up to those of the run.
     """
     phases = run_status.get("phases") or {}
     in_order = sorted(phases.items(), key=lambda one: str(one[1].get("started_at") or ""))
     rows = [duration_of(entry.get("kind", "phase"), name, entry) for name, entry in in_order]
-    inside = sum(row["seconds"] for row in rows if row["name"] not in BEFORE_RUN)
-    rest = round(run_status.get("seconds", 0.0) - inside, 3)
+    rest = round(run_status.get("seconds", 0.0) - sum(row["seconds"] for row in rows), 3)
     if rows and rest > 0:
         rows.append(duration_of("phase", OTHER, {"state": SUCCEEDED, "seconds": rest}))
     rows += [duration_of("migration", n, one) for n, one in (run_status.get("migrations") or {}).items()]
     for name, entry in (run_status.get("components") or {}).items():
         rows.append(duration_of(entry.get("kind", COMPONENT), name, entry))
     return rows
-
-
-def total_seconds(rows: Iterable[Mapping[str, Any]]) -> float:
-    """How long the plan and all phases took together."""
-    return round(sum(float(row["seconds"]) for row in rows if row["kind"] in (PLAN, "phase")), 3)
 
 
 def duration_of(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,15 @@ from .._cluster.cluster import Cluster
 from .._cluster.timestamp import timestamp
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import COMPONENT, MODULE
-from .outcomes import BEGIN, CANCELLED, NOT_STARTED, SUCCEEDED, ComponentOutcome, phase_entry
+from .outcomes import (
+    BEFORE_RUN,
+    BEGIN,
+    CANCELLED,
+    NOT_STARTED,
+    SUCCEEDED,
+    ComponentOutcome,
+    phase_entry,
+)
 from .records.installation import Installation, read_installation, write_installation
 from .records.record_schema import API_VERSION, MODULES
 from .records.record_writer import current_user
@@ -117,7 +125,7 @@ def end_record(
         name: of the run.
         state: how it ended.
         problems: what a person should know of its end, each in a sentence.
-        seconds: how long it took.
+        seconds: see :func:`run_seconds`.
         after: returns what is installed now, given the installation during the run; None if that does not
             change.
         phases: the last ones of the run.
@@ -141,18 +149,29 @@ def _end(state: str, problems: Sequence[str], seconds: float) -> dict[str, Any]:
         "state": state,
         "message": message,
         "finishedAt": timestamp(),
-        "seconds": round(seconds, 3),
+        "seconds": seconds,
         "conditions": [succeeded_condition(state, message)],
     }
 
 
 def seconds_since_start(spec: Mapping[str, Any]) -> float:
-    """Seconds that a run has taken: by the monotonic clock, if this is the host on which it began."""
+    """Seconds since a run began, after its plan: by the monotonic clock, if this is the host of its start."""
     elapsed = time.monotonic() - spec.get("clock", 0.0)
     if spec.get("startedBy") == current_user() and elapsed >= 0:
         return float(elapsed)
     started = datetime.strptime(spec["startedAt"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     return (datetime.now(UTC) - started).total_seconds()
+
+
+def run_seconds(spec: Mapping[str, Any], status: Mapping[str, Any]) -> float:
+    """Seconds that a run has taken with its plan: the one number that is recorded and shown.
+
+    Args:
+        spec, status: of its record.
+    """
+    phases = status.get("phases") or {}
+    before = sum(float((phases.get(name) or {}).get("seconds", 0.0)) for name in BEFORE_RUN)
+    return round(before + seconds_since_start(spec), 3)
 
 
 def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
@@ -252,7 +271,7 @@ def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str) -> Seq
         record["metadata"]["name"],
         {
             **cancelled,
-            **_end(CANCELLED, failures, seconds_since_start(spec)),
+            **_end(CANCELLED, failures, run_seconds(spec, status)),
             "components": never,
         },
     )

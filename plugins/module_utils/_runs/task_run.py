@@ -14,7 +14,7 @@ from .._carrier.task import Task
 from .._errors import LifecycleError
 from .cancellation import CancellationCheck
 from .outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome, durations_of, phase_entry
-from .recorder import begin_record, end_if_cancelled, end_record, run_spec, seconds_since_start
+from .recorder import begin_record, end_if_cancelled, end_record, run_seconds, run_spec
 from .records.installation import Installation
 from .records.runs import update_run_status
 
@@ -67,6 +67,7 @@ class TaskRun:
         self._status: dict[str, dict[str, Any]] = {"phases": {}, "components": {}}
         self._problem: LifecycleError | None = None
         self._has_ended = False
+        self._seconds = 0.0
         self.name = ""
         self.cancelled_by = ""
         self.cancellation = CancellationCheck(task, {"metadata": {"name": self._name}, "spec": self._spec})
@@ -107,6 +108,7 @@ class TaskRun:
         if self._has_ended:
             return []
         self._has_ended = True
+        self._seconds = run_seconds(self._spec, self._status)
         failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
         self.cancelled_by = self.cancellation.reason() if failed else ""
         if not self.name:
@@ -117,20 +119,19 @@ class TaskRun:
         messages += [warning for one in outcomes for warning in one.warnings]
         state = FAILED if failed else SUCCEEDED
         try:
-            end_record(self._task.cluster, self.name, state, messages, seconds_since_start(self._spec))
+            end_record(self._task.cluster, self.name, state, messages, self._seconds)
         except LifecycleError as error:
             return [f"the record of the run {self.name} could not be ended: {error}"]
         return []
 
     def as_result(self, outcomes: Sequence[ComponentOutcome]) -> dict[str, Any]:
-        """What a task's result says of the run, and how long everything took."""
+        """What a task's result says of the run, which has ended, and how long everything took."""
         failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
-        seconds = round(seconds_since_start(self._spec), 3)
         return {
             "run": self.name,
             "state": CANCELLED if self.cancelled_by else FAILED if failed else SUCCEEDED,
-            "seconds": seconds,
-            "durations": durations_of({**self._status, "seconds": seconds}),
+            "seconds": self._seconds,
+            "durations": durations_of({**self._status, "seconds": self._seconds}),
         }
 
     def _add(self, status: dict[str, dict[str, Any]]) -> None:

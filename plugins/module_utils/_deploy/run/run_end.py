@@ -26,9 +26,8 @@ from ..._runs.outcomes import (
     SUCCEEDED,
     durations_of,
     phase_entry,
-    total_seconds,
 )
-from ..._runs.recorder import end_record, seconds_since_start
+from ..._runs.recorder import end_record, run_seconds, seconds_since_start
 from ..._runs.records.installation import Installation
 from ..._runs.records.inventories import read_inventories, write_inventory
 from ..._runs.records.runs import RUNNING, read_run
@@ -69,28 +68,28 @@ def _record_end(
     name, spec, status = record["metadata"]["name"], record["spec"], record.get("status") or {}
     failures = run_problems(record)
     ended_before = status.get("state", RUNNING) != RUNNING
-    seconds = status.get("seconds", 0.0) if ended_before else seconds_since_start(spec)
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
     if not ended_before:
-        _note_as_they_are_now(cluster, _unseen(status, seconds), interactive)
+        _note_as_they_are_now(cluster, _unseen(status, seconds_since_start(spec)), interactive)
         after = None if failures else partial(_installation_after, run_name=name, spec=spec)
         phases = {END: phase_entry(state, time.monotonic() - started)}
-        seconds = seconds_since_start(spec)
+        seconds = run_seconds(spec, status)
         end_record(cluster, name, state, failures, seconds, after, phases)
         status = {
             **status,
-            "seconds": round(seconds, 3),
+            "seconds": seconds,
             "phases": {**(status.get("phases") or {}), **phases},
         }
     rows = durations_of(status)
-    title = f"{_what_of(spec)}: {state} after {total_seconds(rows):.1f} s (run {name})"
+    seconds = float(status.get("seconds", 0.0))
+    title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
     result: Result = {
         "changed": True,
         "run": name,
         "state": state,
         "previous": spec.get("previous", ""),
         "version": spec["version"],
-        "seconds": total_seconds(rows),
+        "seconds": seconds,
         "started_at": min(
             (row["started_at"] for row in rows if row["started_at"]), default=spec["startedAt"]
         ),

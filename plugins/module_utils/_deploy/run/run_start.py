@@ -78,8 +78,10 @@ def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result
     warning = fence_warning(won.fence)
     with hold_lease(task, won, warning=warning, outlives_block=True) as working_task:
         phases = _phases_before(plan, time.monotonic() - started)
+        # First, because the run's seconds begin with it.
+        spec = _run_spec(plan, seen.installation, task.params["deadline"])
         install_definitions(working_task.cluster, seen.installation, kinds)
-        spec = {**_run_spec(plan, seen.installation, task.params["deadline"]), "lease": lease_record(won)}
+        spec["lease"] = lease_record(won)
         begun = _installation_while_running(plan, seen.installation, kinds)
         begin_record(working_task.cluster, name, spec, seen.installation, begun, phases)
         _note_begin(working_task, plan, name, spec)

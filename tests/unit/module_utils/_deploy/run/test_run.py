@@ -231,6 +231,9 @@ def test_everything_is_measured() -> None:
     assert rows["migration", "logging/pre-step"]["component"] == "logging"
     total = sum(one["seconds"] for (kind, _name), one in rows.items() if kind in ("plan", "phase"))
     assert total == pytest.approx(ended["seconds"], abs=0.002)
+    # The record has the same number: the plan is part of it.
+    assert someone.record()["status"]["seconds"] == ended["seconds"]
+    assert rows["plan", "plan"]["seconds"] > 0
     assert len([1 for kind, _name in rows if kind == "migration"]) == 8
     assert len([1 for kind, _name in rows if kind == "component"]) == 7
     assert all(one["seconds"] >= 0 and one["state"] for one in rows.values())
