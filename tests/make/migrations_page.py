@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover_migrations
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.supported_release import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.supported_release import (
     supported_release,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover_migrations
 
 from .generated_blocks import block, block_names, opening, replace_blocks
 

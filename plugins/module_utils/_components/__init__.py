@@ -6,6 +6,6 @@
 `rehearsed_work` computes what would change, `component_run` does it, and `component_removal` ends it.
 
 Public modules: `component_context`, `component_crds`, `component_inventory`, `component_plan`,
-`component_preflight`, `component_removal`, `component_run`, `desired_component`, `migrations`,
-`observations`, `provided_kinds`, `rehearsed_work`, `removal_gate`, `selection`, `work_options`.
+`component_removal`, `component_run`, `desired_component`, `migrations`, `provided_kinds`, `rehearsed_work`,
+`removal_gate`, `selection`, `work_options`.
 """

@@ -19,10 +19,8 @@ from .._cluster.timestamp import interval_until_now
 from .._errors import MOST_REASONS, LifecycleError
 from .._objects.apply.apply_object import AppliedObject
 from .._objects.apply.apply_set import CRD, WaitCallbacks
-from .._objects.apply.last_check import late_refusals
 from .._objects.apply.refusals import is_immutable, recreation_advice
 from .._objects.health.diagnosis import diagnose, diagnose_from
-from .._objects.health.served_kinds import wait_until_served
 from .._objects.health.status import FAILED as BROKEN
 from .._objects.health.status import assess_health, is_always_current
 from .._objects.health.wait import (
@@ -52,8 +50,10 @@ from .component_context import ComponentContext
 from .component_inventory import completed_inventory, intended_inventory
 from .component_work import ComponentWork
 from .desired_component import DesiredComponent, complete_provided, with_objects
+from .last_check import late_refusals
 from .provided_kinds import awaited_kinds, describe_awaited, unserved_error
 from .selection import ALL, MOVED
+from .served_kinds import wait_until_served
 
 Answer = TypeVar("Answer")
 REPORT_SECONDS = 1.0

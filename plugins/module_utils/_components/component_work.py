@@ -12,11 +12,11 @@ from .._cluster.cluster import Object, Ref
 from .._objects.apply.apply_object import AppliedObject, KnownObjects
 from .._objects.apply.apply_set import ApplyResult, WaitCallbacks, apply_objects
 from .._objects.inventory.inventory import Inventory, remembered_by
-from .._objects.inventory.new_findings import new_findings
 from .._objects.ownership.findings import Finding
 from ..migration import Phase
 from .component_context import WorkContext
 from .desired_component import DesiredComponent
+from .new_findings import new_findings
 from .selection import ALL, selected_objects
 
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .._cluster.cluster import Cluster, Object, Ref, ref_of
-from .._objects.apply.unchanged_secrets import objects_to_apply
 from .._objects.inventory.inventory import Inventory, refs_to_check
 from .._objects.ownership.policy import Policy
+from .unchanged_secrets import objects_to_apply
 
 NEW_CONTENT = ("install", "upgrade", "downgrade", "resume")
 """The actions for components whose manifests may differ from the deployed ones."""

@@ -12,7 +12,7 @@ from ...module_utils._migrations.loader import load_folders
 from ...module_utils._migrations.migration_folders import OWN_ORIGIN, own_folder
 from ...module_utils._migrations.retirement import overdue_error, overdue_migrations
 from .._migrations.discovery import folders_of
-from .._migrations.supported_release import supported_release
+from .supported_release import supported_release
 
 
 def problems_of_collection(name: str) -> list[str]:

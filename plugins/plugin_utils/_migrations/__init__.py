@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Migrations on the controller: the folders to search, and the migrations in them.
 
-Public modules: `discovery`, `supported_release`.
+Public modules: `discovery`.
 """

@@ -13,7 +13,6 @@ from ..._cluster.shared_reads import SharedReads
 from ..._components.component_inventory import deployed_as
 from ..._components.component_plan import ComponentPlan, MigrationPlan
 from ..._components.migrations.migration_runner import MigrationRunner, migration_plan
-from ..._components.migrations.plan_warnings import migration_warnings
 from ..._migrations.migration_set import MigrationSet
 from ..._migrations.retirement import overdue_migrations
 from ..._objects.inventory.inventory import refs_to_check
@@ -22,6 +21,7 @@ from ..._objects.prune.prune_decision import may_prune
 from ..._threads import call_in_threads
 from ...migration import GLOBAL
 from ..desired.release_migrations import with_installation
+from .migration_warnings import migration_warnings
 from .observed_state import ObservedState, observe_cluster
 from .plan_progress import PlanProgress
 from .release_plan import Plan, PlanRequest

@@ -15,13 +15,6 @@ from datetime import UTC, datetime
 from ..._cluster.cluster import Cluster
 from ..._cluster.errors import ClusterError
 from ..._components.component_plan import Blocker
-from ..._components.component_preflight import (
-    IntendedChanges,
-    coexistence_blockers,
-    granting_rights_of,
-    needed_rights,
-    unverified_role_notes,
-)
 from ..._objects.access.review import describe_missing_rights, missing_rights
 from ..._objects.access.rights import Right, is_escalation, refused_right, write_rights
 from ..._runs.lease.lease_rights import lease_rights
@@ -30,6 +23,13 @@ from ..._runs.records.cluster_hold import hold_problem
 from ..._runs.records.definitions import RecordKinds
 from ..._runs.records.record_rights import records_rights
 from ..._runs.records.record_schema import API_VERSION
+from .component_preflight import (
+    IntendedChanges,
+    coexistence_blockers,
+    granting_rights_of,
+    needed_rights,
+    unverified_role_notes,
+)
 from .observed_state import ObservedState
 
 

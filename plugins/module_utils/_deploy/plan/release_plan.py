@@ -167,7 +167,7 @@ class Plan:
             return {}
 
         # Imported here, because a plan with nothing to do does not need it.
-        from ..._components.observations import observation
+        from ..observations import observation
 
         return {one.name: observation(one) for one in observed}
 

@@ -15,10 +15,8 @@ from ..._cluster.kinds import defined_kinds
 from ..._components.component_context import KnownState, WorkContext
 from ..._components.component_inventory import deployed_as
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
-from ..._components.component_preflight import IntendedChanges
 from ..._components.desired_component import DesiredComponent
 from ..._components.migrations.migration_runner import MigrationRunner
-from ..._components.migrations.plan_warnings import migration_warnings
 from ..._components.migrations.rehearsal import MigrationRehearsal
 from ..._components.rehearsed_work import with_recreation_advice
 from ..._dry_run.dry_run_cluster import DryRunCluster
@@ -41,6 +39,8 @@ from ..desired.release_migrations import component_actions, with_release
 from ..desired.release_versions import is_open, is_same, server_problem, upgrade_problem
 from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import irreversible_changes
+from .component_preflight import IntendedChanges
+from .migration_warnings import migration_warnings
 from .observed_state import ObservedState
 from .own_webhooks import OwnWebhooks
 from .partial_deployment import partial_deployment_problems, partial_deployment_warnings

@@ -16,7 +16,10 @@ from ..._cluster.errors import ClusterError, silent_webhook
 from ..._components.component_plan import Blocker
 from ..._objects.access.rights import Right, access_review
 from ..._objects.apply.change import ObjectChange
-from ..._runs.critical_webhooks import (
+from ..._runs.lease.lease import LIFECYCLE_NAMESPACE
+from ..._runs.records.definitions import RecordKinds
+from ..._threads import map_in_threads
+from .critical_webhooks import (
     ACCESS_REVIEWS,
     NAME_LABEL,
     NEW_NAMESPACE_LABELS,
@@ -27,9 +30,6 @@ from ..._runs.critical_webhooks import (
     requests_of_runs,
     silent_webhook_problem,
 )
-from ..._runs.lease.lease import LIFECYCLE_NAMESPACE
-from ..._runs.records.definitions import RecordKinds
-from ..._threads import map_in_threads
 from .own_webhooks import OwnWebhooks
 
 _OPTION = "kyma_allow_webhooks"

@@ -10,10 +10,10 @@ from typing import Any
 
 from ..._carrier.task import Result
 from ..._cluster.cluster import Cluster
-from ..._components.observations import record_observations
 from ..._runs.records.definitions import RecordKinds, install_definitions
 from ..._runs.records.installation import basis_in, read_installation
 from ..._runs.records.inventories import read_inventories
+from ..observations import record_observations
 
 
 def record_plan_observations(cluster: Cluster, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result:

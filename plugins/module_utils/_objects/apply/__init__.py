@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Applies objects in their order with server-side apply, and reports the changes.
 
-Public modules: `apply_object`, `apply_rights`, `apply_set`, `change`, `crd_narrowing`, `diff`, `last_check`,
-`order`, `refusals`, `rehearsed_changes`, `unchanged_secrets`.
+Public modules: `apply_object`, `apply_rights`, `apply_set`, `change`, `crd_narrowing`, `diff`, `order`,
+`refusals`, `rehearsed_changes`, `server_side_apply`.
 """

@@ -3,6 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The objects of an owner as they were last written, and the changes since.
 
-Public modules: `finished_job_entries`, `inventory`, `inventory_entry`, `live_objects`, `namespace_creators`,
-`new_findings`.
+Public modules: `finished_job_entries`, `inventory`, `inventory_entry`, `live_objects`, `namespace_creators`.
 """

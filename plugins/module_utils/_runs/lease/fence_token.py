@@ -17,7 +17,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..._cluster.boot_clock import boot_clock
 from ..._cluster.cluster import GROUP, Cluster, Object, WriteTerms
 from ..._cluster.errors import ClusterError, Conflict, Forbidden, NotFound
 from ..._cluster.fence import FencedCluster
@@ -26,6 +25,7 @@ from ..._objects.access.review import missing_rights
 from ..._objects.access.rights import Right
 from ..._objects.access.roles import in_words
 from ..._text import first_of
+from .boot_clock import boot_clock
 from .held_lease import HeldLease
 from .lease import LIFECYCLE_NAMESPACE
 

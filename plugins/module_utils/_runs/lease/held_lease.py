@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from ..._cluster.boot_clock import boot_clock
 from ..._cluster.cluster import Cluster, WriteTerms
 from ..._cluster.errors import ClusterError, Invalid, NotFound, may_have_acted
 from ..._cluster.fence import LeaseLost
+from .boot_clock import boot_clock
 from .lease import (
     LEASE_API_VERSION,
     LEASE_NAME,

@@ -14,11 +14,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.new_findings import (
+    new_findings,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.new_findings import (
-    new_findings,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import (
     DriftOutcome,

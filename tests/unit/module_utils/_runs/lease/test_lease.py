@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Event,
@@ -49,6 +48,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisi
     create_namespace,
     delete_lease,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.boot_clock import boot_clock
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
     REFUSED_AFTER_SECONDS,
     Fence,

@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     DeployedAs,
     intended_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.observations import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.observations import (
     record_observations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory

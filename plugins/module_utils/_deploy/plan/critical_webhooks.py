@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .._cluster.admission.matching import (
+from ..._cluster.admission.matching import (
     CONFIGURATION_KINDS,
     AdmissionRequest,
     fail_closed_webhooks,
     is_called,
 )
-from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Object, Ref, ref_of
-from .._objects.apply.change import ObjectChange
-from .._text import extra_variable
-from .lease.lease import LEASE_API_VERSION, LEASE_NAME, LEASE_OBJECT_KIND, LIFECYCLE_NAMESPACE
-from .records.definitions import RecordKinds
-from .records.journal_records import JOURNAL_ENTRY_KIND, RUN_LABEL
-from .records.record_schema import OWNER_LABEL
+from ..._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Object, Ref, ref_of
+from ..._objects.apply.change import ObjectChange
+from ..._runs.lease.lease import LEASE_API_VERSION, LEASE_NAME, LEASE_OBJECT_KIND, LIFECYCLE_NAMESPACE
+from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.journal_records import JOURNAL_ENTRY_KIND, RUN_LABEL
+from ..._runs.records.record_schema import OWNER_LABEL
+from ..._text import extra_variable
 
 _REVIEWS = {
     "selfsubjectaccessreviews": "SelfSubjectAccessReview",

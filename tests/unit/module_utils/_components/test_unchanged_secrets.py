@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.unchanged_secrets import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.unchanged_secrets import (
     is_applied,
     objects_to_apply,
 )

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ..._cluster.cluster import Cluster, Object, Ref, ref_of
-from ..._cluster.errors import ClusterError, Forbidden, Invalid, Untypeable
-from ..._cluster.kinds import Kind
-from ..._dry_run.crd_schema import leaves_to_server
-from ..._threads import map_in_threads
-from ..access.rights import RBAC, is_escalation
-from .order import by_rank
-from .refusals import is_immutable
+from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._cluster.errors import ClusterError, Forbidden, Invalid, Untypeable
+from .._cluster.kinds import Kind
+from .._dry_run.crd_schema import leaves_to_server
+from .._objects.access.rights import RBAC, is_escalation
+from .._objects.apply.order import by_rank
+from .._objects.apply.refusals import is_immutable
+from .._threads import map_in_threads
 
 Defined = Mapping[tuple[str, str], Kind]
 """The kinds (apiVersion, kind) that this run installed, so that no plan could ask the server about them."""

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, ref_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.critical_webhooks import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.critical_webhooks import (
     ACCESS_REVIEWS,
     LEASES,
     NEW_NAMESPACE_LABELS,
@@ -19,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.critical_webh
     new_critical_webhooks,
     requests_of_runs,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 REQUESTS = requests_of_runs(RECORD_KINDS)

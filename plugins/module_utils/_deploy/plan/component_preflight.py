@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .._cluster.cluster import Cluster, Object, Ref, ref_of
-from .._objects.access.review import missing_rights
-from .._objects.access.rights import RBAC, Resources, Right, list_right
-from .._objects.apply.apply_rights import apply_rights, delete_rights, granting_rights, narrowing_rights
-from .._objects.apply.change import ObjectChange
-from .._objects.inventory.inventory import Inventory
-from .._objects.ownership.autoscaling import AUTOSCALERS
-from .._objects.ownership.other_tools import by_manager, coexistence_problem, is_active
-from .._runs.records.record_rights import journal_rights
-from .._threads import map_in_threads
-from .component_plan import Blocker, ComponentPlan
-from .desired_component import DesiredComponent
+from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._components.component_plan import Blocker, ComponentPlan
+from ..._components.desired_component import DesiredComponent
+from ..._objects.access.review import missing_rights
+from ..._objects.access.rights import RBAC, Resources, Right, list_right
+from ..._objects.apply.apply_rights import apply_rights, delete_rights, granting_rights, narrowing_rights
+from ..._objects.apply.change import ObjectChange
+from ..._objects.inventory.inventory import Inventory
+from ..._objects.ownership.autoscaling import AUTOSCALERS
+from ..._objects.ownership.other_tools import by_manager, coexistence_problem, is_active
+from ..._runs.records.record_rights import journal_rights
+from ..._threads import map_in_threads
 
 
 @dataclass(frozen=True)

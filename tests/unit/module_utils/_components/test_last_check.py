@@ -11,11 +11,11 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import kinds_of_crd
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.last_check import (
+    unverified_objects,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.crd_schema import (
     leaves_to_server,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.last_check import (
-    unverified_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (

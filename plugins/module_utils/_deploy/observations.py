@@ -15,10 +15,10 @@ from typing import Any
 
 from .._cluster.cluster import Cluster
 from .._cluster.errors import Conflict
+from .._components.component_inventory import DeployedAs, with_list_entry
+from .._components.component_plan import ComponentPlan
 from .._objects.inventory.inventory import Inventory
 from .._runs.records.inventories import entry_from_record, entry_to_record, rewrite_inventory
-from .component_inventory import DeployedAs, with_list_entry
-from .component_plan import ComponentPlan
 
 
 def record_observations(

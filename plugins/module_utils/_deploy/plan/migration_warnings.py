@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..._components.component_plan import MigrationPlan
 from ..._migrations.results import BLOCKED, MOST_REQUESTS
 from ..._migrations.retirement import overdue_migrations, overdue_warning
 from ..._text import suggestion
 from ...migration import GLOBAL, Migration
-from ..component_plan import MigrationPlan
 
 
 def migration_warnings(

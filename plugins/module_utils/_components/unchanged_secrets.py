@@ -13,15 +13,15 @@ from collections.abc import Iterable, Mapping, Set
 from itertools import compress
 from typing import Any
 
-from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
-from ..._cluster.errors import ClusterError
-from ..._cluster.fields.field_owners import entries_of
-from ..._cluster.fields.field_sets import to_fields_v1
-from ..._cluster.fields.managed_fields import fields_of
-from ..._cluster.kinds import SECRET_KIND, is_of_kind
-from ..._threads import map_in_threads
-from ..inventory.inventory import Inventory, changed_objects
-from .server_side_apply import live_object
+from .._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
+from .._cluster.errors import ClusterError
+from .._cluster.fields.field_owners import entries_of
+from .._cluster.fields.field_sets import to_fields_v1
+from .._cluster.fields.managed_fields import fields_of
+from .._cluster.kinds import SECRET_KIND, is_of_kind
+from .._objects.apply.server_side_apply import live_object
+from .._objects.inventory.inventory import Inventory, changed_objects
+from .._threads import map_in_threads
 
 _NAMES = ("name", "namespace")
 _MAPS = ("labels", "annotations")
@@ -30,7 +30,7 @@ _MAPS = ("labels", "annotations")
 def objects_to_apply(
     cluster: Cluster, inventory: Inventory, objects: Iterable[Object], moved: Set[Ref]
 ) -> list[Object]:
-    """The objects of a component that an apply may change: see :func:`~.inventory.changed_objects`.
+    """The objects of a component that an apply may change: see `changed_objects` of an inventory.
 
     Args:
         cluster: live or an overlay.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 
-from ..._cluster.cluster import Cluster
+from .._cluster.cluster import Cluster
 
 FIRST_POLL_SECONDS = 0.1
 POLL_SECONDS = 1.0

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ..._cluster.cluster import Ref
-from ..ownership.findings import DriftOutcome, Finding
+from .._cluster.cluster import Ref
+from .._objects.ownership.findings import DriftOutcome, Finding
 
 if TYPE_CHECKING:
-    from .inventory_entry import InventoryEntry
+    from .._objects.inventory.inventory_entry import InventoryEntry
 
 
 def new_findings(findings: Iterable[Finding], known: Mapping[Ref, InventoryEntry]) -> list[Finding]:
