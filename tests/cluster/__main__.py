@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import choice, kind, paths, processes, provision, theirs
+from . import choice, kind, paths, processes, provision, user_cluster
 from .console import say
 from .errors import ClusterError
 from .lock import turn
@@ -57,7 +57,7 @@ def _up(provider: str | None, kubeconfig: str) -> None:
     if provider == "kind":
         kind.up()
     elif provider == "processes":
-        theirs.forget()
+        user_cluster.forget()
         processes.up()
     else:
         _take_a_way(kubeconfig)
@@ -69,7 +69,7 @@ def _take_a_way(kubeconfig: str) -> None:
     if line := choice.exported_line(facts):
         say(line)
     take = {
-        choice.GIVEN: lambda: theirs.up(kubeconfig),
+        choice.GIVEN: lambda: user_cluster.up(kubeconfig),
         choice.KIND: kind.up_at_hand,
         choice.PROCESSES: processes.up,
     }
@@ -78,7 +78,7 @@ def _take_a_way(kubeconfig: str) -> None:
         say(way.why)
         try:
             if way.name != choice.GIVEN:
-                theirs.forget()
+                user_cluster.forget()
             take[way.name]()
             return
         except ClusterError as error:
@@ -104,7 +104,7 @@ def _down(providers: Sequence[str]) -> None:
     if "kind" in providers:
         kind.down()
     if "processes" in providers:
-        theirs.forget()
+        user_cluster.forget()
         processes.down()
         paths.KUBECONFIG.unlink(missing_ok=True)
 

@@ -23,7 +23,7 @@ from .screen.console import is_stdout_for_people, print_line
 
 POLL_SECONDS = 0.2
 SECONDS_AFTER_WORKERS = 10.0
-"""How long to wait for who else may tell something, once all workers have ended."""
+"""How long to wait for messages of other processes, once all workers have ended."""
 LONGEST_LINE = 2000
 """Bytes of a line; so many are written to a pipe in one piece (POSIX says 512 at least, Linux 4096)."""
 

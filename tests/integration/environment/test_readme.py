@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from tests.cluster.paths import BIN, BUILD, ROOT
-from tests.integration.playbook.elsewhere import inventory_elsewhere
+from tests.integration.playbook.remote_host import inventory_elsewhere
 from tests.make.content import COLLECTIONS, DEPENDENCIES, tracked_files
 from tests.make.environments import base_python
 from tests.support.extent import IS_FULL

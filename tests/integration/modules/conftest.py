@@ -23,11 +23,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle i
 from tests.cluster.paths import BIN, ROOT
 from tests.support.denials import modules_denied
 from tests.support.eventually import eventually
+from tests.support.module_cleanup import remove_modules
 from tests.support.module_driver import ModuleDriver
 from tests.support.needs import skip
 from tests.support.own_cluster import OwnCluster, new_cluster
 from tests.support.own_module import OwnModule, definition
-from tests.support.remains import remove_modules
 
 CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 MODULE = ("lifecycle.kyma-project.io/v1alpha1", "Module")

@@ -23,7 +23,7 @@ from tests.support.audit import writes
 from tests.support.playbook_run import Playbook
 from tests.support.small_release import SmallRelease, config_map
 
-from .elsewhere import inventory_elsewhere
+from .remote_host import inventory_elsewhere
 
 pytestmark = pytest.mark.control_plane
 

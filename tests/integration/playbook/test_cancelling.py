@@ -22,7 +22,7 @@ from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook, Running
 from tests.support.small_release import SmallRelease, deployment
 
-from .elsewhere import inventory_elsewhere
+from .remote_host import inventory_elsewhere
 
 pytestmark = pytest.mark.control_plane
 

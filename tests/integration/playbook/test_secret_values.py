@@ -28,7 +28,7 @@ from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import NAMESPACE, Object, SmallRelease, config_map, deployment
 
-from .elsewhere import inventory_elsewhere
+from .remote_host import inventory_elsewhere
 
 pytestmark = pytest.mark.control_plane
 

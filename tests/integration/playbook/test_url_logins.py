@@ -25,7 +25,7 @@ from tests.support.own_module import OwnModule
 from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import SmallRelease, config_map
 
-from .elsewhere import inventory_elsewhere
+from .remote_host import inventory_elsewhere
 
 pytestmark = pytest.mark.control_plane
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster import __main__ as command_line
-from tests.cluster import choice, engine, installed_programs, kind, paths, processes, provision, theirs
+from tests.cluster import choice, engine, installed_programs, kind, paths, processes, provision, user_cluster
 from tests.cluster.choice import GIVEN, KIND, PROCESSES, Facts, ways
 from tests.cluster.errors import ClusterError
 from tests.cluster.programs import KUBERNETES
@@ -162,7 +162,7 @@ def taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
     monkeypatch.setattr(paths, "GIVEN", tmp_path / "given")
     monkeypatch.setattr(paths, "KUBECONFIG", tmp_path / "kubeconfig")
-    monkeypatch.setattr(theirs, "up", lambda kubeconfig: done.append(f"{GIVEN} {kubeconfig}"))
+    monkeypatch.setattr(user_cluster, "up", lambda kubeconfig: done.append(f"{GIVEN} {kubeconfig}"))
     monkeypatch.setattr(kind, "up_at_hand", lambda: done.append(KIND))
     monkeypatch.setattr(processes, "up", lambda: done.append(PROCESSES))
     monkeypatch.setattr(kind, "why_not_at_hand", lambda: "")
@@ -191,7 +191,7 @@ def test_the_shortest_way_is_taken(taken: list[str], monkeypatch: pytest.MonkeyP
 def test_the_next_way_is_taken_where_one_fails(
     taken: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(theirs, "up", failing("It doesn't answer."))
+    monkeypatch.setattr(user_cluster, "up", failing("It doesn't answer."))
     monkeypatch.setattr(kind, "up_at_hand", failing("The node doesn't start."))
     assert command_line.main(["up", "--kubeconfig", "mine"]) == 0
     assert taken == [PROCESSES]

@@ -967,8 +967,8 @@ def test_pods_that_a_quota_refuses_are_shown_with_the_job(cluster: MemoryCluster
     assert result["jobs"][0]["reason"] == "OutOfQuota"
     assert result["lines"] == [f"shop/once: up to date: OutOfQuota: Error creating: {QUOTA}"]
     patch_runtime(cluster, once, {"status": {"active": 1}}, "kube-controller-manager")
-    (found_once, _web) = call(cluster, stored_job_info.DEFINITION)["jobs"]
-    assert found_once["reason"] == ""
+    (listed_once, _web) = call(cluster, stored_job_info.DEFINITION)["jobs"]
+    assert listed_once["reason"] == ""
 
 
 def test_a_run_of_a_schedule_that_has_a_pod_by_now_is_not_out_of_quota(cluster: MemoryCluster) -> None:

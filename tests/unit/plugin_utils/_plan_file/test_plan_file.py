@@ -36,7 +36,7 @@ PARAMS: dict[str, Any] = {
     "migration_variables": {"colour": "secret-word"},
     "strict_drift": True,
 }
-ASKED_FOR = given_options(PARAMS, DEFINITION.argument_spec)
+REQUESTED = given_options(PARAMS, DEFINITION.argument_spec)
 RESULT: dict[str, Any] = {
     "plan": {"version": "2.9", "noted": {"logging": []}, "later": [{"version": "2.10"}]},
     "summary": ["Kyma 2.9:"],
@@ -46,7 +46,7 @@ RESULT: dict[str, Any] = {
 
 def test_a_stored_plan_is_read_unchanged_by_its_owner_only(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
-    digest = write_plan(file, ASKED_FOR, RESULT)
+    digest = write_plan(file, REQUESTED, RESULT)
     assert file.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
     stored = read_plan(file, digest)
@@ -94,7 +94,7 @@ def test_an_option_that_holds_no_secret_is_stored() -> None:
 def test_secret_options_are_stored_by_name_without_their_values(tmp_path: Path) -> None:
     written = {**PARAMS, "values_files": ["values/all.yaml", "/etc/live.yaml"]}
     file = tmp_path / "plan.json"
-    write_plan(file, ASKED_FOR, RESULT, names_of(written))
+    write_plan(file, REQUESTED, RESULT, names_of(written))
     assert "secret-word" not in file.read_text()
     names = read_plan(file, "")["names"]
     assert option_mismatches(names, names_of(PARAMS)) == []
@@ -133,21 +133,21 @@ def test_an_older_plan_is_replaced(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
     file.write_text("old")
     file.chmod(0o644)
-    write_plan(file, ASKED_FOR, RESULT)
+    write_plan(file, REQUESTED, RESULT)
     assert file.stat().st_mode & 0o777 == 0o600
     assert read_plan(file, "")
 
 
 def test_another_one_than_was_approved_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
-    write_plan(file, ASKED_FOR, RESULT)
+    write_plan(file, REQUESTED, RESULT)
     with pytest.raises(BadPlan, match="was approved"):
         read_plan(file, "sha256:" + 64 * "0")
 
 
 def test_one_that_was_edited_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
-    write_plan(file, ASKED_FOR, RESULT)
+    write_plan(file, REQUESTED, RESULT)
     file.write_text(json.dumps({**json.loads(file.read_text()), "summary": ["all is well"]}))
     with pytest.raises(BadPlan, match="was changed since"):
         read_plan(file, "")
@@ -163,7 +163,7 @@ def test_a_file_without_a_plan_is_refused(tmp_path: Path, text: str) -> None:
 
 def test_a_place_where_none_can_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadPlan, match=r"plan_out \(kyma_plan_out\): .* can't be written to .*: No such file"):
-        write_plan(tmp_path / "nowhere" / "plan.json", ASKED_FOR, RESULT)
+        write_plan(tmp_path / "nowhere" / "plan.json", REQUESTED, RESULT)
 
 
 def test_code_is_the_same_wherever_it_lies(tmp_path: Path) -> None:

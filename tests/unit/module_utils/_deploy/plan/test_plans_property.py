@@ -32,7 +32,7 @@ from hypothesis import Phase, given, settings
 
 from tests.support.driver import config_map, deployer, healthy_cluster, only_reads, slow_clock, stopped_clock
 from tests.support.extent import examples
-from tests.support.foretold import as_in_the_release, assert_foretold, changed, manifests, shown
+from tests.support.predicted_changes import as_in_the_release, assert_predicted, changed, manifests, shown
 from tests.support.random_releases import Attempt, Step, lives
 
 Desired = Mapping[str, Mapping[str, Object]]
@@ -266,7 +266,7 @@ class Life:
             self._world.failed(started, desired, changed(before, after))
         else:
             assert broken not in part_of(attempt, desired), "what is broken counts as healthy"
-            assert_foretold(planned, before, after)
+            assert_predicted(planned, before, after)
             self._world.deployed(attempt, desired)
             self.version = self.version if attempt.alone else version
             with only_reads(self._cluster):

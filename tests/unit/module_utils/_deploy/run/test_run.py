@@ -73,7 +73,7 @@ from tests.support.driver import (
     secret,
     slow_clock,
 )
-from tests.support.foretold import assert_foretold, manifests
+from tests.support.predicted_changes import assert_predicted, manifests
 
 CANARY = "canary-value"
 
@@ -310,7 +310,7 @@ def test_the_rehearsed_diff_is_what_the_run_changes(already: str) -> None:
         planned = someone.plan(check_mode=True)
     assert manifests(someone.cluster) == before
     assert someone.carry_out(planned)["state"] == "succeeded"
-    assert_foretold(planned, before, manifests(someone.cluster))
+    assert_predicted(planned, before, manifests(someone.cluster))
 
 
 class _Writes(Migration):

@@ -54,7 +54,7 @@ def shown(planned: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     return diffs
 
 
-def assert_foretold(
+def assert_predicted(
     planned: Mapping[str, Any], before: Mapping[str, Object], after: Mapping[str, Object]
 ) -> None:
     """Assert that a plan has shown exactly the later changes, between these states and these values."""
