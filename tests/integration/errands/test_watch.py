@@ -345,8 +345,8 @@ def test_an_engine_works_in_the_background_of_ansible(
                 "ansible.builtin.async_status": {"jid": "{{ done.ansible_job_id }}"},
                 "register": "done",
                 "until": "done.finished",
-                "retries": 60,
-                "delay": 1,
+                "retries": 20,
+                "delay": 3,
             }
         )
     expected = ["done is changed", "done.runs == {'started': 1, 'succeeded': 1, 'failed': 0}"]

@@ -42,7 +42,7 @@ from tests.support.small_release import SmallRelease, config_map, marking
 pytestmark = pytest.mark.control_plane
 
 RECORDS = "lifecycle.kyma-project.io/v1alpha1"
-PAIRS = int(os.environ.get("KYMA_TEST_PAIRS", "2"))
+PAIRS = int(os.environ.get("KYMA_TEST_PAIRS", "1"))
 """How many pairs of deployers start at the same moment."""
 ACCOUNT = "deployer"
 DEPLOYER = f"system:serviceaccount:{LIFECYCLE_NAMESPACE}:{ACCOUNT}"
