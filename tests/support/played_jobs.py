@@ -18,9 +18,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     ExecResult,
     Object,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.holding_container import (
     GIVEN_UP,
     IRREGULAR,
@@ -33,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.holding_co
     TOO_LARGE,
     UNREADABLE,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.errors import ClusterError
-from .._cluster.timestamp import interval_until_now
 from .._errors import LifecycleError
 from .._objects.apply.apply_object import KnownObjects
 from .._objects.apply.apply_set import CRD, WaitCallbacks
@@ -21,6 +20,7 @@ from .._objects.inventory.inventory import Inventory, entries_of
 from .._objects.inventory.inventory_entry import current_entry
 from .._runs.outcomes import CANCELLED, FAILED, NARROW, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import read_inventories, write_inventory
+from .._timestamp import interval_until_now
 from .component_context import ComponentContext
 from .desired_component import DesiredComponent
 

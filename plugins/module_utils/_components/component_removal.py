@@ -16,7 +16,6 @@ from itertools import chain
 
 from .._cluster.cluster import Cluster, Ref
 from .._cluster.kinds import is_built_in
-from .._cluster.timestamp import NO_TIMES, Times, precise_timestamp
 from .._errors import LifecycleError
 from .._objects.apply.order import is_home, is_in_the_way
 from .._objects.inventory.inventory import Inventory
@@ -27,6 +26,7 @@ from .._runs.outcomes import ComponentOutcome, removal_outcome
 from .._runs.records.inventories import delete_inventory, rewrite_inventory
 from .._runs.wait_progress import with_reports
 from .._threads import map_in_threads
+from .._timestamp import NO_TIMES, Times, precise_timestamp
 from .removal_gate import RemovalGate
 
 ROUNDS = 4

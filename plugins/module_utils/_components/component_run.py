@@ -15,7 +15,6 @@ from typing import TypeVar
 from .._cluster.cluster import Object, Pages, Ref, ref_of
 from .._cluster.errors import ClusterError
 from .._cluster.kinds import NAMESPACE_KIND, is_of_kind
-from .._cluster.timestamp import interval_until_now
 from .._errors import MOST_REASONS, LifecycleError
 from .._objects.apply.apply_object import AppliedObject
 from .._objects.apply.apply_set import CRD, WaitCallbacks
@@ -45,6 +44,7 @@ from .._progress import Step
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import write_inventory
 from .._runs.wait_progress import WaitProgress
+from .._timestamp import interval_until_now
 from ..migration import Phase
 from .component_context import ComponentContext
 from .component_inventory import completed_inventory, intended_inventory

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from .._cluster.deep_copy import deep_copy
+from .._deep_copy import deep_copy
 
 Schema = Mapping[str, Any]
 

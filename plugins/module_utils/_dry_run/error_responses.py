@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from .._cluster.cluster import Object, Ref, ref_of
-from .._cluster.deep_copy import deep_copy
 from .._cluster.errors import ApiError, ClusterError, api_error
 from .._cluster.kinds import Kind
+from .._deep_copy import deep_copy
 
 
 def problem(verb: str, ref: Ref, status: int, reason: str, message: str) -> ApiError:

@@ -25,7 +25,7 @@ from .._cluster.errors import KindNotServed, NotRehearsable
 from .._cluster.kinds import NAMESPACE_KIND, Kind, built_in_kinds
 from .._cluster.object_selectors import field_matcher, label_matcher
 from .._cluster.served_versions import refuse_doubt
-from .._cluster.timestamp import timestamp
+from .._timestamp import timestamp
 from .error_responses import (
     already_exists_error,
     copy_in_version,

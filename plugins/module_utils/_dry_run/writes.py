@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.cluster import Object, Ref, ref_of
-from .._cluster.deep_copy import deep_copy
 from .._cluster.errors import api_error
 from .._cluster.fields.apply_merge import merge_intent, without_fields
 from .._cluster.fields.field_sets import duplicates_in
@@ -34,6 +33,7 @@ from .._cluster.fields.managed_fields import (
     owners_of,
 )
 from .._cluster.kinds import Kind
+from .._deep_copy import deep_copy
 from .crd_schema import ViolationType, misfits, with_defaults, without_unknown
 from .server_rules import Lookup, ValidationCause, refused_resize, validation_causes
 

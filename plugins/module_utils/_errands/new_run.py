@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .._cluster.cluster import Object
-from .._cluster.timestamp import timestamp
 from .._jobs.job_template import BuiltJob, build_job, job_name
+from .._timestamp import timestamp
 from .due_run import may_rerun_on_change, triggered_run
 from .errand_model import ERRAND_LABEL, RUN_LABEL, ErrandPhase, Run, RunReason, label_value
 from .errand_steps import CreateJob, DeleteJob, Step

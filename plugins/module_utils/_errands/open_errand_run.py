@@ -11,7 +11,6 @@ from datetime import timedelta
 from typing import Any
 
 from .._cluster.cluster import Object
-from .._cluster.timestamp import precise_timestamp
 from .._jobs.job_outcome import (
     DEADLINE_EXCEEDED,
     DISRUPTED,
@@ -26,6 +25,7 @@ from .._jobs.job_outcome import (
 from .._jobs.job_outcome import has_ended as has_job_ended
 from .._jobs.run_history import history_entry, with_run
 from .._text import one_line
+from .._timestamp import precise_timestamp
 from .errand_model import KIND, ErrandPhase, OutputNote, OutputSource, Run, moment_of
 from .errand_steps import (
     QUOTA_ANNOTATION,

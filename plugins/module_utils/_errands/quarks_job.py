@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.cluster import Object
-from .._cluster.deep_copy import deep_copy
+from .._deep_copy import deep_copy
 from .._loose_json import mapping_of, text_of
 from .._text import one_line, suggestion
 from .errand_model import API_VERSION, KIND, LAST_APPLIED, Strategy

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .._cluster.timestamp import timestamp
 from .._custom_resources.conditions import new_condition
+from .._timestamp import timestamp
 from .due_run import has_run_now
 from .errand_model import RUN_REQUEST, Errand, ErrandPhase, ErrandStatus, Strategy
 from .errand_steps import EventNote, WriteStatus

@@ -24,10 +24,10 @@ from .._cluster.errors import (
     NotFound,
 )
 from .._cluster.fields.json_patch import merge_patch_between
-from .._cluster.timestamp import timestamp
 from .._jobs.job_outcome import JobOutcome
 from .._objects.apply.refusals import is_other_object
 from .._text import one_line
+from .._timestamp import timestamp
 from .errand_index import JOB, POD, ErrandIndex
 from .errand_model import (
     API_VERSION,

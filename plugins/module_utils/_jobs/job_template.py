@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.cluster import Object
-from .._cluster.deep_copy import deep_copy
+from .._deep_copy import deep_copy
 from .._loose_json import mapping_of, text_of
 from .._text import one_line
 from .pod_references import with_secret_names

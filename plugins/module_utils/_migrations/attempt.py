@@ -16,15 +16,15 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from .._cluster.cluster import Cluster, manager_of
-from .._cluster.deep_copy import deep_copy
 from .._cluster.meter import Meter, MeteredCluster
-from .._cluster.timestamp import NO_TIMES, Times, interval_until_now
 from .._cluster.wrapper import DISCOVERED
+from .._deep_copy import deep_copy
 from .._errors import LifecycleError
 from .._progress import Step, report_step
 from .._redaction import Redactor
 from .._release.lazy_objects import LazyObjects
 from .._text import LONGEST_FOREIGN_ERROR, LONGEST_LINE, one_line
+from .._timestamp import NO_TIMES, Times, interval_until_now
 from ..migration import Component, Context, Migration, Verdict
 from .guard import Gate, GuardedCluster, MigrationStopped
 from .loader import true_path

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, TypeAlias
 
-from .._cluster.timestamp import timestamp
+from .._timestamp import timestamp
 
 SHORTEST = timedelta(minutes=20)
 """The time that must be left of a window for an upgrade to begin in it."""

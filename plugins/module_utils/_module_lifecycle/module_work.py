@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 
 from .._cluster.cluster import Object, ref_of
 from .._cluster.errors import ClusterError
-from .._cluster.timestamp import interval_until_now, timestamp
 from .._components.component_inventory import with_deployed_as
 from .._components.desired_component import DesiredComponent
 from .._errors import MOST_REASONS, LifecycleError
@@ -38,6 +37,7 @@ from .._runs.records.modules import (
     delete_module_record,
     write_module_record,
 )
+from .._timestamp import interval_until_now, timestamp
 from .decision import DELETE, UNMANAGE
 from .default_configuration import ConfigurationHeld, Creation, create_configuration
 from .denial import lift

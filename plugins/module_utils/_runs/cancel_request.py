@@ -15,8 +15,8 @@ from typing import Any
 from .._carrier.task import Result, Task
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import Conflict
-from .._cluster.timestamp import timestamp
 from .._errors import LifecycleError
+from .._timestamp import timestamp
 from .lease.lease_session import release_lease
 from .recorder import LONGEST_MESSAGE, end_cancelled_run
 from .records.installation import read_installation

@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 from .._carrier.task import Task
-from .._cluster.timestamp import timestamp
 from .._errors import LifecycleError
+from .._timestamp import timestamp
 from .recorder import seconds_since_start
 from .records.runs import RUNNING, read_run, update_run_status
 

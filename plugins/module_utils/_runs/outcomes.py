@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .._cluster.timestamp import NO_TIMES, Times, interval_until_now
 from .._errors import MOST_REASONS
 from .._objects.inventory.inventory import COMPONENT
 from .._objects.prune.removal import Removal
+from .._timestamp import NO_TIMES, Times, interval_until_now
 from ..migration import GLOBAL, Phase
 
 if TYPE_CHECKING:

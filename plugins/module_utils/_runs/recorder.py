@@ -13,9 +13,9 @@ from typing import Any
 
 from .._carrier.task import Task
 from .._cluster.cluster import Cluster
-from .._cluster.timestamp import timestamp
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import COMPONENT, MODULE
+from .._timestamp import timestamp
 from .outcomes import (
     BEFORE_RUN,
     BEGIN,

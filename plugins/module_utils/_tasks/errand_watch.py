@@ -15,13 +15,13 @@ from types import FrameType
 
 from .._carrier.task import Result, Task
 from .._cluster.errors import ClusterError, Forbidden, Unauthorized, Unconfigured
-from .._cluster.timestamp import timestamp
 from .._errands.errand_definition import ERRAND_KINDS, watch_rights
 from .._errands.errand_engine import LEASE, EngineOptions, ErrandEngine
 from .._errands.reconciler import Outcome
 from .._errors import LifecycleError
 from .._objects.access.review import MissingRights, demand
 from .._runs.lease.lease_rights import lease_rights
+from .._timestamp import timestamp
 
 ENGINE = "errands engine"
 """The subject of the engine's reports about itself."""

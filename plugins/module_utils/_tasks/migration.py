@@ -12,7 +12,6 @@ from typing import Any
 
 from .._carrier.options import RELEASE_SPEC
 from .._carrier.task import Result, Task, TaskDefinition
-from .._cluster.timestamp import timestamp
 from .._components.migrations.migration_runner import select_migrations
 from .._components.migrations.undo_run import UndoRequest, undo_migrations
 from .._deploy.desired.release_migrations import named_or_deployed_migrations, release_migrations
@@ -29,6 +28,7 @@ from .._runs.recorder import end_if_cancelled
 from .._runs.records.journal_records import journal_of
 from .._runs.records.runs import new_run_name, read_run, update_run_status
 from .._runs.run_failures import never_started, run_problems
+from .._timestamp import timestamp
 from ..migration import GLOBAL, Migration, Phase
 from .shared.option_values import migration_options
 from .shared.record_kinds import RECORD_KINDS

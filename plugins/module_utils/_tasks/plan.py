@@ -13,7 +13,6 @@ from typing import Any
 from .._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
 from .._carrier.task import ControllerNotes, Result, Task, TaskDefinition
 from .._carrier.task_call import failed_result
-from .._cluster.timestamp import interval_until_now
 from .._components.component_plan import Blocker
 from .._components.migrations.migration_runner import MigrationRunner
 from .._deploy.plan.binding import plan_inputs
@@ -23,6 +22,7 @@ from .._deploy.plan.summary import blocked_message, count_changes, summary_of
 from .._errors import LifecycleError
 from .._runs.cluster_result import HELD, state_of_error
 from .._runs.outcomes import FAILED, PLAN, SUCCEEDED, duration_of
+from .._timestamp import interval_until_now
 from .shared.option_values import migration_options, policy_of
 from .shared.record_kinds import RECORD_KINDS
 from .shared.shared_options import DEPLOY_SPEC, LEASE_TIMES_SPEC, PACE_SPEC, RELEASE_POLICY_SPEC

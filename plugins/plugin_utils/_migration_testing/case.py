@@ -16,8 +16,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ...module_utils._cluster.cluster import Cluster, Object
-from ...module_utils._cluster.deep_copy import deep_copy
 from ...module_utils._cluster.served_versions import readable_version
+from ...module_utils._deep_copy import deep_copy
 from ...module_utils.migration import Component, Migration
 from .api_server import ApiServer, BadTest, InMemory
 from .attempt_record import AttemptRecord, MigrationEnvironment, attempt_migration

@@ -27,8 +27,8 @@ from contextlib import suppress
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ...module_utils._cluster.deep_copy import deep_copy
 from ...module_utils._cluster.wrapper import Call, ClusterWrapper, T
+from ...module_utils._deep_copy import deep_copy
 from ...module_utils.migration import Context, Migration
 
 if TYPE_CHECKING:

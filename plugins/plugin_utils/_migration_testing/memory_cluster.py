@@ -26,11 +26,11 @@ from ...module_utils._cluster.cluster import (
     group_of,
     ref_of,
 )
-from ...module_utils._cluster.deep_copy import deep_copy
 from ...module_utils._cluster.errors import ExecOutputTooLarge, ExecTimeout, Untypeable
 from ...module_utils._cluster.kinds import API_SERVICE_KIND, CRD_KIND, NAMESPACE_KIND, is_of_kind
 from ...module_utils._cluster.object_selectors import field_matcher, label_matcher
 from ...module_utils._cluster.served_versions import refuse_unavailable
+from ...module_utils._deep_copy import deep_copy
 from ...module_utils._dry_run.error_responses import copy_in_version, not_found_error, problem, validated_ref
 from ...module_utils._dry_run.simulated_server import SimulatedServer
 from .memory_store import Happened, MemoryStore

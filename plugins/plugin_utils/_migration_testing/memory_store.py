@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ...module_utils._cluster.cluster import Event, Object, Ref
-from ...module_utils._cluster.deep_copy import deep_copy
 from ...module_utils._cluster.kinds import NAMESPACE_KIND, built_in_kinds, is_of_kind
-from ...module_utils._cluster.timestamp import timestamp
+from ...module_utils._deep_copy import deep_copy
 from ...module_utils._dry_run.object_store import ObjectStore
+from ...module_utils._timestamp import timestamp
 
 FOREGROUND = "foregroundDeletion"
 PROMPT_FINALIZERS = frozenset({"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"})

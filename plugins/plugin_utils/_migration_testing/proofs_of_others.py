@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from ...module_utils._cluster.cluster import Object, ref_of
-from ...module_utils._cluster.deep_copy import deep_copy
 from ...module_utils._cluster.kinds import built_in_kinds
+from ...module_utils._deep_copy import deep_copy
 from .api_server import namespaced_kinds
 from .attempt_record import AttemptRecord, attempt_migration
 from .case import Case

@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...module_utils._cluster.timestamp import timestamp
 from ...module_utils._errors import LifecycleError
 from ...module_utils._release.limits import LIMITS_SPEC
 from ...module_utils._runs.records.record_schema import API_VERSION
 from ...module_utils._tasks.plan import DEFINITION, PLAN_FILE_SPEC, RUN_SPEC
 from ...module_utils._tasks.shared.shared_options import DEPLOY_SPEC, PRUNE_ALLOW
+from ...module_utils._timestamp import timestamp
 
 KIND = "Plan"
 HOP = ("release", "release_checksum", "release_version", "hops", "release_catalog")

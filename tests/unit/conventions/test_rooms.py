@@ -24,6 +24,7 @@ from tests.support.rooms import (
 )
 
 FLOORS: Mapping[str, int] = {
+    "_deep_copy": 1,
     "_errors": 1,
     "_loose_json": 1,
     "_progress": 1,
@@ -31,6 +32,7 @@ FLOORS: Mapping[str, int] = {
     "_text": 1,
     "_textfile": 1,
     "_threads": 1,
+    "_timestamp": 1,
     "_cluster": 2,
     "_dry_run": 3,
     "_jobs": 3,

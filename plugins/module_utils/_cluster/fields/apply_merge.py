@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..._deep_copy import deep_copy
 from ..cluster import Object
-from ..deep_copy import deep_copy
 from .field_sets import Field, Fields, as_json, item_key, with_parents
 from .list_types import Names, Shapes, Whole
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..deep_copy import deep_copy
+from ..._deep_copy import deep_copy
 
 
 class PatchRefused(Exception):

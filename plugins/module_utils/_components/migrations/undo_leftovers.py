@@ -11,7 +11,6 @@ from functools import cached_property
 
 from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster, Ref
-from ..._cluster.timestamp import interval_until_now
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.journal.journal_entry import JournalEntry
 from ..._migrations.journal.undo import undo_writes
@@ -30,6 +29,7 @@ from ..._runs import outcomes
 from ..._runs.outcomes import ComponentOutcome
 from ..._runs.records.journal_records import read_journal, with_secrets
 from ..._runs.records.record_rights import undo_rights
+from ..._timestamp import interval_until_now
 from .undo_retention import retention_rights
 from .undo_run import AskMigrations, UndoRun
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster
-from ..._cluster.timestamp import timestamp
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._errors import LifecycleError
 from ..._migrations import engine
@@ -42,6 +41,7 @@ from ..._runs.records.undone_migrations import (
     runs_of,
     undo_state,
 )
+from ..._timestamp import timestamp
 from ...migration import Migration
 from .migration_runner import MigrationRunner
 from .undo_retention import contents_describer, retention_rights

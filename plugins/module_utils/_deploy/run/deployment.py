@@ -13,7 +13,6 @@ from typing import Any
 
 from ..._carrier.task import Result, Task
 from ..._cluster.kinds import NAMESPACE_KIND, Kind, defined_kinds, is_of_kind
-from ..._cluster.timestamp import timestamp
 from ..._components.component_context import ComponentContext, ContentSource, KnownState, RunAdditions
 from ..._components.component_crds import narrow_component
 from ..._components.component_run import ComponentRun
@@ -45,6 +44,7 @@ from ..._runs.records.record_schema import API_VERSION
 from ..._runs.records.runs import new_run_name, read_run, update_run_status
 from ..._runs.run_failures import outcome_problems
 from ..._threads import call_in_threads, map_in_threads
+from ..._timestamp import timestamp
 from ...migration import Phase
 from ..component_options import ComponentOptions
 from ..desired.desired_release import DesiredRelease, desired_release

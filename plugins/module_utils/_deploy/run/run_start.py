@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster
-from ..._cluster.timestamp import precise_timestamp
 from ..._errors import LifecycleError
 from ..._migrations.verdicts import predicted_verdicts
 from ..._objects.access.rights import Right
@@ -37,6 +36,7 @@ from ..._runs.records.inventories import read_inventories, read_record_versions
 from ..._runs.records.record_schema import DEPLOY
 from ..._runs.records.runs import RUNNING, new_run_name
 from ..._threads import call_in_threads
+from ..._timestamp import precise_timestamp
 from ...migration import Phase
 from ..observations import record_observations
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, ref_of
 from ..._cluster.errors import ClusterError
-from ..._cluster.timestamp import timestamp
 from ..._errors import LifecycleError
 from ..._jobs.run_history import SUCCEEDED
 from ..._objects.health.diagnosis import diagnose
 from ..._objects.health.status import assess_health
 from ..._objects.health.wait import UnhealthyObject
 from ..._progress import REASON_SECONDS, Progress, Step
+from ..._timestamp import timestamp
 from ..due_run import triggered_run
 from ..errand_index import JOB
 from ..errand_model import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, ErrandPhase, errand_from

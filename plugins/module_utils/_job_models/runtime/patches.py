@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._cluster.cluster import Object
-from ..._cluster.deep_copy import deep_copy
 from ..._cluster.fields.json_patch import apply_merge_patch, merge_patch_between
+from ..._deep_copy import deep_copy
 from ..._loose_json import mapping_of, text_of
 
 

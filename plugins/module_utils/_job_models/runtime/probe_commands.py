@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._cluster.cluster import Object
-from ..._cluster.deep_copy import deep_copy
+from ..._deep_copy import deep_copy
 from ..._loose_json import fields_at, items_at, text_of
 from ..json_digest import json_digest
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._cluster.cluster import GROUP, Object
-from ..._cluster.deep_copy import deep_copy
 from ..._cluster.own_objects import STORED_JOBS
+from ..._deep_copy import deep_copy
 from ..._errors import LifecycleError
 from ..._loose_json import mapping_of, text_of
 from ..._text import one_line

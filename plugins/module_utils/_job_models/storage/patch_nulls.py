@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..._cluster.deep_copy import deep_copy
+from ..._deep_copy import deep_copy
 
 
 def split_nulls(value: Any) -> tuple[Any, list[str]]:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ..._cluster.cluster import Object
-from ..._cluster.deep_copy import deep_copy
+from ..._deep_copy import deep_copy
 from ..._loose_json import mapping_of
 from ..._text import one_line
 from ..runtime.runtime_objects import KINDS_OF

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._cluster.cluster import Object
-from ..._cluster.deep_copy import deep_copy
+from ..._deep_copy import deep_copy
 from ..._loose_json import mapping_of, mappings_in, number_of, text_of
 
 RUN = "Run"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 
 from ..._cluster.cluster import Object, Ref
-from ..._cluster.timestamp import timestamp
+from ..._timestamp import timestamp
 
 STATUS = "status"
 

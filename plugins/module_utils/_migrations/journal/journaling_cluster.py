@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._cluster.cluster import Cluster, ExecResult, Object, Ref, group_of
-from ..._cluster.deep_copy import deep_copy
 from ..._cluster.errors import ApiError, ClusterError, Conflict, KindNotServed, Unreachable, may_have_acted
 from ..._cluster.fence import LeaseLost
 from ..._cluster.wrapper import Call, ClusterWrapper, T
+from ..._deep_copy import deep_copy
 from .intended_writes import (
     as_merge_patch,
     expected_after_apply,

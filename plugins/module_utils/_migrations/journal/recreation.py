@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, Ref
-from ..._cluster.deep_copy import deep_copy
 from ..._cluster.served_versions import served_resource
+from ..._deep_copy import deep_copy
 
 JOB_LABELS = (
     "batch.kubernetes.io/controller-uid",

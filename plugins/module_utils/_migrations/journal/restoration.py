@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._cluster.cluster import Object, manager_of
-from ..._cluster.deep_copy import deep_copy
 from ..._cluster.fields.field_owners import entries_of
 from ..._cluster.fields.field_sets import ITEM, Field, as_json, as_text, item_key, values_of
 from ..._cluster.fields.list_types import Shapes
 from ..._cluster.fields.managed_fields import SERVER_METADATA
+from ..._deep_copy import deep_copy
 from .journal_entry import STATUS, JournalEntry
 
 _NOT_WRITTEN = frozenset({*SERVER_METADATA, "selfLink"})

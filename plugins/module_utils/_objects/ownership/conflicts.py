@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._cluster.cluster import Object, ref_of
-from ..._cluster.deep_copy import deep_copy
 from ..._cluster.errors import Cause
 from ..._cluster.fields.list_types import KEY_DEFAULTS
+from ..._deep_copy import deep_copy
 from .findings import DriftOutcome, Finding, name_of
 from .policy import INTERACTIVE_MANAGERS, is_interactive
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster
 from ..._cluster.errors import ClusterError
-from ..._cluster.timestamp import timestamp
 from ..._objects.access.rights import Right
 from ..._threads import map_in_threads
+from ..._timestamp import timestamp
 from ..records.record_writer import current_user, patch_record
 from ..records.runs import RUN_DEFINITION
 from .acquisition import AcquiredLease, Acquisition, LeaseRequest

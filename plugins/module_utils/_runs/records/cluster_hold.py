@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ..._cluster.timestamp import timestamp
 from ..._errors import LifecycleError
 from ..._text import one_line
+from ..._timestamp import timestamp
 
 
 class ClusterHeld(LifecycleError):

@@ -14,7 +14,6 @@ from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object
 from ..._cluster.errors import Conflict, Forbidden
-from ..._cluster.timestamp import timestamp
 from ..._custom_resources.conditions import new_condition
 from ..._custom_resources.crd_builder import (
     CONDITIONS_SCHEMA,
@@ -25,6 +24,7 @@ from ..._custom_resources.crd_builder import (
 )
 from ..._errors import LifecycleError
 from ..._objects.inventory.inventory import Inventory, RecordVersion
+from ..._timestamp import timestamp
 from .cluster_hold import ClusterHeld, Hold, hold_from, hold_problem
 from .record_schema import API_VERSION
 from .record_writer import apply_record

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, group_of
-from ..._cluster.timestamp import timestamp
 from ..._custom_resources.conditions import new_condition
 from ..._custom_resources.crd_builder import (
     BOOLEAN,
@@ -24,6 +23,7 @@ from ..._custom_resources.crd_builder import (
     object_schema,
     resource_definition,
 )
+from ..._timestamp import timestamp
 from .record_schema import API_VERSION
 from .record_writer import apply_record
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import Conflict
-from ..._cluster.timestamp import timestamp
 from ..._custom_resources.conditions import new_condition
 from ..._custom_resources.crd_builder import (
     CONDITIONS_SCHEMA,
@@ -26,6 +25,7 @@ from ..._custom_resources.crd_builder import (
     resource_definition,
 )
 from ..._errors import LifecycleError
+from ..._timestamp import timestamp
 from .record_schema import API_VERSION
 from .record_writer import apply_record, patch_record
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 
 from ..._cluster.cluster import Cluster, Object, ref_of
-from ..._cluster.timestamp import timestamp
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobType
 from ..._job_models.runtime.normal_form import RESTARTED_AT
@@ -16,6 +15,7 @@ from ..._job_models.runtime.runtime_objects import KINDS_OF
 from ..._jobs.job_outcome import has_ended
 from ..._jobs.job_template import controller_reference
 from ..._loose_json import mapping_of, mappings_in
+from ..._timestamp import timestamp
 from .deletion_wait import DeletionWait
 
 JOB = KINDS_OF[JobType.ONE_OFF][0]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, Object
-from ..._cluster.deep_copy import deep_copy
 from ..._cluster.fields.field_owners import entries_of, owned_names
+from ..._deep_copy import deep_copy
 from ..._job_models.drift import find_drift
 from ..._job_models.runtime.normal_form import normal_form
 from ..._job_models.runtime.patches import merge_patch

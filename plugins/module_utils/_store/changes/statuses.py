@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..._cluster.cluster import Object
-from ..._cluster.timestamp import timestamp
 from ..._custom_resources.conditions import new_condition
 from ..._job_models.defaults import CURRENT_DEFAULTS
 from ..._job_models.json_digest import json_digest
@@ -17,6 +16,7 @@ from ..._job_models.storage.definition import StoredDefinition
 from ..._job_models.storage.stored_status import RUN, StoredStatus, WrittenObject
 from ..._loose_json import number_of
 from ..._text import one_line
+from ..._timestamp import timestamp
 from ..job_state import refuses_pods_still, with_runs
 from .job_view import JobView
 

@@ -24,7 +24,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Unreachable,
     api_error,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_engine as module
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import work_queue
@@ -47,6 +46,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     LEASE_OBJECT_KIND,
     LIFECYCLE_NAMESPACE,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._timestamp import timestamp
 
 from tests.support.clock import FOREVER
 from tests.support.eventually import eventually

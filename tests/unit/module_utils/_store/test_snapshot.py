@@ -14,13 +14,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     MANAGED_BY,
     Object,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     Forbidden,
     Invalid,
     api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import MeteredCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_model
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobKey, JobType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
