@@ -128,7 +128,7 @@ class Running:
 @contextmanager
 def engine(cluster: Cluster, **options: Any) -> Iterator[Running]:
     """An engine at work until the block ends."""
-    running = Running(cluster, EngineOptions(**{"lease_seconds": 1, **options}))
+    running = Running(cluster, EngineOptions(**{"lease_seconds": 60, **options}))
     try:
         yield running
     finally:
@@ -307,7 +307,7 @@ class TestWorking:
     def test_a_run_that_a_quota_refused_starts_as_soon_as_the_quota_grows(
         self, played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(work_queue, "FIRST_DELAY", 60)
+        monkeypatch.setattr(work_queue, "FIRST_DELAY", 600)
         full = {"hard": {"pods": "1"}, "used": {"pods": "1"}}
         metadata = {"name": "small", "namespace": NAMESPACE}
         quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}
@@ -324,10 +324,10 @@ class TestWorking:
             is_full = False
             played.jobs.refusal = "exceeded quota: small"
             grow(played, quota, hard="2")
-            eventually(lambda: played.job_names() == ["job-1"], 2)
+            eventually(lambda: played.job_names() == ["job-1"])
             played.jobs.refusal = ""
             grow(played, quota, used="0")
-            eventually(has_run(played, 1, "job"), 3)
+            eventually(has_run(played, 1, "job"))
 
     def test_without_the_right_to_read_quotas_it_works_all_the_same(self, played: PlayedErrands) -> None:
         def forbid_quotas(_number: int, call: Call) -> None:
@@ -393,7 +393,7 @@ class TestWorking:
         # While output is held, no Job's deadline bounds the user's containers: the engine does.
         played.create(errand_object(output=one_file(), job={"activeDeadlineSeconds": 1}))
         with engine(played.cluster):
-            eventually(lambda: played.errand().status.phase is ErrandPhase.FAILED, 10)
+            eventually(lambda: played.errand().status.phase is ErrandPhase.FAILED)
         run = played.errand().status.run
         assert run is not None
         assert run.outcome is not None
@@ -418,7 +418,7 @@ class TestWorking:
         monkeypatch.setattr(informer, "LONGEST_WATCH", 540)
         for number in range(10):
             played.create(errand_object(f"errand-{number}"))
-        with engine(played.cluster):
+        with engine(played.cluster, lease_seconds=1):
             eventually(lambda: all(has_run(played, 1, f"errand-{number}")() for number in range(10)))
             eventually(is_at_rest(played))
             played.cluster.requests.clear()
@@ -456,7 +456,7 @@ class TestTrouble:
         )
         played.create(config_map("config", a="1"))
         played.create(errand_object(containers=[reading(("ConfigMap", "config"))], reruns=True))
-        with engine(played.cluster) as running:
+        with engine(played.cluster, lease_seconds=1) as running:
             eventually(has_run(played, 1))
             own = HookedCluster(played.cluster)
             away.set()
@@ -555,10 +555,10 @@ class TestLease:
 
     def test_one_that_has_lost_its_lease_stands_by_and_writes_nothing(self, played: PlayedErrands) -> None:
         played.create(errand_object("one"))
-        with engine(played.cluster) as running:
+        with engine(played.cluster, lease_seconds=3) as running:
             eventually(has_run(played, 1, "one"))
             eventually(is_at_rest(played))
-            steal_lease(played, seconds=2)
+            steal_lease(played, seconds=3600)
             eventually(lambda: "lost" in running.states())
             played.cluster.requests.clear()
             for number in range(3):
@@ -569,7 +569,7 @@ class TestLease:
             writes = [(one.verb, one.ref.name) for one in list(played.cluster.requests) if one.writes]
             assert [one for one in writes if one[1] != LIFECYCLE_NAMESPACE] == own
             assert played.made_jobs() == ["one-1"]
-            # The thief does not renew it.
+            steal_lease(played, seconds=1)
             eventually(has_run(played, 1, "after-0"))
             eventually(lambda: running.states().count("watching") == 2)
         assert [state for state in running.states() if state in ("holding", "lost", "watching")] == [
@@ -609,18 +609,17 @@ class TestEnding:
         self, played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(module, "END_SECONDS", 0.3)
-        begun, released = threading.Event(), threading.Event()
+        begun, released = threading.Barrier(5), threading.Event()
 
         def hang(_number: int, call: Call) -> None:
             if call.verb == "create" and call.kind == "Job":
-                begun.set()
+                begun.wait(60)
                 released.wait(FOREVER)
 
         for number in range(4):
             played.create(errand_object(f"errand-{number}"))
         with engine(HookedCluster(played.cluster, before=hang), workers=4) as running:
-            assert begun.wait(60)
-            time.sleep(0.2)
+            begun.wait(60)
             running.cancel()
             running.join()
         # A write that has no answer yet leaves the lease to expire, and no other one follows it.
