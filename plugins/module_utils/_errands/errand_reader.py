@@ -50,6 +50,7 @@ DIGEST_KEY_TYPE = f"{GROUP}/digest-key"
 
 
 _Read = dict[tuple[str, str], "Object | None"]
+_Recorded = Mapping[tuple[str, str], ConfigurationEntry]
 """ConfigMaps and Secrets that were just read, by kind and name."""
 
 
@@ -82,9 +83,7 @@ class ErrandReader:
         """Record that the holding containers of an errand's run have been renewed."""
         run = errand.status.open_run
         if run:
-            self._renewed = {
-                place: moment for place, moment in self._renewed.items() if place[0] != errand.key
-            }
+            self._renewed = {place: at for place, at in self._renewed.items() if place[0] != errand.key}
             self._renewed[errand.key, run.number] = self._now()
 
     def view(self, key: ErrandKey) -> ErrandView | None:
@@ -216,20 +215,14 @@ class ErrandReader:
         is_due = errand.status.open_run is not None or triggered_run(errand) is not None
         read: _Read = {}
         if not is_due:
-            entries = [
-                self._entry(errand, one, recorded.get((one.kind, one.name)), read) for one in references
-            ]
+            entries = [self._entry(errand, one, recorded, read) for one in references]
             changed = _changes(recorded, entries)
             if not changed:
                 return CurrentConfiguration(tuple(entries))
         return self._whole_configuration(errand, references, recorded, read)
 
     def _whole_configuration(
-        self,
-        errand: Errand,
-        references: Sequence[PodReference],
-        recorded: Mapping[tuple[str, str], ConfigurationEntry],
-        read: _Read,
+        self, errand: Errand, references: Sequence[PodReference], recorded: _Recorded, read: _Read
     ) -> CurrentConfiguration:
         entries, missing, names = [], [], {}
         for one in references:
@@ -243,7 +236,7 @@ class ErrandReader:
         return CurrentConfiguration(tuple(entries), tuple(missing), names, tuple(_changes(recorded, entries)))
 
     def _entry(
-        self, errand: Errand, reference: PodReference, recorded: ConfigurationEntry | None, read: _Read
+        self, errand: Errand, reference: PodReference, recorded: _Recorded, read: _Read
     ) -> ConfigurationEntry:
         """The entry of a reference; reads the object only if it is not the recorded one.
 
@@ -253,12 +246,13 @@ class ErrandReader:
         mark = self._index.mark(reference.kind, errand.key.namespace, name)
         if mark is None:
             return ConfigurationEntry(reference.kind, reference.name, reference.name)
-        if recorded and (recorded.resolved_name, recorded.uid, recorded.resource_version) == (
+        entry = recorded.get((reference.kind, reference.name))
+        if entry and (entry.resolved_name, entry.uid, entry.resource_version) == (
             name,
             mark.uid,
             mark.resource_version,
         ):
-            return recorded
+            return entry
         obj = self._cluster.get("v1", reference.kind, name, errand.key.namespace)
         read[reference.kind, name] = obj
         return configuration_entry(reference, obj, self._digest_key(errand, reference, obj))
@@ -317,9 +311,7 @@ def _is_full_quota(event: Mapping[str, Any]) -> bool:
     return FULL_QUOTA in str(event.get("message"))
 
 
-def _changes(
-    recorded: Mapping[tuple[str, str], ConfigurationEntry], entries: Sequence[ConfigurationEntry]
-) -> list[str]:
+def _changes(recorded: _Recorded, entries: Sequence[ConfigurationEntry]) -> list[str]:
     """The differences from the recorded configuration, each in a clause."""
     changes = []
     for entry in entries:

@@ -238,17 +238,15 @@ def _holder(
 
 def _security_context(container: Mapping[str, Any], pod: Mapping[str, Any]) -> Object:
     """The security context of a holding container: the user of the container, limited to ``restricted``."""
-    user_context = {**(pod.get("securityContext") or {}), **(container.get("securityContext") or {})}
+    user = {**(pod.get("securityContext") or {}), **(container.get("securityContext") or {})}
     context: Object = {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},
         "readOnlyRootFilesystem": True,
         "seccompProfile": {"type": "RuntimeDefault"},
     }
-    context |= {
-        key: user_context[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in user_context
-    }
-    if user_context.get("runAsNonRoot") and "runAsUser" not in user_context:
+    context |= {key: user[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in user}
+    if user.get("runAsNonRoot") and "runAsUser" not in user:
         context["runAsUser"] = UNPRIVILEGED_USER
     return context
 

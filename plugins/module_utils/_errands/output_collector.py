@@ -97,10 +97,8 @@ class OutputCollector:
         for container, holder in output.holders.items():
             files = [one for one in output.spec.files if one.container == container]
             left = LARGEST_OUTPUT - sum(map(len, contents.values()))
-            file_contents = self._read(pod, holder, files, end - time.monotonic(), left)
-            contents |= {
-                (container, one.file): content for one, content in zip(files, file_contents, strict=True)
-            }
+            outputs = self._read(pod, holder, files, end - time.monotonic(), left)
+            contents |= {(container, one.file): content for one, content in zip(files, outputs, strict=True)}
         return contents
 
     def _read(

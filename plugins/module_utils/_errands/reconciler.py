@@ -83,9 +83,7 @@ class Reconciler:
         self._cluster = cluster
         self._index = index
         self._reader = ErrandReader(cluster, index, options=options, now=now)
-        self._execution = StepExecution(
-            cluster, index, self._reader, self._report_outcome, slow or SlowNamespaces()
-        )
+        self._execution = StepExecution(cluster, index, self._reader, self._report, slow or SlowNamespaces())
         self._on_outcome = on_outcome
 
     def decide(self, key: ErrandKey) -> Decision:
@@ -132,7 +130,7 @@ class Reconciler:
             " defect: please report it with the errand's status"
         )
 
-    def _report_outcome(self, errand: Errand) -> None:
+    def _report(self, errand: Errand) -> None:
         if errand.status.phase in _STATES:
             self._on_outcome(_outcome(errand))
 

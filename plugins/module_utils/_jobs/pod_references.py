@@ -72,12 +72,10 @@ def pod_references(pod_template: Mapping[str, Any]) -> tuple[PodReference, ...]:
     for place in _places(pod_template):
         if not place.name:
             continue
-        before = references.get(
-            (place.kind, place.name), PodReference(place.kind, place.name, is_optional=True)
-        )
-        references[place.kind, place.name] = PodReference(
-            place.kind,
-            place.name,
+        key = (place.kind, place.name)
+        before = references.get(key, PodReference(*key, is_optional=True))
+        references[key] = PodReference(
+            *key,
             before.keys if place.is_optional else before.keys | place.keys,
             is_optional=before.is_optional and place.is_optional,
         )

@@ -135,7 +135,7 @@ def _jobs_without_definition(
     """The jobs without a definition, with runtime objects; lines for jobs that can't be read or stored."""
     warnings: list[str] = []
     unreadable = [f"{one.ref}: {one.problem}" for one in snapshot.unreadable]
-    new_jobs: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
+    jobs: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
     for runtime in unknown_jobs(snapshot):
         try:
             job = adoptable_job(snapshot, runtime)
@@ -143,7 +143,7 @@ def _jobs_without_definition(
         except UNREADABLE as error:
             unreadable.append(f"{ref_of(runtime.main)}: {problem_of(error)}")
         else:
-            new_jobs[job.key] = (job, runtime)
+            jobs[job.key] = (job, runtime)
     taken = snapshot.definitions.keys() | {one.key for one in snapshot.unreadable}
     taken |= {key for key, _type in snapshot.runtime}
     for obj in _toolforge_resources(cluster, snapshot, unreadable):
@@ -151,18 +151,16 @@ def _jobs_without_definition(
             key, type_, fields = toolforge_resource(obj)
             if key in taken:
                 continue
-            if key in new_jobs:
-                raise UnreadableJob(
-                    f"Its name is taken by a {new_jobs[key][0].type} job. Delete one of them."
-                )
-            new_jobs[key] = (core_job(key, type_, fields), None)
+            if key in jobs:
+                raise UnreadableJob(f"Its name is taken by a {jobs[key][0].type} job. Delete one of them.")
+            jobs[key] = (core_job(key, type_, fields), None)
             warnings += [
                 f"{ref_of(obj)}: {name} is not imported, as a job of the store has no such field"
                 for name in lost_fields(obj)
             ]
         except UNREADABLE as error:
             unreadable.append(f"{ref_of(obj)}: {problem_of(error)}")
-    return list(new_jobs.values()), unreadable, warnings
+    return list(jobs.values()), unreadable, warnings
 
 
 def _toolforge_resources(

@@ -93,24 +93,20 @@ def is_outdated(definition: StoredDefinition) -> bool:
 
 def job_drift(definition: StoredDefinition, runtime: RuntimeJob) -> tuple[DriftedField, ...]:
     """The changes of others in the runtime objects of a definition."""
-    live = {obj["kind"]: obj for obj in (runtime.main, runtime.service) if obj}
+    by_kind = {obj["kind"]: obj for obj in (runtime.main, runtime.service) if obj}
     drift: list[DriftedField] = []
     for desired in expected_objects(definition):
-        existing = live.get(desired["kind"])
+        live = by_kind.get(desired["kind"])
         is_as_rolled_out = _is_as_rolled_out(definition, desired)
-        if existing is None:
+        if live is None:
             # A change of type in progress has not created all objects yet.
             is_new = definition.replaces is not None and not definition.status.objects
             drift += [_absent(ref_of(desired))] if is_as_rolled_out and not is_new else []
         elif not is_as_rolled_out:
             # A difference because the definition has changed since is no drift.
-            drift += [one for one in others_drift(desired, existing) if one.manager]
-        elif not _is_unmoved(definition, existing):
-            drift += (
-                others_drift(desired, existing)
-                if definition.status.objects
-                else find_drift(desired, existing)
-            )
+            drift += [one for one in others_drift(desired, live) if one.manager]
+        elif not _is_unmoved(definition, live):
+            drift += others_drift(desired, live) if definition.status.objects else find_drift(desired, live)
     return tuple(drift)
 
 

@@ -88,9 +88,8 @@ def preflight(
         if missing:
             problem = rights_problem(desired.errand, missing)
             findings.problems.append(f"{problem}, or set reconcile: false where an engine runs errands")
-    return Preflight(
-        tuple(dict.fromkeys(findings.problems)), tuple(dict.fromkeys(findings.warnings)), applied
-    )
+    problems, warnings = (tuple(dict.fromkeys(one)) for one in (findings.problems, findings.warnings))
+    return Preflight(problems, warnings, applied)
 
 
 class _PreflightFindings:
@@ -137,6 +136,5 @@ def _add_refusal(
         # An admission plugin, such as a quota, may accept it later.
         findings.problems.append(f"the API server refuses its Job: {text}")
     elif not runs_here:
-        findings.warnings.append(
-            f"the API server has not validated its Job, as you may not create Jobs: {text}"
-        )
+        warning = f"the API server has not validated its Job, as you may not create Jobs: {text}"
+        findings.warnings.append(warning)

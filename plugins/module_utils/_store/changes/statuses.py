@@ -42,12 +42,8 @@ def rolled_out_status(view: JobView, desired: list[Object], release: int = CURRE
     live, objects = view.live(definition.type), []
     for obj in desired:
         known = view.known(obj["kind"])
-        live_object = live.get(obj["kind"])
-        now = (
-            known_object(obj, live_object)
-            if live_object
-            else known and replace(known, digest=json_digest(obj))
-        )
+        existing = live.get(obj["kind"])
+        now = known_object(obj, existing) if existing else known and replace(known, digest=json_digest(obj))
         if now and known and _without_version(known) == _without_version(now):
             now = view.written.get(obj["kind"], known)
         objects += [now] if now else []
