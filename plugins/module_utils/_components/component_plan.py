@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -155,3 +156,33 @@ class ComponentPlan:
             "warnings": list(self.warnings),
             "drift": [finding.as_result() for finding in self.findings],
         }
+
+
+def with_later_changes(
+    components: Sequence[ComponentPlan], later: Sequence[ObjectChange], component: str
+) -> list[ComponentPlan]:
+    """Components whose objects change once more at the end of the run.
+
+    Args:
+        components: as they were planned.
+        later: what changes at the end.
+        component: which one reports the objects that change only then.
+    """
+    # Reporting an object in another version is no change of it.
+    last = {change.ref: change for change in later if change.fields != ["apiVersion"]}
+    combined: list[ComponentPlan] = []
+    for one in components:
+        changes = [_and_then(change, last.pop(change.ref, None)) for change in one.changes]
+        # An object that returns to its earlier state has not changed.
+        real = tuple(change for change in changes if change.action != "change" or change.fields)
+        combined.append(replace(one, changes=real))
+    return [
+        replace(one, changes=(*one.changes, *last.values())) if one.name == component else one
+        for one in combined
+    ]
+
+
+def _and_then(change: ObjectChange, later: ObjectChange | None) -> ObjectChange:
+    if later is None or change.before is None:
+        return change
+    return replace(change, after=later.after, unverified=change.unverified or later.unverified)

@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from .._cluster.cluster import Object, ref_of
-from .._cluster.errors import silent_webhook
-from .._objects.apply.apply_set import Refusal
+from .._cluster.errors import ClusterError, silent_webhook
+from .._objects.apply.apply_object import KnownObjects
+from .._objects.apply.apply_set import Refusal, WaitCallbacks
 from .._objects.apply.change import ObjectChange
+from .._objects.apply.crd_narrowing import narrow_definition
 from .._objects.apply.refusals import is_immutable, recreation_advice
 from .._objects.inventory.inventory import entries_of
 from .._objects.inventory.inventory_entry import InventoryEntry, current_entry
@@ -50,6 +52,17 @@ class RehearsedWork(ComponentWork):
     def wide(self) -> list[Object]:
         """Its definitions that temporarily have more versions than wanted."""
         return [obj for obj in self.objects if ref_of(obj) in self.applied.wide]
+
+    def narrow(self) -> list[Blocker]:
+        """Narrow these definitions; a blocker for each that can't be narrowed."""
+        place, blockers = self._place, []
+        known = KnownObjects(entries_of(self.before))
+        for crd in self.wide:
+            try:
+                narrow_definition(place.cluster, crd, place.policy, WaitCallbacks(), learn=0, known=known)
+            except ClusterError as error:
+                blockers.append(Blocker(self.component.name, str(error)))
+        return blockers
 
     def migration_blockers(self, phase: Phase) -> list[Blocker]:
         """The blockers of its migrations of one phase."""

@@ -17,7 +17,7 @@ from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, is_crd
 from .._cluster.own_objects import own_object_problem
 from .._components.component_context import KnownState, WorkContext
-from .._components.component_plan import ComponentPlan
+from .._components.component_plan import ComponentPlan, with_later_changes
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
 from .._components.migrations.migration_runner import MigrationRunner
 from .._components.migrations.rehearsal import MigrationRehearsal
@@ -25,6 +25,7 @@ from .._components.rehearsed_work import RehearsedWork, refusal_blocker, with_re
 from .._components.selection import Origin
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
+from .._objects.apply.change import ObjectChange
 from .._objects.apply.rehearsed_changes import RehearsedChanges
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import (
@@ -206,32 +207,21 @@ class ModulePlanner:
 
     def _rehearsed(self, planned: PlannedModule, component: DesiredComponent) -> PlannedModule:
         """The module with the changes of its objects and with the deletions of those that it drops."""
-        is_deletion = planned.decision.action == DELETE
-        overlay, changes = self._upkeep if is_deletion else (self.overlay, self.changes)
+        overlay, changes = self._upkeep if planned.decision.action == DELETE else (self.overlay, self.changes)
         work = RehearsedWork(self._work_context(planned, overlay, changes), component)
-        work.migrate(Phase.PRE)
-        work.decide(
-            Origin(
-                is_older=False,
-                is_same=planned.before is not None and component.digest == planned.before.digest,
-                is_limited_to_changes=not self._request.policy.takes_from_others,
-            )
-        )
-        refs = {ref_of(obj): obj for obj in work.objects}
-        if is_deletion and refs:
-            # Instances in the manifest are deleted first, and not created again.
-            own = kinds_defined_by(filter(is_crd, component.objects))
-            refs = {ref: obj for ref, obj in refs.items() if ref[:2] not in own}
-        work.apply(list(refs.values()))
-        taken = changes.take(refs, [one.ref for one in work.applied.applied if one.replaced])
+        taken = self._applied(planned, work, changes)
+        refusals = (refusal_blocker(component.name, refusal) for refusal in work.applied.refused)
+        blockers = [*work.migration_blockers(Phase.PRE), *refusals]
+        old = old_managers(planned.outlook, planned.before, component.refs)
+        if old and not blockers and replace(planned, plan=work.plan(taken)).changes_objects:
+            # The run removes them before the migrations after; their notes are read with those of the others.
+            rehearse_removal(overlay, planned.name, old, planned.approved)
+        removals = changes.take()
         work.migrate(Phase.POST)
-        blockers = [
-            *work.migration_blockers(Phase.PRE),
-            *(refusal_blocker(component.name, refusal) for refusal in work.applied.refused),
-            *work.migration_blockers(Phase.POST),
-        ]
+        blockers += [*work.migration_blockers(Phase.POST), *work.narrow()]
         blockers = with_recreation_advice(blockers, self._request.policy)
-        plan = self._without_own_deletions(planned, work.plan(taken))
+        [compared] = with_later_changes([work.plan(taken)], changes.take(), component.name)
+        plan = self._without_own_deletions(planned, compared)
         planned = replace(
             planned,
             component=component,
@@ -244,7 +234,27 @@ class ModulePlanner:
         if notes and self._task.check_mode:
             # A run says itself what stays.
             planned = replace(planned, plan=replace(plan, warnings=(*plan.warnings, *notes)))
-        return replace(planned, removals=changes.take() if going else ())
+        return replace(planned, removals=(*removals, *changes.take()))
+
+    def _applied(
+        self, planned: PlannedModule, work: RehearsedWork, changes: RehearsedChanges
+    ) -> tuple[ObjectChange, ...]:
+        """Rehearse the migrations before, and apply the objects; returns their changes."""
+        work.migrate(Phase.PRE)
+        work.decide(
+            Origin(
+                is_older=False,
+                is_same=planned.before is not None and work.component.digest == planned.before.digest,
+                is_limited_to_changes=not self._request.policy.takes_from_others,
+            )
+        )
+        refs = {ref_of(obj): obj for obj in work.objects}
+        if planned.decision.action == DELETE and refs:
+            # Instances in the manifest are deleted first, and not created again.
+            own = kinds_defined_by(filter(is_crd, work.component.objects))
+            refs = {ref: obj for ref, obj in refs.items() if ref[:2] not in own}
+        work.apply(list(refs.values()))
+        return changes.take(refs, [one.ref for one in work.applied.applied if one.replaced])
 
     def _without_own_deletions(self, planned: PlannedModule, plan: ComponentPlan) -> ComponentPlan:
         """The plan, without reports of missing objects if a deletion is cancelled that has deleted them."""
@@ -360,9 +370,8 @@ class ModulePlanner:
 
     def _source(self, link: str) -> str:
         """The identity of a manifest in its applied form."""
-        request = self._request
         content = self._task.materials.modules.digest(link) or without_user(link)
-        rewriting = [dict(request.image_prefixes), request.pull_secret]
+        rewriting = [dict(self._request.image_prefixes), self._request.pull_secret]
         identity = content if not any(rewriting) else json.dumps([content, *rewriting], sort_keys=True)
         return hashlib.sha256(identity.encode()).hexdigest()
 

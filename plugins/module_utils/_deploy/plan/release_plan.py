@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
-from ..._objects.apply.change import ObjectChange
 from ..._progress import Progress, no_progress
 from ...migration import GLOBAL
 
@@ -174,32 +173,3 @@ class Plan:
 
 def _task(tasks: str, components: Sequence[str], *, role: str = "", phase: str = "") -> dict[str, Any]:
     return {"tasks": tasks, "role": role, "components": list(components), "phase": phase}
-
-
-def with_later_changes(
-    components: Sequence[ComponentPlan], later: Sequence[ObjectChange], component: str
-) -> list[ComponentPlan]:
-    """Components whose objects change once more at the end of the run.
-
-    Args:
-        components: as they were planned.
-        later: what changes at the end.
-        component: which one reports the objects that change only then.
-    """
-    last = {change.ref: change for change in later}
-    combined: list[ComponentPlan] = []
-    for one in components:
-        changes = [_and_then(change, last.pop(change.ref, None)) for change in one.changes]
-        # An object that returns to its earlier state has not changed.
-        real = tuple(change for change in changes if change.action != "change" or change.fields)
-        combined.append(replace(one, changes=real))
-    return [
-        replace(one, changes=(*one.changes, *last.values())) if one.name == component else one
-        for one in combined
-    ]
-
-
-def _and_then(change: ObjectChange, later: ObjectChange | None) -> ObjectChange:
-    if later is None or change.before is None:
-        return change
-    return replace(change, after=later.after, unverified=change.unverified or later.unverified)

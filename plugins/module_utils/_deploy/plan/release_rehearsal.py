@@ -14,20 +14,17 @@ from ..._cluster.errors import ClusterError, Forbidden
 from ..._cluster.kinds import defined_kinds
 from ..._components.component_context import KnownState, WorkContext
 from ..._components.component_inventory import deployed_as
-from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
+from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan, with_later_changes
 from ..._components.desired_component import DesiredComponent
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.migrations.rehearsal import MigrationRehearsal
-from ..._components.rehearsed_work import with_recreation_advice
+from ..._components.rehearsed_work import RehearsedWork, with_recreation_advice
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.migration_set import MigrationSet
 from ..._migrations.retirement import overdue_migrations, overdue_warning
 from ..._objects.access.review import known_resources
-from ..._objects.apply.apply_object import KnownObjects
-from ..._objects.apply.apply_set import WaitCallbacks
-from ..._objects.apply.crd_narrowing import narrow_definition
 from ..._objects.apply.rehearsed_changes import RehearsedChanges
-from ..._objects.inventory.inventory import Inventory, entries_of
+from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
 from ..._release.model import FOUNDATION, ComponentEntry, Release
 from ..._runs.lease.acquisition import create_namespace
@@ -47,7 +44,7 @@ from .partial_deployment import partial_deployment_problems, partial_deployment_
 from .plan_progress import PlanProgress
 from .preflight import PreflightResult, run_preflight
 from .pruning import PruneRehearsal, Pruning
-from .release_plan import Plan, PlanRequest, with_later_changes
+from .release_plan import Plan, PlanRequest
 from .wave_rehearsal import RehearsedComponent, ReleaseContext, WaveRehearsal
 from .webhook_check import WebhookCheck
 
@@ -149,14 +146,14 @@ class ReleaseRehearsal:
         self._blockers += [blocker for one in rehearsed for blocker in one.blockers]
         planned = {one.plan.name: one.plan for one in rehearsed}
         components = [planned[name] for name in self._desired.components if name in planned]
-        wide = [] if self._request.alone else [(one.plan.name, crd) for one in rehearsed for crd in one.wide]
+        wide = [] if self._request.alone else [one.work for one in rehearsed if one.work.wide]
         components = self._narrowed(components, wide)
         orphans = self._orphans()
         prune = self._prune(components, orphans)
         self._rehearse_global_migrations(Phase.POST)
         entries = [self._desired.entries[c.name] for c in components if c.takes_part]
         self._blockers += self._missing_roles(entries)
-        preflight = self._preflight(components, orphans, [crd for _name, crd in wide])
+        preflight = self._preflight(components, orphans, [crd for one in wide for crd in one.wide])
         waves = [] if self._blockers else waves_of(entries)
         return Plan(
             version=release.version,
@@ -235,28 +232,18 @@ class ReleaseRehearsal:
         return tuple(self._migrations.verdicts)
 
     def _narrowed(
-        self, components: list[ComponentPlan], wide: Sequence[tuple[str, Object]]
+        self, components: list[ComponentPlan], wide: Sequence[RehearsedWork]
     ) -> list[ComponentPlan]:
         """Rehearse how definitions lose the versions that the release does not have.
 
         Args:
             components: as they were rehearsed.
-            wide: those definitions, each with its component.
+            wide: the work on the components with such definitions.
         """
         if not wide:
             return components
-
-        for name, crd in wide:
-            known = KnownObjects(entries_of(self._observed.inventories.get(name)))
-            try:
-                narrow_definition(
-                    self._overlay, crd, self._request.policy, WaitCallbacks(), learn=0, known=known
-                )
-            except ClusterError as error:
-                self._blockers.append(Blocker(name, str(error)))
-        # Reporting an object in another version is no change of it.
-        later = [change for change in self._changes.take() if change.fields != ["apiVersion"]]
-        return with_later_changes(components, later, wide[0][0])
+        self._blockers += [blocker for work in wide for blocker in work.narrow()]
+        return with_later_changes(components, self._changes.take(), wide[0].component.name)
 
     def _preflight(
         self,

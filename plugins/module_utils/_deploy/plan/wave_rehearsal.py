@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..._cluster.cluster import Object, group_of, ref_of
+from ..._cluster.cluster import group_of, ref_of
 from ..._cluster.errors import ClusterError, KindNotServed
 from ..._cluster.kinds import defined_kinds
 from ..._components.component_context import WorkContext
@@ -68,12 +68,12 @@ class RehearsedComponent:
     Attributes:
         plan: the planned changes of the deployment to it.
         blockers: why it can't be deployed.
-        wide: its definitions that temporarily have more versions than wanted.
+        work: the rehearsed work on it.
     """
 
     plan: ComponentPlan
     blockers: tuple[Blocker, ...]
-    wide: Sequence[Object]
+    work: RehearsedWork
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class WaveRehearsal:
                 *(self._refusal_blocker(member.name, refusal) for refusal in refused),
                 *work.migration_blockers(Phase.POST),
             ),
-            work.wide,
+            work,
         )
 
     def _is_missed(self, error: ClusterError) -> bool:
