@@ -79,7 +79,7 @@ class Observed:
     @property
     def written(self) -> set[str]:
         """The objects that we have written, each as ``group resource namespace/name``."""
-        return {target_of(one) for one in self.requests if one.status < 300}
+        return {target_of(one) for one in self.requests if one.status < 300 and _is_ours(one)}
 
 
 @contextmanager
@@ -91,6 +91,11 @@ def observed_run(cluster: Cluster, audit: AuditLog, kinds: Iterable[tuple[str, s
         yield observed
     observed.requests += [one for one in requests if one.persists and not _is_of_records(one)]
     observed.after = _read(cluster, kinds)
+
+
+def _is_ours(request: Request) -> bool:
+    """Whether one of our field managers wrote; a deletion names none."""
+    return request.verb == "delete" or f"fieldManager={FIELD_MANAGER}" in request.uri
 
 
 def _is_of_records(request: Request) -> bool:
@@ -336,16 +341,16 @@ def migration_disagreements(
 
 
 def count_disagreements(plan: Mapping[str, Any], components: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The disagreements of the planned changes of each succeeded component with the counts of its run."""
+    """The disagreements of the number of planned changes with the counts of the run.
+
+    They count for all components: an object that two have had is deleted by either.
+    """
     lines = []
-    for one in plan["components"]:
-        did = components.get(one["name"])
-        if did is None or did["state"] != "succeeded":
-            continue
-        for action, key in (("create", "created"), ("replace", "replaced"), ("delete", "deleted")):
-            planned = sum(1 for change in one["changes"] if change["action"] == action)
-            if planned != did.get(key, 0):
-                lines.append(f"{one['name']}: {planned} planned to {action}, and {did.get(key, 0)} are {key}")
+    changes = [change["action"] for one in plan["components"] for change in one["changes"]]
+    for action, key in (("create", "created"), ("replace", "replaced"), ("delete", "deleted")):
+        planned, ran = changes.count(action), sum(one.get(key, 0) for one in components.values())
+        if planned != ran:
+            lines.append(f"{planned} planned to {action}, and {ran} are {key}")
     return lines
 
 
