@@ -78,6 +78,5 @@ def _resting(errand: Errand, problems: list[str], missing: tuple[str, ...]) -> t
         return ErrandPhase.IDLE, ""
     # A condition has it, too, but no list of errands shows that.
     texts = (outcome.message, NOT_REPEATED_TEXT if ignores_now(errand, errand.status) else "")
-    return (ErrandPhase.SUCCEEDED if outcome.is_success else ErrandPhase.FAILED), " ".join(
-        filter(None, texts)
-    )
+    phase = ErrandPhase.SUCCEEDED if outcome.is_success else ErrandPhase.FAILED
+    return phase, " ".join(filter(None, texts))

@@ -84,12 +84,8 @@ def _event(before: ErrandStatus, after: ErrandStatus) -> EventNote | None:
     if not is_news(before, after):
         return None
     reason, is_warning = _ANNOUNCED[after.phase]
-    is_of_run = after.run is not None and after.phase in (
-        ErrandPhase.RUNNING,
-        ErrandPhase.SUCCEEDED,
-        ErrandPhase.FAILED,
-    )
-    text = f"run {after.run.number}" if after.run and is_of_run else ""
+    phases_of_run = (ErrandPhase.RUNNING, ErrandPhase.SUCCEEDED, ErrandPhase.FAILED)
+    text = f"run {after.run.number}" if after.run and after.phase in phases_of_run else ""
     if after.phase is ErrandPhase.RUNNING and after.run:
         text += f" ({after.run.reason})"
     message = ": ".join(part for part in (text, after.message) if part)
