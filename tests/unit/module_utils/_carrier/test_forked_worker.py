@@ -122,7 +122,7 @@ def test_a_lost_worker_is_reported_with_its_open_steps(end: str) -> None:
         return {}
 
     with pytest.raises(
-        ProcessLost, match=rf"{message} after 0 seconds\. At work in it: migration a/bad \(run\)\."
+        ProcessLost, match=rf"{message} after \d+ seconds\. At work in it: migration a/bad \(run\)\."
     ):
         run_in_forked_worker(work, 60)
 
@@ -133,7 +133,7 @@ def test_a_worker_that_does_not_outlive_its_parent_ends_with_it(tmp_path: Path) 
     def work(progress: Progress, _cancelled: Cancelled) -> Result:
         begun.write_text(str(os.getpid()))
         progress("work", "begun")
-        time.sleep(1)
+        time.sleep(60)
         lives.touch()
         return {}
 

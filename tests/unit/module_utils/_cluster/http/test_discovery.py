@@ -58,14 +58,20 @@ def test_two_requests_at_the_first_need_and_none_after() -> None:
 
 
 def test_threads_that_waited_for_the_first_fetch_do_not_fetch_again() -> None:
+    begun = threading.Barrier(4)
+
     def slowly() -> Mapping[str, Any]:
         time.sleep(0.1)
         return CORE
 
+    def find() -> None:
+        begun.wait(60)
+        discovery.find("v1", "ConfigMap")
+
     served = Served({"/api": slowly, "/apis": GROUPS})
     hours = itertools.count()
     discovery = Discovery(served.fetch, clock=lambda: 3600.0 * next(hours))
-    threads = [threading.Thread(target=discovery.find, args=("v1", "ConfigMap")) for _i in range(4)]
+    threads = [threading.Thread(target=find) for _i in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

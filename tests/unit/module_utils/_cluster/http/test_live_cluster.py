@@ -515,7 +515,8 @@ def short_start(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_start")
 @pytest.mark.parametrize("code", [401, 403])
-def test_a_refusal_of_a_starting_server_is_not_final(code: int) -> None:
+def test_a_refusal_of_a_starting_server_is_not_final(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "STARTING_SECONDS", FOREVER)
     with talking_to(in_turn(Reply(None), status(code), status(code), Reply(CONFIG_MAP))) as (cluster, server):
         assert cluster.apply(CONFIG_MAP) == CONFIG_MAP
         assert len(requests_to(server)) == 4

@@ -158,12 +158,12 @@ def test_a_writer_knows_from_reads_that_the_server_is_starting(
 def test_a_write_that_was_found_made_is_the_end_of_an_outage() -> None:
     written = {**CONFIG_MAP, "metadata": {**CONFIG_MAP["metadata"], "managedFields": []}}
     answers = iter([Reply(None), Reply(written), Reply(None), Reply(CONFIG_MAP)])
-    with as_jane(lambda _request: next(answers), limit=0.2) as (cluster, server):
+    with as_jane(lambda _request: next(answers), limit=1.0) as (cluster, server):
         # From now on it is known to be there.
         cluster.resource("v1", "ConfigMap")
         writing = cluster.with_write_terms(WriteTerms(lambda: 9.0))
         writing.create(CONFIG_MAP)
-        time.sleep(0.3)
+        time.sleep(1.1)
         writing.apply(CONFIG_MAP)
         assert [one.method for one in requests_to(server)] == ["POST", "GET", "PATCH", "PATCH"]
 
