@@ -12,16 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
-from .._cluster.cluster import (
-    Cluster,
-    Event,
-    ExecResult,
-    Object,
-    Page,
-    Ref,
-    WriteTerms,
-    ref_of,
-)
+from .._cluster.cluster import Cluster, Event, ExecResult, Object, Page, Ref, WriteTerms, ref_of
 from .._cluster.errors import (
     AlreadyExists,
     ApiError,

@@ -12,15 +12,7 @@ from contextlib import AbstractContextManager
 from copy import copy
 from typing import Any, Self, TypeAlias, TypeVar
 
-from .._cluster.cluster import (
-    FIELD_MANAGER,
-    Cluster,
-    Object,
-    Page,
-    Ref,
-    Resource,
-    group_of,
-)
+from .._cluster.cluster import FIELD_MANAGER, Cluster, Object, Page, Ref, Resource, group_of
 from .._cluster.errors import KindNotServed, NotRehearsable
 from .._cluster.kinds import NAMESPACE_KIND, Kind, built_in_kinds
 from .._cluster.object_selectors import field_matcher, label_matcher

@@ -14,12 +14,7 @@ from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import ClusterError, ExecOutputTooLarge, ExecTimeout, Invalid
 from .._errors import LifecycleError
 from .._jobs.secret_users import secret_users
-from .._jobs.version_writer import (
-    VersionContent,
-    errors_without_values,
-    foreign_warning,
-    write_version,
-)
+from .._jobs.version_writer import VersionContent, errors_without_values, foreign_warning, write_version
 from .._text import one_line
 from .errand_index import ErrandIndex
 from .errand_model import KIND, Errand, OutputFile, OutputNote, OutputSource, owner_reference

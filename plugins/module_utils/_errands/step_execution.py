@@ -14,15 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._cluster.cluster import Cluster, Object
-from .._cluster.errors import (
-    AlreadyExists,
-    ClusterError,
-    Conflict,
-    ExecTimeout,
-    Forbidden,
-    Invalid,
-    NotFound,
-)
+from .._cluster.errors import AlreadyExists, ClusterError, Conflict, ExecTimeout, Forbidden, Invalid, NotFound
 from .._cluster.fields.json_patch import merge_patch_between
 from .._jobs.job_outcome import JobOutcome
 from .._objects.apply.refusals import is_other_object

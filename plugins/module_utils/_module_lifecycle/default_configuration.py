@@ -14,13 +14,7 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from .._cluster.cluster import Cluster, Object, manager_of, ref_of
-from .._cluster.errors import (
-    AlreadyExists,
-    ClusterError,
-    Forbidden,
-    KindNotServed,
-    may_have_acted,
-)
+from .._cluster.errors import AlreadyExists, ClusterError, Forbidden, KindNotServed, may_have_acted
 from .._cluster.fields.written_by import is_written_by, with_writer
 from .denial import PREFIX
 

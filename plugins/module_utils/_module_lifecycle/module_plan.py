@@ -28,12 +28,7 @@ from .._errors import LifecycleError
 from .._objects.apply.change import ObjectChange
 from .._objects.apply.rehearsed_changes import RehearsedChanges
 from .._objects.inventory.inventory import MODULE, Inventory
-from .._objects.inventory.inventory_entry import (
-    InventoryEntry,
-    current_entry,
-    entries_without,
-    intent_of,
-)
+from .._objects.inventory.inventory_entry import InventoryEntry, current_entry, entries_without, intent_of
 from .._objects.inventory.live_objects import read_autoscaled, read_metadata, scope_of
 from .._objects.prune.managed_kinds import kinds_defined_by
 from .._objects.prune.managed_resources import read_living
@@ -46,12 +41,7 @@ from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, ModuleDecision, decide
 from .default_configuration import Creation
-from .desired_module import (
-    ManifestTerms,
-    desired_module,
-    namespace_of,
-    unchanged_module,
-)
+from .desired_module import ManifestTerms, desired_module, namespace_of, unchanged_module
 from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
 from .module_facts import ModuleOutlook

@@ -16,15 +16,7 @@ from .._cluster.cluster import Cluster
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import COMPONENT, MODULE
 from .._timestamp import timestamp
-from .outcomes import (
-    BEFORE_RUN,
-    BEGIN,
-    CANCELLED,
-    NOT_STARTED,
-    SUCCEEDED,
-    ComponentOutcome,
-    phase_entry,
-)
+from .outcomes import BEFORE_RUN, BEGIN, CANCELLED, NOT_STARTED, SUCCEEDED, ComponentOutcome, phase_entry
 from .records.installation import Installation, read_installation, write_installation
 from .records.record_schema import API_VERSION, MODULES
 from .records.record_writer import current_user

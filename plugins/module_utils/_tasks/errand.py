@@ -12,20 +12,10 @@ from typing import Any
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.cluster import Object
 from .._custom_resources.installed_kinds import DefinitionState
-from .._errands.authoring.errand_object import (
-    DesiredErrand,
-    ErrandRequest,
-    desired_errand,
-    existing_errand,
-)
+from .._errands.authoring.errand_object import DesiredErrand, ErrandRequest, desired_errand, existing_errand
 from .._errands.authoring.errand_preflight import Preflight, preflight
 from .._errands.authoring.errand_report import errand_report, errand_run_report, log_command
-from .._errands.authoring.errand_writing import (
-    AUTHOR_MANAGER,
-    adjusted_to,
-    apply_errand,
-    read_errand,
-)
+from .._errands.authoring.errand_writing import AUTHOR_MANAGER, adjusted_to, apply_errand, read_errand
 from .._errands.authoring.requested_run import RunWait, WaitOptions, request_run, run_to_follow
 from .._errands.errand_definition import ERRAND_KINDS
 from .._errands.errand_model import API_VERSION, AUTOMATIC, KIND, Errand, ErrandKey, Strategy, errand_from

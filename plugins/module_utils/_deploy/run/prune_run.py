@@ -18,14 +18,7 @@ from ..._objects.prune.removal import Terms
 from ..._runs.cancellation import CancellationCheck, Grace
 from ..._runs.lease.lease_session import run_under_lease
 from ..._runs.lease.own_lease import run_with_own_lease
-from ..._runs.outcomes import (
-    FAILED,
-    PRUNE,
-    SUCCEEDED,
-    ComponentOutcome,
-    duration_of,
-    phase_entry,
-)
+from ..._runs.outcomes import FAILED, PRUNE, SUCCEEDED, ComponentOutcome, duration_of, phase_entry
 from ..._runs.recorder import end_if_cancelled
 from ..._runs.records.inventories import read_owned
 from ..._runs.records.runs import new_run_name, read_run, update_run_status

@@ -19,14 +19,7 @@ from ..._objects.inventory.live_objects import read_metadata
 from ..._runs.cluster_result import changes_in
 from ..._runs.durations import render_durations
 from ..._runs.lease.lease_session import release_lease, run_under_lease
-from ..._runs.outcomes import (
-    CANCELLED,
-    END,
-    FAILED,
-    SUCCEEDED,
-    durations_of,
-    phase_entry,
-)
+from ..._runs.outcomes import CANCELLED, END, FAILED, SUCCEEDED, durations_of, phase_entry
 from ..._runs.recorder import end_record, run_seconds, seconds_since_start
 from ..._runs.records.installation import Installation
 from ..._runs.records.inventories import read_inventories, write_inventory

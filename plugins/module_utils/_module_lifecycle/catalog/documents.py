@@ -16,14 +16,7 @@ from typing import Any, NamedTuple
 from ..._cluster.cluster import Object, group_of
 from ..._redaction import without_login, without_logins
 from .module_version import ModuleManager, ModuleVersion
-from .restriction import (
-    BETA_LABEL,
-    INTERNAL_LABEL,
-    UNRESTRICTED,
-    Restriction,
-    is_enabled,
-    selector_faults,
-)
+from .restriction import BETA_LABEL, INTERNAL_LABEL, UNRESTRICTED, Restriction, is_enabled, selector_faults
 from .semantic_version import parse_version
 
 GROUP = "operator.kyma-project.io"
