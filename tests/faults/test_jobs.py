@@ -69,7 +69,7 @@ def test_removed_by_its_ttl(world: World, how: str) -> None:
 
 @pytest.mark.fault("a Job's pod is lost")
 @pytest.mark.parametrize("how", ["deleted", "evicted"])
-def test_its_pod_is_lost(world: World, how: str) -> None:
+def test_a_job_whose_pod_is_lost_is_waited_for(world: World, how: str) -> None:
     """Its controller starts another one, and the Job is waited for to its end."""
     number = str(world.shop.round)
     world.shop.write("mail", config_map("mail", round=number), _job(world, run_for="4s"))

@@ -153,7 +153,7 @@ def new_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 
 @pytest.mark.fault("two deployers start together")
-def test_of_two_at_the_same_instant_one_works_and_both_finish(pair: Pair, *, whole: bool) -> None:
+def test_one_of_two_simultaneous_runs_works_and_both_finish(pair: Pair, *, whole: bool) -> None:
     for _number in range(PAIRS if whole else FEW):
         pair.deploy_at_once()
 

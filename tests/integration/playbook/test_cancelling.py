@@ -224,7 +224,7 @@ def cancel_from_another_terminal(playbook: Playbook) -> str:
     return done.stdout
 
 
-def test_from_another_terminal(scenario: Scenario) -> None:
+def test_a_cancellation_from_another_terminal_stops_the_run(scenario: Scenario) -> None:
     printed: list[str] = []
     outcome = scenario.cancelled(
         lambda _running: printed.append(cancel_from_another_terminal(scenario.playbook)),
@@ -248,7 +248,7 @@ def test_ctrl_c_where_the_work_is_done_elsewhere(scenario: Scenario, elsewhere: 
 
 if IS_FULL:
 
-    def test_from_another_terminal_where_the_work_is_done_elsewhere(
+    def test_a_cancellation_from_another_terminal_stops_a_shipped_run(
         scenario: Scenario, elsewhere: list[str]
     ) -> None:
         printed: list[str] = []

@@ -114,7 +114,7 @@ def test_a_deadline(deployed: SmallRelease, playbook: Playbook, own_cluster: Own
     assert "because it was cancelled by its deadline of 3 s; run it again to continue" in outcome.text
 
 
-def test_from_another_terminal_and_the_next_deletion_goes_on(
+def test_a_deletion_continues_after_a_cancellation_from_another_terminal(
     deployed: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
 ) -> None:
     assert deployed

@@ -212,7 +212,7 @@ def test_a_signal_soon_after_the_start_ends_the_run(scenario: Scenario, number: 
 
 
 @pytest.mark.parametrize("number", cases([KILL], [INTERRUPT, TERMINATE]))
-def test_where_the_work_is_done_elsewhere(scenario: Scenario, elsewhere: list[str], number: int) -> None:
+def test_a_shipped_run_is_cut_off_by_a_signal(scenario: Scenario, elsewhere: list[str], number: int) -> None:
     # Nobody gives the lease back here: the next deployment waits until it has expired.
     arguments = [*elsewhere, "-e", f"kyma_lease_seconds={SHORT}"]
     outcome = scenario.deploy(*arguments, at="Think before", number=number, think_before=THINKING)

@@ -155,7 +155,7 @@ def test_a_rehearsed_deletion_says_what_the_deletion_does_and_writes_nothing(
     assert {"default/theirs", f"{NAMESPACE}/ours", f"{NAMESPACE}/shop"} <= shown(rehearsed_by_force)
 
 
-def test_by_force_all_goes_backwards_after_what_others_have_and_nothing_of_ours_remains(
+def test_a_forced_deletion_goes_backwards_and_leaves_nothing_of_ours(
     forced: Outcome, own_cluster: OwnCluster, playbook: Playbook
 ) -> None:
     first, *order = deletions(forced)

@@ -126,7 +126,7 @@ def test_rings_before_it_are_deployed_to_their_end(fleet: Fleet, release: SmallR
 
 # None may fail in the tests above.
 @pytest.mark.parametrize(("most", "goes_on"), [(49, False), (50, True)])
-def test_how_many_of_a_ring_may_fail(
+def test_later_rings_continue_up_to_the_allowed_failures(
     fleet: Fleet, release: SmallRelease, *, most: int, goes_on: bool
 ) -> None:
     arguments = fleet.inventory("gone", "here", "later")

@@ -75,7 +75,9 @@ def assert_harmless(playbook: Playbook, shown: str) -> None:
     assert "x" * 20_000 not in shown
 
 
-def test_of_a_release(playbook: Playbook, release: Path, own_cluster: OwnCluster, text: str) -> None:
+def test_hostile_text_of_a_release_is_shown_unevaluated(
+    playbook: Playbook, release: Path, own_cluster: OwnCluster, text: str
+) -> None:
     shown = playbook.deploy(release, "--diff", "-vvv").succeeded().text
     assert "lookup(" in shown
     assert_harmless(playbook, shown)
@@ -84,7 +86,9 @@ def test_of_a_release(playbook: Playbook, release: Path, own_cluster: OwnCluster
     assert made["data"]["a"] == text
 
 
-def test_of_a_migration(playbook: Playbook, release: Path, text: str) -> None:
+def test_hostile_text_of_a_migration_is_shown_unevaluated(
+    playbook: Playbook, release: Path, text: str
+) -> None:
     file = playbook.migration("evil", EVIL.format(text=text))
     try:
         failed = playbook.deploy(release, "--diff").failed()

@@ -228,7 +228,9 @@ def test_hands_are_named_with_object_field_and_manager(restored: Outcome) -> Non
     assert all(times)
 
 
-def test_they_are_restored_and_the_others_keep_theirs(restored: Outcome, own_cluster: OwnCluster) -> None:
+def test_our_fields_are_restored_and_other_managers_keep_theirs(
+    restored: Outcome, own_cluster: OwnCluster
+) -> None:
     assert restored.run["state"] == "succeeded"
     web = _read(own_cluster, "web")
     images = {one["name"]: one["image"] for one in web["spec"]["template"]["spec"]["containers"]}

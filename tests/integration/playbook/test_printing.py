@@ -189,7 +189,7 @@ def test_the_report_is_written_though_the_deployment_has_failed(shown: Outcome, 
         ("all", {"broken: failed": True, "broken: waiting (": True, "fine: succeeded": True}),
     ],
 )
-def test_how_much_progress_is_printed_is_the_users_choice(
+def test_the_user_chooses_how_much_progress_is_printed(
     playbook: Playbook, release: SmallRelease, shown: Outcome, level: str, is_shown: dict[str, bool]
 ) -> None:
     assert shown.status

@@ -117,7 +117,7 @@ def test_a_hundred_migrations_change_little_of_that(seconds: float, *, holds: bo
     assert met[f"time with 100 migrations, against {PING}"] is holds
 
 
-def test_these_migrations_are_sound_and_not_needed(tmp_path: Path) -> None:
+def test_the_migrations_of_the_benchmark_are_valid_and_not_needed(tmp_path: Path) -> None:
     write_migrations(tmp_path)
     loaded = load_folders([MigrationFolder("yours", str(tmp_path))])
     assert loaded.problems == ()
@@ -180,7 +180,7 @@ def test_a_tool_over_its_time_limit_is_listed_and_compared_with_that_limit() -> 
     assert "Not measured: helm with 3600 objects to its end." in text
 
 
-def test_that_we_take_longer_than_we_may_breaks_a_bound() -> None:
+def test_our_exceeded_time_limit_breaks_a_bound() -> None:
     measurements = measured(FIRST, 3600, helm=sample(100))
     measurements.add_limit(Setting(FIRST, 3600), OURS, 900)
     assert is_met(measurements) == {"time": False}

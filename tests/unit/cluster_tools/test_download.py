@@ -181,7 +181,7 @@ def test_a_server_that_falls_silent_is_given_up(server: FileServer, tmp_path: Pa
         download.fetch(program(server), tmp_path, server.address, silence=0.05)
 
 
-def test_whether_a_download_is_possible(server: FileServer) -> None:
+def test_an_impossible_download_is_refused_with_the_reason(server: FileServer) -> None:
     kubectl = program(server)
     unknown = Download("etcd", "v3.6.8", "https://dl.example/etcd", "sha256:0", "https://source")
     assert download.refusals([kubectl, unknown], server.address, LONG) == {
@@ -337,7 +337,7 @@ def test_a_wrong_program_is_never_installed_and_the_next_way_is_taken(
 
 
 @pytest.mark.usefixtures("own_build")
-def test_where_no_download_is_possible_it_is_built_and_a_line_says_so(
+def test_programs_without_a_download_are_built_with_a_message(
     server: FileServer,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -70,7 +70,7 @@ GIVEN = [
 ]
 
 
-def test_there_are_such_commands() -> None:
+def test_the_pages_have_commands_with_variables() -> None:
     assert len(GIVEN) > 25
 
 

@@ -66,7 +66,7 @@ def test_the_roles_are_those_that_are_installed() -> None:
     assert table("ClusterRole") == {role["metadata"]["name"] for role in ROLES}
 
 
-def test_its_variables_are_there() -> None:
+def test_variables_of_the_guide_exist() -> None:
     specs = yaml.safe_load((ROOT / "roles" / "kyma_errand" / "meta" / "argument_specs.yml").read_text())
     known = set(specs["argument_specs"]["main"]["options"])
     for name in ("reconcile_errands", "watch_errands"):
@@ -74,7 +74,7 @@ def test_its_variables_are_there() -> None:
     assert set(re.findall(r"\bkyma_errand_\w+", GUIDE)) <= known
 
 
-def test_its_links_lead_somewhere() -> None:
+def test_links_of_the_guide_have_targets() -> None:
     for place, anchor in re.findall(r"\]\((?!https:)([\w./]*)(?:#([\w-]+))?\)", GUIDE):
         path = (DOCS / place).resolve() if place else DOCS / "guide_errands.md"
         assert path.exists(), place
@@ -85,7 +85,7 @@ def test_its_links_lead_somewhere() -> None:
             assert anchor in [re.sub(r"[^\w -]", "", one).replace(" ", "-") for one in headings], anchor
 
 
-def test_its_yaml_can_be_read_and_its_errands_are_sound() -> None:
+def test_yaml_of_the_guide_is_readable_and_its_errands_are_valid() -> None:
     blocks = [
         yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     ]

@@ -172,7 +172,7 @@ def test_the_kinds_variables_and_playbooks_of_the_guide_exist() -> None:
         assert (ROOT / "playbooks" / f"{playbook}.yml").exists(), playbook
 
 
-def test_its_links_lead_somewhere() -> None:
+def test_links_of_the_guide_have_targets() -> None:
     for place, anchor in re.findall(r"\]\((?!https:)([\w./]*)(?:#([\w-]+))?\)", GUIDE):
         path = (DOCS / place).resolve() if place else DOCS / "guide_job_store.md"
         assert path.exists(), place
@@ -183,14 +183,14 @@ def test_its_links_lead_somewhere() -> None:
             assert anchor in [re.sub(r"[^\w -]", "", one).replace(" ", "-") for one in headings], anchor
 
 
-def test_its_tasks_have_options_that_there_are() -> None:
+def test_options_of_the_tasks_of_the_guide_exist() -> None:
     tasks = documented_tasks()
     assert {name for name, _options in tasks} >= TASKS.keys() - {"kyma.lifecycle.stored_job_import"}
     for name, options in tasks:
         assert not validate(TASKS[name], options, name).problem
 
 
-def test_its_jobs_are_valid_and_can_be_built() -> None:
+def test_jobs_of_the_guide_are_valid_and_can_be_built() -> None:
     jobs = documented_jobs()
     assert len(jobs) > 5
     for job in jobs:

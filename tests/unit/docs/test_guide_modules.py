@@ -51,7 +51,7 @@ def test_the_table_of_the_list_has_each_key() -> None:
     assert keys("The list") == DEFINITION.argument_spec["modules"]["options"].keys()
 
 
-def test_its_variables_are_there() -> None:
+def test_variables_of_the_guide_exist() -> None:
     known: set[str] = set()
     for role in ("kyma", "kyma_modules"):
         specs = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text())
@@ -59,7 +59,7 @@ def test_its_variables_are_there() -> None:
     assert set(re.findall(r"\bkyma_\w+", GUIDE)) <= known
 
 
-def test_its_links_lead_somewhere() -> None:
+def test_links_of_the_guide_have_targets() -> None:
     for place, anchor in re.findall(r"\]\((?!https:)([\w./]*)(?:#([\w-]+))?\)", GUIDE):
         path = (DOCS / place).resolve() if place else DOCS / "guide_modules.md"
         assert path.exists(), place
@@ -70,7 +70,7 @@ def test_its_links_lead_somewhere() -> None:
             assert anchor in [re.sub(r"[^\w -]", "", one).replace(" ", "-") for one in headings], anchor
 
 
-def test_its_yaml_can_be_read() -> None:
+def test_yaml_of_the_guide_is_readable() -> None:
     blocks = re.findall(r"^ *```(?:yaml|json)\n(.*?)^ *```", GUIDE, re.MULTILINE | re.DOTALL)
     assert len(blocks) > 8
     for block in blocks:

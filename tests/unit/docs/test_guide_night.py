@@ -50,7 +50,7 @@ def is_printed(message: str, templates: str) -> bool:
     return re.search(pattern, templates) is not None
 
 
-def test_there_are_messages() -> None:
+def test_the_guide_quotes_each_message_once() -> None:
     assert len(QUOTED) > 50
     assert len(set(QUOTED)) == len(QUOTED)
 
@@ -68,7 +68,7 @@ def test_a_text_that_no_template_prints_is_detected() -> None:
     assert is_printed("two … values", f"nothing{END}two {VALUE}\n values{END}")
 
 
-def test_its_options_are_there() -> None:
+def test_options_of_the_guide_exist() -> None:
     options = set(yaml.safe_load((ROOT / "roles" / "kyma" / "defaults" / "main.yml").read_text()))
     options |= set(re.findall(r"kyma_\w+", (ROOT / "playbooks" / "cancel_kyma.yml").read_text()))
     for role in ("kyma_modules", "kyma_errand", "kyma_job_store"):
@@ -77,7 +77,7 @@ def test_its_options_are_there() -> None:
     assert set(re.findall(r"\bkyma_\w+", GUIDE)) <= options
 
 
-def test_its_links_lead_somewhere() -> None:
+def test_links_of_the_guide_have_targets() -> None:
     for place, anchor in re.findall(r"\]\(([\w.]*)(?:#([\w-]+))?\)", GUIDE):
         text = (ROOT / "docs" / place).read_text() if place else GUIDE
         headings = [line.lstrip("# ").lower() for line in text.splitlines() if line.startswith("#")]

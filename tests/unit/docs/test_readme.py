@@ -55,7 +55,7 @@ def test_the_readme_names_only_files_of_the_repository() -> None:
 @pytest.mark.parametrize(
     ("name", "module"), [("Kubernetes", r"k8s\.io/kubernetes"), ("Helm", r"helm\.sh/helm/v\d+")]
 )
-def test_its_versions_are_those_of_the_tests(name: str, module: str) -> None:
+def test_versions_of_the_readme_are_those_of_the_tests(name: str, module: str) -> None:
     pinned = (ROOT / "tests" / "cluster" / "tools" / name.lower() / "go.mod").read_text()
     (version,) = re.findall(rf"^\t(?:{module}) v(\d+\.\d+)\.\d+", pinned, re.MULTILINE)
     assert f"{name} {version}" in README

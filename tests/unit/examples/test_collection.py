@@ -21,7 +21,7 @@ def collection(tmp_path: Path) -> Path:
     return collections_path(tmp_path)
 
 
-def test_its_tests_pass_in_memory(collection: Path) -> None:
+def test_tests_of_the_example_pass_in_memory(collection: Path) -> None:
     done = pytest_in(collection)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 passed, 1 skipped" in done.stdout
@@ -29,7 +29,7 @@ def test_its_tests_pass_in_memory(collection: Path) -> None:
 
 
 @pytest.mark.cluster
-def test_its_tests_pass_on_a_real_api_server(collection: Path, kubeconfig: str) -> None:
+def test_tests_of_the_example_pass_on_a_real_api_server(collection: Path, kubeconfig: str) -> None:
     done = pytest_in(collection, variables={"KYMA_TEST_KUBECONFIG": kubeconfig})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "5 passed" in done.stdout
@@ -43,14 +43,14 @@ def test_the_option_names_the_cluster_too(collection: Path, tmp_path: Path) -> N
     assert f"there is no kubeconfig at {nowhere}: see KYMA_TEST_KUBECONFIG, or --kyma-kub" in done.stdout
 
 
-def test_its_tests_fail_once_the_migration_has_to_go(collection: Path) -> None:
+def test_tests_of_the_example_fail_for_an_overdue_migration(collection: Path) -> None:
     (collection / "meta" / "kyma.yml").write_text("newest_supported_release: '1.2'\n")
     done = pytest_in(collection)
     assert done.returncode == 1
     assert "remove me: checkout/password-in-secret, remove_in 1.2, the collection supports 1.2" in done.stdout
 
 
-def test_its_tests_fail_where_a_migration_can_not_be_loaded(collection: Path) -> None:
+def test_tests_of_the_example_fail_for_a_migration_that_cannot_be_loaded(collection: Path) -> None:
     folder = collection / "plugins" / "module_utils" / "kyma_migrations"
     (folder / "broken.py").write_text("class Broken(\n")
     done = pytest_in(collection)
@@ -58,7 +58,7 @@ def test_its_tests_fail_where_a_migration_can_not_be_loaded(collection: Path) ->
     assert f"{folder}/broken.py:1: '(' was never closed" in done.stdout
 
 
-def test_its_migration_is_found_where_it_lies() -> None:
+def test_the_migration_of_the_example_is_loaded_from_its_folder() -> None:
     folder = EXAMPLE / "plugins" / "module_utils" / "kyma_migrations"
     loaded = load_folders([MigrationFolder("acme.platform", str(folder))])
     assert loaded.problems == ()

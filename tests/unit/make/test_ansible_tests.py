@@ -125,7 +125,7 @@ def ours() -> tuple[list[str], list[str]]:
     return select(["tests/unit"])
 
 
-def test_of_ours_less_than_half_runs_on_the_lowest_versions(ours: tuple[list[str], list[str]]) -> None:
+def test_less_than_half_of_our_tests_run_on_the_lowest_versions(ours: tuple[list[str], list[str]]) -> None:
     files = select_for_versions(["tests/unit"])
     depend, others = ours
     assert set(depend) < set(files)

@@ -115,9 +115,7 @@ def test_the_cluster_is_ended_in_spite_of_an_error(
 
 
 @pytest.mark.parametrize("step", ["containers", "molecule-kind"])
-def test_where_kind_cannot_run_the_step_says_why(
-    kind: Kind, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_a_step_without_kind_gives_the_reason(kind: Kind, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     monkeypatch.setattr(cluster, "why_no_kind", lambda: "no engine")
     monkeypatch.setattr("tests.make.outcome.IN_CI", False)
     assert STEPS[step].do() == Outcome(skipped=1, note="no engine", left_out="no engine")
@@ -126,9 +124,7 @@ def test_where_kind_cannot_run_the_step_says_why(
     assert kind.did == []
 
 
-def test_where_kind_cannot_run_the_other_scenario_is_played(
-    kind: Kind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scenario_without_kind_runs_if_kind_cannot(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "why_no_kind", lambda: "no engine")
     monkeypatch.setattr(cluster, "build", lambda: None)
     monkeypatch.setattr("tests.make.outcome.IN_CI", False)

@@ -48,7 +48,7 @@ def test_tests_that_are_skipped_fail_in_ci(in_ci: bool, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("in_ci")
-def test_why_tests_were_skipped_is_said_once(tmp_path: Path) -> None:
+def test_each_reason_of_skipped_tests_is_shown_once(tmp_path: Path) -> None:
     (tmp_path / "report.xml").write_text(SKIPPED)
     assert pytest_run.counts(tmp_path / "report.xml", 0).left_out == "2 tests skipped: no data"
 

@@ -43,7 +43,7 @@ def test_a_module_with_more_than_ten_options_names_the_usual_ones(name: str) -> 
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if usual_options(name)])
-def test_its_usual_options_come_first(name: str) -> None:
+def test_usual_options_of_a_module_come_first(name: str) -> None:
     # Options of fragments have an order of their own.
     own = list(parsed(name)["options"])
     first = [option for option in usual_options(name) if option in own]

@@ -205,7 +205,7 @@ def test_a_deleted_pod_can_be_read_for_a_moment(cluster: MemoryCluster, jobs: Pl
     assert (pods(cluster), "Failed" in conditions(cluster)) == ([], True)
 
 
-def test_its_own_calls_are_not_recorded(cluster: MemoryCluster, jobs: PlayedJobs) -> None:
+def test_calls_of_the_player_are_not_recorded(cluster: MemoryCluster, jobs: PlayedJobs) -> None:
     cluster.create(job())
     rest(jobs)
     assert [one.verb for one in cluster.requests] == ["create"]

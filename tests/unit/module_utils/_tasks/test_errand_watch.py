@@ -132,7 +132,7 @@ def test_without_a_right_to_its_lease_it_does_not_start(played: PlayedErrands) -
     assert lines == []
 
 
-def test_its_time_ends_it(played: PlayedErrands) -> None:
+def test_the_watch_ends_after_its_seconds(played: PlayedErrands) -> None:
     begin = time.monotonic()
     result = watch(played.cluster, watch_seconds=1)
     assert time.monotonic() - begin >= 1

@@ -150,7 +150,7 @@ def test_migrations_get_the_time_that_they_say_they_may_take(folder: Path, migra
     assert result["limit"] == pytest.approx(4 * 5 * HOUR + steps + GRACE + 30, abs=5)
 
 
-def test_those_that_are_skipped_don_t_count(folder: Path, migrating: dict[str, str]) -> None:
+def test_the_time_of_skipped_migrations_does_not_count(folder: Path, migrating: dict[str, str]) -> None:
     arguments = given(folder, "first")
     arguments.params["skip_migrations"] = ["first/moves-much"]
     limit = Worker().carry(arguments, migrating)["limit"]

@@ -42,7 +42,7 @@ def test_a_failure_that_ends_its_task_leaves_the_reason_to_the_result(screen: Sc
     assert screen.lines == ["checkout: failed"]
 
 
-def test_if_the_task_goes_on_the_reason_comes_at_once(screen: Screen) -> None:
+def test_the_reason_is_shown_at_once_if_the_task_continues(screen: Screen) -> None:
     screen.held.show(FAILED)
     screen.held.show(WAITING)
     screen.ask(HOLD_SECONDS)

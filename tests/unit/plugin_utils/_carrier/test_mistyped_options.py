@@ -73,7 +73,7 @@ def test_an_invalid_number_of_seconds_is_refused(option: str, value: object) -> 
         ("max_fail_percentage", "half"),
     ],
 )
-def test_nor_are_these_numbers(option: str, value: object) -> None:
+def test_an_invalid_number_of_other_options_is_refused(option: str, value: object) -> None:
     assert len(problems(**{option: value})) == 1
 
 
@@ -91,7 +91,7 @@ def test_nor_are_these_numbers(option: str, value: object) -> None:
         ("max_fail_percentage", "12.5"),
     ],
 )
-def test_but_these_are_fine(option: str, value: object) -> None:
+def test_valid_numbers_are_accepted(option: str, value: object) -> None:
     assert problems(**{option: value}) == []
 
 
@@ -239,7 +239,7 @@ def test_the_plays_file_may_read_it() -> None:
     assert warned({"kyma_releases": "/srv"}, text="kyma_release: '{{ kyma_releases }}/2.9'") == []
 
 
-def test_of_several_hosts_the_first_one_that_has_it_warns() -> None:
+def test_only_the_first_host_with_the_variable_warns() -> None:
     assert warned({"kyma_relase": 1}, canary={"kyma_relase": 1}) == []
     assert len(warned({"kyma_relase": 1}, canary={"kyma_release": 1})) == 1
 

@@ -105,7 +105,7 @@ def test_the_folder_is_removed_if_the_group_of_the_worker_is_ended(tmp_path: Pat
     assert comes_true((tmp_path / "saw").exists)
 
 
-def test_where_it_is_gone_already_nothing_is_said(tmp_path: Path) -> None:
+def test_a_folder_that_is_already_removed_is_not_reported(tmp_path: Path) -> None:
     process = family(tmp_path / "folder", "return")
     printed, _none = process.communicate(timeout=60)
     assert (process.returncode, printed) == (0, "")

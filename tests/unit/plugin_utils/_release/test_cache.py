@@ -24,7 +24,7 @@ def whole(release: Release) -> bool:
     return all(content.is_read for content in release.content.values())
 
 
-def test_of_those_that_want_it_at_the_same_time_one_reads_it(tmp_path: Path) -> None:
+def test_one_of_several_simultaneous_readers_reads_the_release(tmp_path: Path) -> None:
     read: list[int] = []
     got: list[Release] = []
 

@@ -102,7 +102,7 @@ def test_a_redirect_on_the_same_host_has_the_login(tmp_path: Path, serve: Callab
         ("http://u:p@one/a", "https://one/b", "https://one/b"),
     ],
 )
-def test_where_a_redirect_leads(before: str, place: str, after: str) -> None:
+def test_a_redirect_to_the_same_host_or_https_is_followed(before: str, place: str, after: str) -> None:
     assert redirected(before, place) == after
 
 
@@ -117,7 +117,7 @@ def test_where_a_redirect_leads(before: str, place: str, after: str) -> None:
         ("https://u:p@one/a", "ftp://one/a"),
     ],
 )
-def test_where_no_redirect_leads(before: str, place: str) -> None:
+def test_other_redirects_are_refused(before: str, place: str) -> None:
     with pytest.raises(Exception, match=r"only https, or http on the same host and port, is followed"):
         redirected(before, place)
 

@@ -42,7 +42,7 @@ def test_the_fingerprint_is_the_digest_of_the_release(write: Write) -> None:
     assert len(fingerprint(request)) == 64
 
 
-def test_where_a_release_lies_does_not_matter(write: Write, tmp_path: Path) -> None:
+def test_the_place_of_a_release_does_not_change_its_fingerprint(write: Write, tmp_path: Path) -> None:
     root = write(RELEASE)
     before = fingerprint(ReleaseRequest(str(root)))
     (tmp_path / "elsewhere").mkdir()
@@ -121,7 +121,7 @@ def test_links_inside_are_followed_and_may_go_in_circles(write: Write) -> None:
     assert fingerprint(ReleaseRequest(str(root))) != before
 
 
-def test_of_a_checkout_only_what_convention_finds_counts(write: Write) -> None:
+def test_only_conventional_files_of_a_checkout_count(write: Write) -> None:
     root = write(
         {
             "installation/resources/components.yaml": "components:\n- name: a\n",

@@ -196,9 +196,7 @@ def test_the_source_of_a_kustomization_is_unknown(write: Write) -> None:
         ("description: the Namespace of its kind", False),
     ],
 )
-def test_whether_there_may_be_a_namespace_is_seen_without_reading(
-    write: Write, text: str, may_have: bool
-) -> None:
+def test_possible_namespaces_are_detected_without_reading(write: Write, text: str, may_have: bool) -> None:
     root = write({"a.yaml": f"apiVersion: v1\n{text}\n"})
     assert files_source_hash([root / "a.yaml"], root).has_namespaces is may_have
 

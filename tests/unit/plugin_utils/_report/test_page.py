@@ -46,5 +46,5 @@ def test_nothing_in_it_is_fetched() -> None:
         ([], "Kyma on 0 clusters"),
     ],
 )
-def test_its_title(clusters: list[ClusterReport], title: str) -> None:
+def test_the_page_has_the_title_of_its_clusters(clusters: list[ClusterReport], title: str) -> None:
     assert f"<title>{escape(title)}</title>" in render_report(clusters)

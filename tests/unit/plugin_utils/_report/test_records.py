@@ -146,7 +146,7 @@ def test_next_steps_name_the_run_the_migrations_and_the_cluster() -> None:
         ([{"unreachable": True}], 1),
     ],
 )
-def test_there_is_a_next_step_where_one_is_needed(results: list[dict[str, Any]], count: int) -> None:
+def test_a_report_has_next_steps_where_needed(results: list[dict[str, Any]], count: int) -> None:
     assert len(next_steps(read_cluster("live", results), is_fleet=False)) == count
 
 

@@ -113,7 +113,7 @@ def test_lines_without_a_change_have_no_colour(line: str, monkeypatch: pytest.Mo
     assert paint_plan_line(line) == line
 
 
-def test_where_ansible_prints_no_colours_there_are_none(
+def test_a_plan_has_no_colours_if_ansible_prints_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(color, "ANSIBLE_COLOR", False)
