@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .._cluster.cluster import Object, ref_of
+from .._cluster.fields.written_by import with_writer
 from .._components.component_plan import ComponentPlan
 from .._components.desired_component import DesiredComponent
 from .._objects.apply.change import ObjectChange
@@ -72,7 +73,7 @@ class PlannedModule:
         """The changes of its objects, what it drops, and the creation of its default configuration."""
         changes = (*(self.plan.changes if self.plan else ()), *self.removals)
         created = self.configuration
-        return (*changes, ObjectChange(ref_of(created), None, created)) if created else changes
+        return (*changes, ObjectChange(ref_of(created), None, with_writer(created))) if created else changes
 
     @property
     def changes_objects(self) -> bool:

@@ -85,15 +85,33 @@ def plan_without_writes(cluster: OwnCluster, user: Deployer) -> Result:
 
 
 def run_disagreements(
-    cluster: OwnCluster, user: Deployer, planned: Result, *, wrap: Wrap = lambda cluster: cluster
+    cluster: OwnCluster,
+    user: Deployer,
+    planned: Result,
+    *,
+    wrap: Wrap = lambda cluster: cluster,
+    has_counts: bool = True,
 ) -> list[str]:
-    """Carry out a plan; the disagreements of both."""
+    """Carry out a plan; the disagreements of both.
+
+    Args:
+        cluster: the cluster.
+        user: the user with the release of the plan.
+        planned: the plan.
+        wrap: what the run gets in place of the live cluster.
+        has_counts: whether the counts of the run are compared, too.
+    """
     live = user.cluster
     with observed_run(cluster.api, cluster.audit, kinds_in(planned["diff"])) as observed:
         user.cluster = wrap(live)
         ended = user.carry_out(planned)
     user.cluster = live
-    return all_disagreements(cluster, user, planned, observed, is_complete=not ended.get("failed"))
+    is_complete = not ended.get("failed")
+    lines = all_disagreements(cluster, user, planned, observed, is_complete=is_complete)
+    # A run that has failed prunes nothing.
+    if is_complete and has_counts:
+        lines += count_disagreements(planned["plan"], user.record()["status"].get("components") or {})
+    return lines
 
 
 def all_disagreements(
@@ -107,8 +125,6 @@ def all_disagreements(
     return [
         *object_disagreements(diff, observed, cluster.api, is_complete=is_complete),
         *migration_disagreements(plan, ran, observed, is_complete=is_complete),
-        # A run that has failed prunes nothing.
-        *(count_disagreements(plan, status.get("components") or {}) if is_complete else ()),
     ]
 
 
@@ -347,7 +363,10 @@ class Life:
                 self.lines.append(f"{version} is refused: {planned['msg']}")
             return
         refs = {ref for objects in attempt.layout.desired(broken).values() for ref in objects}
-        lines = run_disagreements(self._cluster, user, planned, wrap=lambda live: Faulty(live, attempt, refs))
+        # After a fault, a run counts an object as created of which no answer told it before.
+        lines = run_disagreements(
+            self._cluster, user, planned, wrap=lambda live: Faulty(live, attempt, refs), has_counts=False
+        )
         self.runs += 1
         self.lines += [f"{version} ({attempt.fault or 'no fault'}): {line}" for line in lines]
 
