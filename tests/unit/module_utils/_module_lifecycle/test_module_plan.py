@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import manifest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,
@@ -20,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 )
 
 from tests.support.driver import healthy_cluster, release
-from tests.support.memory_modules import CATALOG, NAMESPACE, ModuleMaterialsOfTest, User, manifest
+from tests.support.memory_modules import CATALOG, NAMESPACE, ModuleMaterialsOfTest, User, manifest, user
 
 
 def versions_of(definition: Object, *versions: str) -> Object:
@@ -88,3 +89,13 @@ def test_migrations_after_are_rehearsed_without_the_old_manager() -> None:
     ended = someone.manage(channel="fast")
     assert not ended.get("failed"), ended["msg"]
     assert [one["state"] for one in ended["migrations"]] == ["not_needed"]
+
+
+def test_the_plan_shows_the_default_configuration_as_it_is_created() -> None:
+    someone = user()
+    diff = someone.manage(channel="regular", check_mode=True)["diff"]
+    [planned] = [yaml.safe_load(one["after"]) for one in diff if one["after_header"].startswith("Nats ")]
+    assert not someone.manage(channel="regular").get("failed")
+    live = someone.cluster.get("example.com/v1", "Nats", "default", NAMESPACE)
+    assert live
+    assert planned == manifest_of(live)
