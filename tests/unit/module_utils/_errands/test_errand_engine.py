@@ -232,9 +232,7 @@ class TestWorking:
             played.cluster.patch("v1", "ConfigMap", "config", NAMESPACE, {"data": {"a": "2"}})
             eventually(lambda: "app-2" in played.made_jobs())
 
-    def test_of_many_that_are_due_all_get_their_jobs_before_anything_else(
-        self, played: PlayedErrands
-    ) -> None:
+    def test_all_due_errands_get_their_jobs_before_any_of_them_goes_on(self, played: PlayedErrands) -> None:
         names = [f"errand-{number}" for number in range(8)]
         played.create(config_map("config", a="1"))
         for name in names:
@@ -329,7 +327,7 @@ class TestWorking:
             grow(played, quota, used="0")
             eventually(has_run(played, 1, "job"))
 
-    def test_without_the_right_to_read_quotas_it_works_all_the_same(self, played: PlayedErrands) -> None:
+    def test_an_engine_works_without_the_right_to_read_quotas(self, played: PlayedErrands) -> None:
         def forbid_quotas(_number: int, call: Call) -> None:
             if call.kind == "ResourceQuota":
                 raise FORBIDDEN
@@ -399,7 +397,7 @@ class TestWorking:
         assert run.outcome is not None
         assert run.outcome.reason == "DeadlineExceeded"
 
-    def test_only_its_namespaces_are_watched(self, played: PlayedErrands) -> None:
+    def test_an_engine_watches_only_its_namespaces(self, played: PlayedErrands) -> None:
         other = errand_object("other")
         other["metadata"]["namespace"] = "default"
         played.create(other)
@@ -411,7 +409,7 @@ class TestWorking:
         lists = [one.ref.namespace for one in played.cluster.requests if one.verb == "list"]
         assert set(lists) == {NAMESPACE}
 
-    def test_nothing_is_asked_for_while_nothing_happens(
+    def test_an_idle_engine_only_renews_its_lease(
         self, played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(informer, "SHORTEST_WATCH", 300)
@@ -517,7 +515,7 @@ class TestTrouble:
             eventually(has_run(played, 1))
         assert running.states("/nowhere/errands.prom") == ["metrics"]
 
-    def test_without_the_right_to_the_lease_it_ends(self, played: PlayedErrands) -> None:
+    def test_an_engine_without_the_right_to_the_lease_ends(self, played: PlayedErrands) -> None:
         played.cluster.fail_when(lambda request: request.ref.kind == "Lease", FORBIDDEN)
         with engine(played.cluster) as running:
             running.join()

@@ -176,6 +176,8 @@ def test_errands_that_run_one_another_for_ever(errands: list[Object], expected: 
         ("result-a", {"persistenceMethod": "fan-out", "versioned": True}, False),
     ],
 )
-def test_which_secrets_an_output_becomes(secret: str, entry: dict[str, Any], expected: bool) -> None:
+def test_a_secret_is_written_by_an_output_file_that_becomes_it_or_a_version_of_it(
+    secret: str, entry: dict[str, Any], expected: bool
+) -> None:
     [file] = errand_from(errand(output=one_file(**entry))).spec.output.files
     assert is_written_by(secret, file) is expected

@@ -225,7 +225,7 @@ def test_each_value_of_the_annotation_runs_any_errand_once(played: PlayedErrands
     assert played.object()["spec"] == spec
 
 
-def test_a_run_that_is_asked_for_during_a_run_follows_it(played: PlayedErrands) -> None:
+def test_a_run_that_is_requested_during_a_run_follows_it(played: PlayedErrands) -> None:
     played.create(errand_object())
     played.settle(until=lambda: bool(played.errand().status.open_run))
     played.patch({"metadata": {"annotations": {RUN_REQUEST: "a"}}})
@@ -760,7 +760,7 @@ def test_the_time_of_a_refusal_begins_after_a_quota_that_is_used_up_and_is_notic
     assert reason(played) == "PodRefused"
 
 
-def test_nothing_is_asked_twice_for_the_same_quota_and_nothing_of_a_job_that_other_causes_hold_up(
+def test_a_grown_quota_causes_one_request_and_only_for_a_job_that_it_held_up(
     played: PlayedErrands,
 ) -> None:
     played.jobs.refusal = QUOTA

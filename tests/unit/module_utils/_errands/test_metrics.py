@@ -87,7 +87,7 @@ class TestWhenItIsWritten:
         self.file.write(make, now=now)
         return self.path.read_text() if self.path.exists() else ""
 
-    def test_not_too_often_unless_it_has_to_be(self) -> None:
+    def test_a_file_is_written_every_five_seconds_or_at_once_on_request(self) -> None:
         assert self.write("a", 0.0) == "a"
         assert self.write("b", 4.9) == ""
         assert self.made == 1

@@ -100,7 +100,7 @@ DIGEST = errand().spec.template_digest
         (errand("once", request="a"), RunReason.ONCE),
     ],
 )
-def test_which_run_is_due(one: Errand, expected: RunReason | None) -> None:
+def test_the_trigger_decides_which_run_is_due(one: Errand, expected: RunReason | None) -> None:
     assert triggered_run(one) is expected
     assert (expected is RunReason.NOW) is (one.spec.strategy is Strategy.NOW and not has_run_now(one))
     assert needs_configuration(one) is (expected is not None)
@@ -118,7 +118,9 @@ def test_which_run_is_due(one: Errand, expected: RunReason | None) -> None:
         (errand("done", after(run(None)), reruns=True), False),
     ],
 )
-def test_which_errand_may_run_again_when_its_configuration_changes(one: Errand, expected: bool) -> None:
+def test_an_automatic_errand_that_has_run_may_run_again_on_a_change_of_configuration(
+    one: Errand, expected: bool
+) -> None:
     assert may_rerun_on_change(one) is expected
 
 

@@ -50,7 +50,7 @@ def test_one_that_needs_no_word_keeps_all_its_fields() -> None:
     assert given == before
 
 
-def test_only_its_own_kind_is_one() -> None:
+def test_only_an_object_of_the_kind_is_a_quarks_job() -> None:
     assert is_quarks_job(quarks_job())
     assert not is_quarks_job({**quarks_job(), "kind": "Job"})
     assert not is_quarks_job({**quarks_job(), "apiVersion": "v1"})

@@ -44,7 +44,7 @@ META: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", [CONFIG_MAP, SECRET])
-def test_of_a_configuration_only_what_names_its_state_is_left(kind: tuple[str, str]) -> None:
+def test_a_reduced_configuration_has_only_fields_that_identify_its_state(kind: tuple[str, str]) -> None:
     names = {"name": "x-v3", "namespace": "shop", "uid": "u", "resourceVersion": "7"}
     # Should a server answer with more than metadata, no value is held.
     whole = {"metadata": {**META, "labels": {"a": "b"}}, "data": {"password": "secret"}}

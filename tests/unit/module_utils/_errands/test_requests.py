@@ -84,7 +84,7 @@ def test_a_change_of_metadata_costs_its_readers_a_few_requests_once() -> None:
         assert len(played.cluster.requests) == most * COPIES
 
 
-def test_rights_are_asked_for_once_in_a_while_and_only_for_runs() -> None:
+def test_rights_are_reviewed_once_in_a_while_and_only_for_runs() -> None:
     played = PlayedErrands()
     played.create(config_map("config", a="1"))
     played.create(errand_object("a", strategy="manual"))

@@ -44,7 +44,7 @@ def test_the_newest_are_first_and_their_number_is_bounded() -> None:
     assert len(history) == MOST_RUNS
 
 
-def test_a_run_that_is_noted_again_replaces_its_entry() -> None:
+def test_a_run_that_is_recorded_again_replaces_its_entry() -> None:
     before = [{"run": 2, "reason": "a"}, {"run": 1, "reason": "b"}]
     assert with_run(before, {"run": 1, "reason": "c"}) == [
         {"run": 2, "reason": "a"},

@@ -441,7 +441,7 @@ def test_deleting_all_versions_leaves_those_of_others() -> None:
     assert remove_versions(cluster, NAMESPACE, "x", version=2, force=True).removed == ()
 
 
-def test_of_an_errand_are_the_versions_that_have_its_uid_as_owner() -> None:
+def test_versions_of_an_errand_have_its_uid_as_owner() -> None:
     cluster = MemoryCluster()
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "e", "uid": "1"}
     content = replace(CONTENT, owner=owner)

@@ -373,7 +373,7 @@ def test_a_definition_that_a_filter_leaves_out_has_its_name_all_the_same(cluster
     assert listed.message == "Its name is taken by a continuous job. Delete one of them."
 
 
-def test_of_unknown_jobs_with_one_name_the_oldest_can_be_adopted(cluster: MemoryCluster) -> None:
+def test_the_oldest_of_the_unknown_jobs_with_one_name_can_be_adopted(cluster: MemoryCluster) -> None:
     for type_, created in ((JobType.ONE_OFF, "2026-02"), (JobType.SCHEDULED, "2026-01")):
         [obj] = create_runtime(cluster, job_of("web", type_))
         delete_runtime(cluster, job_of("web", type_))

@@ -134,7 +134,7 @@ def test_a_run_that_has_ended_stays_in_the_history_if_others_write_meanwhile(clu
         pytest.param(lambda one: one.restarted(WEB), 2, id="restarted"),
     ],
 )
-def test_a_job_that_is_gone_before_its_run_is_noted_does_not_run_twice(
+def test_a_job_that_is_gone_before_its_run_is_recorded_does_not_run_twice(
     cluster: MemoryCluster, change: Callable[[JobChanger], ChangeReport], runs: int
 ) -> None:
     job, kind = job_of("web", ONE_OFF), DEFINITION_KINDS[ONE_OFF]

@@ -197,7 +197,7 @@ def test_a_filter_that_cannot_be_read_is_refused_before_any_request(cluster: Mem
 
 
 @pytest.mark.parametrize(("old", "new"), [*permutations(JobType, 2)])
-def test_of_one_name_the_definition_counts_that_replaces_the_other(
+def test_a_definition_that_replaces_another_one_of_its_name_counts(
     cluster: MemoryCluster, old: JobType, new: JobType
 ) -> None:
     create_definition(cluster, job_of("web", old))
@@ -209,7 +209,7 @@ def test_of_one_name_the_definition_counts_that_replaces_the_other(
     assert snapshot.warnings == ()
 
 
-def test_of_one_name_the_older_definition_counts_otherwise(cluster: MemoryCluster) -> None:
+def test_the_older_of_two_definitions_of_one_name_counts(cluster: MemoryCluster) -> None:
     for type_, created in ((JobType.CONTINUOUS, "2026-01-01"), (JobType.SCHEDULED, "2026-02-01")):
         obj = create_definition(cluster, job_of("web", type_))
         cluster.delete(*DEFINITION_KINDS[type_], "web", "shop")

@@ -27,7 +27,7 @@ def errand(strategy: str = "manual", **metadata: Any) -> Object:
     return {"apiVersion": API_VERSION, "kind": "Errand", "metadata": metadata or {"name": "a"}, "spec": spec}
 
 
-def test_of_options() -> None:
+def test_an_errand_is_built_from_options() -> None:
     desired = desired_errand(
         ErrandRequest("a", "ns", template=TEMPLATE, output=OUTPUT, reruns_on_change=True, trigger="once")
     )

@@ -138,7 +138,7 @@ def test_a_line_that_empties_its_log_files_first_stays_whole() -> None:
         assert fields == {"command": line}
 
 
-def test_only_what_was_set_is_stored() -> None:
+def test_only_fields_that_were_set_are_stored() -> None:
     made = definition_object(job(JobType.ONE_OFF, image="a", memory="", logs={}, retry=0, env={}))
     assert made == {
         "apiVersion": API_VERSION,
@@ -303,7 +303,7 @@ def test_numbers_that_yaml_reads_where_a_text_is_needed() -> None:
     assert (definition.job.cpu, definition.job.memory, definition.job.env) == ("1", "0.5", {"A": "2"})
 
 
-def test_the_defaults_are_those_of_the_status_unless_a_release_is_asked_for(
+def test_the_defaults_are_those_of_the_status_unless_a_release_is_requested(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(defaults_module, "DEFAULTS", {1: DEFAULTS[1], 2: {**DEFAULTS[1], "memory": "2Gi"}})
