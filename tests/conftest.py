@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
 from collections.abc import Iterator
@@ -30,6 +31,14 @@ __all__ = (
 )
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Garbage collection as often as by default takes a sixth of the CPU seconds of the unit tests.
+gc.set_threshold(100_000)
+
+
+def pytest_collection_finish() -> None:
+    """Leave the collected tests out of later garbage collections."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
