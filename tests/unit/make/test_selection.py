@@ -91,7 +91,7 @@ def test_code_has_the_folder_of_the_same_name_and_the_conventions(
         ("pyproject.toml", []),
     ],
 )
-def test_other_files(root: Path, changed: str, tests: Sequence[str]) -> None:
+def test_other_files_select_the_tests_of_their_folder(root: Path, changed: str, tests: Sequence[str]) -> None:
     assert find_tests([changed], root) == tests
 
 

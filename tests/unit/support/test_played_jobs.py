@@ -121,7 +121,7 @@ def test_a_deadline_fails_a_job_once_its_pod_has_ended(cluster: MemoryCluster, j
     assert (conditions(cluster)["Failed"], pods(cluster)) == ("DeadlineExceeded", [])
 
 
-def test_evictions(cluster: MemoryCluster, jobs: PlayedJobs) -> None:
+def test_evicted_pods_are_played(cluster: MemoryCluster, jobs: PlayedJobs) -> None:
     jobs.runs.clear()
     for name, evict, stays in (("a", jobs.evict, 0), ("b", jobs.evict_by_node, 1)):
         cluster.create(job(name))

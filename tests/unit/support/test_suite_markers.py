@@ -76,7 +76,7 @@ def test_each_fixture_has_its_own_marker(tmp_path: Path, fixture: str, marker: s
     assert f"mark it with pytest.mark.{marker}" in done.stdout + done.stderr
 
 
-def test_with_its_marker_it_runs(tmp_path: Path) -> None:
+def test_a_test_with_the_marker_runs(tmp_path: Path) -> None:
     text = "pytestmark = pytest.mark.control_plane\n\ndef test_it(deployed):\n    pass\n"
     done = pytest_on(tmp_path, text)
     assert done.returncode == 0, done.stdout
@@ -89,7 +89,7 @@ def test_starting_a_cluster_by_other_means_needs_one_too(tmp_path: Path) -> None
     assert pytest_on(tmp_path, f"pytestmark = pytest.mark.cluster\n{STARTS}").returncode == 0
 
 
-def test_outside_of_tests_anybody_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_control_plane_may_start_outside_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(permission.MARKED, raising=False)
     with pytest.raises(ClusterError, match="mark it"):
         permission.check()

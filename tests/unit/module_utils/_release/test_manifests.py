@@ -40,7 +40,7 @@ def test_a_kind_that_ends_in_list_is_an_object_where_it_has_a_name() -> None:
     assert [obj["kind"] for obj in collection.objects] == ["AllowList"]
 
 
-def test_json() -> None:
+def test_json_is_read() -> None:
     text = '{\n"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}, "t": "\\ud83d\\ude00"}'
     (obj,) = collected(text, "f.json").objects
     assert obj["t"] == "😀"

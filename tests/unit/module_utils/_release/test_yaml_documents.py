@@ -79,7 +79,7 @@ def test_keys_become_strings(key: str, string: str) -> None:
     assert value(f"{key}: a") == {string: "a"}
 
 
-def test_anchors_and_merges() -> None:
+def test_anchors_and_merges_are_resolved() -> None:
     text = "a: &a {x: 1, y2: 2}\nb: {<<: *a, x: 3}\nc: {<<: [*a, {z: 1}]}\nd: [*a]\n"
     assert value(text) == {
         "a": {"x": 1, "y2": 2},

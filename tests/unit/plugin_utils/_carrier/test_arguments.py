@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.interprete
 DEFINITION = TaskDefinition(lambda _request: {}, {"limit": {"type": "int", "default": 20}})
 
 
-def test_defaults_and_types() -> None:
+def test_arguments_get_defaults_and_types() -> None:
     arguments = validate(DEFINITION, {"limit": "3", "verify_ssl": "no"}, "kyma.lifecycle.run_info")
     assert not arguments.problem
     assert arguments.params["limit"] == 3

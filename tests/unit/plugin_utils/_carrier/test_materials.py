@@ -141,7 +141,7 @@ def test_a_bundle_is_for_its_owner_only(release: ReleaseRequest, cache: ReleaseC
     assert ControllerMaterials(release, bundles=cache).release_bundle().stat().st_mode & 0o777 == 0o600
 
 
-def test_without_a_release() -> None:
+def test_a_missing_release_is_an_error() -> None:
     with pytest.raises(NoRelease, match=r"release \(kyma_release\) is not set"):
         ControllerMaterials(None).release()
     with pytest.raises(MissingMaterial, match="set the option release"):

@@ -57,7 +57,7 @@ def origins(contents: CatalogDocuments) -> list[str]:
     return [document.origin for document in contents.documents]
 
 
-def test_a_real_folder(cache: DownloadCache) -> None:
+def test_a_real_folder_is_read(cache: DownloadCache) -> None:
     folder = real_modules()
     contents = read_catalog_sources([str(folder / "docker-registry"), str(folder / "samples")], cache)
     assert (contents.notes, contents.warnings) == ([], [])

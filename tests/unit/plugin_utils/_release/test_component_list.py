@@ -54,7 +54,7 @@ def test_the_default_namespace_has_a_default() -> None:
     assert list_in("components: [{name: a}]", "f").entries[0].namespace == "kyma-system"
 
 
-def test_our_optional_keys() -> None:
+def test_our_optional_keys_are_read() -> None:
     text = (
         "components:\n- name: a\n  needs: [b, c]\n  timeout: 10m\n  source: x/y\n  version: 2.10\n"
         "  role: my.own.role\n  provides: [networking.istio.io, mesh.test]\n"
@@ -87,13 +87,13 @@ def test_no_component_is_in_the_namespace_of_the_collection(text: str) -> None:
     assert "amespace is kyma-lifecycle, and that belongs to the collection" in problem
 
 
-def test_json_with_tabs() -> None:
+def test_json_with_tabs_is_read() -> None:
     text = '{\n\t"components": [\n\t\t{"name": "a", "version": 2.10, "needs": []}\n\t]\n}\n'
     assert list_in(text, "components.json").entries == (ComponentEntry("a", "kyma-system", version="2.10"),)
 
 
 @pytest.mark.parametrize("version", ["1-\U0001f680", r"\ud83d\ude80", r"\\ud83d\\ude80", 'ä/\t"\n'])
-def test_json_with_escapes(version: str) -> None:
+def test_json_with_escapes_is_read(version: str) -> None:
     text = json.dumps({"components": [{"name": "a", "version": version}]})
     assert list_in(text, "components.json").entries[0].version == version
 
@@ -108,12 +108,12 @@ def test_half_a_character_of_json_is_refused(escape: str) -> None:
     ("text", "seconds"),
     [("600", 600), ("90s", 90), ("10m", 600), ("1h30m", 5400), ("1.5h", 5400), ("0", None), ("", None)],
 )
-def test_durations(text: str, seconds: float | None) -> None:
+def test_durations_are_read_as_seconds(text: str, seconds: float | None) -> None:
     assert seconds_of(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["10 m", "m", "1d", "-5", "10m1h"])
-def test_no_durations(text: str) -> None:
+def test_invalid_durations_are_refused(text: str) -> None:
     assert seconds_of(text) is None
 
 
@@ -174,7 +174,7 @@ components:
         ("components: [{name: a}]\ncomponents: [{name: b}]\n", "f:2: the key 'components' is there twice"),
     ],
 )
-def test_no_list(text: str, message: str) -> None:
+def test_a_file_without_a_list_is_refused(text: str, message: str) -> None:
     (problem,) = problems_of(text, "f")
     assert message in problem
 

@@ -258,7 +258,7 @@ def test_random_values_are_a_warning(write: Write, helm: str) -> None:
     assert warning.startswith("the chart of first gives new random values at each rendering to Secret s: ")
 
 
-def test_no_helm(write: Write, helm: str, tmp_path: Path) -> None:
+def test_a_missing_helm_is_reported(write: Write, helm: str, tmp_path: Path) -> None:
     root = write(CHECKOUT)
     message = refused(root, str(tmp_path / "no-helm"))
     assert message.startswith(f"the release has Helm charts, and {tmp_path}/no-helm can't be run: ")
@@ -268,7 +268,7 @@ def test_no_helm(write: Write, helm: str, tmp_path: Path) -> None:
     )
 
 
-def test_an_old_helm(write: Write, tmp_path: Path) -> None:
+def test_an_old_helm_is_refused(write: Write, tmp_path: Path) -> None:
     old = tmp_path / "helm2"
     old.write_text("#!/bin/sh\necho v2.17.0\n")
     old.chmod(0o755)

@@ -79,7 +79,7 @@ def test_an_overlay_beside_a_kustomization_for_all(write: Write, place: str) -> 
 
 
 @pytest.mark.usefixtures("kubectl")
-def test_a_broken_kustomization(write: Write) -> None:
+def test_a_broken_kustomization_is_reported(write: Write) -> None:
     root = write(RELEASE)
     write({"a/base/s.yaml": "a: [\n"})
     assert refused(root, "production").startswith("R/a/production: kustomize can't render it: ")
@@ -182,7 +182,7 @@ replacements:
     assert annotations == {"docs": url, "more": url, "again": url}
 
 
-def test_without_a_tool(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_tools_are_reported(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert refused(write(RELEASE), "production") == (
         "the release has kustomizations, and this machine has neither kustomize nor kubectl: install one"

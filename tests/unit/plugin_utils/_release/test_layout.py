@@ -79,7 +79,7 @@ def test_the_only_profile_is_the_default(write: Write) -> None:
     assert load(root).profile == "production"
 
 
-def test_folders_of_manifests(write: Write) -> None:
+def test_folders_of_manifests_are_read(write: Write) -> None:
     root = write(
         {
             "components.yml": components("a", "b", "c"),
@@ -149,7 +149,7 @@ def test_a_list_of_the_user_s_own(write: Write, tmp_path: Path) -> None:
     assert f"{own}:2:1: not YAML" in refused(root, component_list=str(own))
 
 
-def test_crds(write: Write) -> None:
+def test_crds_are_read(write: Write) -> None:
     crd = manifest("as.x.io", "CustomResourceDefinition")
     root = write(
         {

@@ -31,7 +31,7 @@ OBJECTS = {
 
 
 @pytest.mark.parametrize(("version", "profile"), OBJECTS)
-def test_a_real_release(real_releases: Path, version: str, profile: str) -> None:
+def test_a_real_release_is_read(real_releases: Path, version: str, profile: str) -> None:
     request = ReleaseRequest(str(real_releases / version), profile=profile)
     release = load_release(request)
     objects = [obj for content in release.content.values() for obj in content.objects]

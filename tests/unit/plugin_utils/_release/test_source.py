@@ -140,7 +140,7 @@ def test_a_url_must_be_pinned(server: str) -> None:
     assert "must be pinned: set its checksum as sha256:" in refused(ReleaseRequest(f"{server}/a.tar.gz"))
 
 
-def test_a_wrong_checksum(archive: Callable[..., Path], server: str, temporary: Path) -> None:
+def test_a_wrong_checksum_is_refused(archive: Callable[..., Path], server: str, temporary: Path) -> None:
     path = archive(member("components.yaml", "x"))
     pinned = "0" * 64
     for source in (str(path), f"{server}/kyma-2.9.tar.gz"):
@@ -184,7 +184,7 @@ def test_a_path_without_a_release_is_refused(tmp_path: Path) -> None:
     assert "leave it out" in refused(ReleaseRequest(str(tmp_path), checksum="0" * 64))
 
 
-def test_half_an_archive(archive: Callable[..., Path]) -> None:
+def test_half_an_archive_is_refused(archive: Callable[..., Path]) -> None:
     path = archive(member("components.yaml", os.urandom(20000).hex()))
     path.write_bytes(path.read_bytes()[:9000])
     assert "can't be unpacked" in refused(ReleaseRequest(str(path)))

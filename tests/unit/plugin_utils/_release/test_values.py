@@ -34,7 +34,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values imp
         ("global.domainName=x.y.z", {"global": {"domainName": "x.y.z"}}),
     ],
 )
-def test_overrides(override: str, values: object) -> None:
+def test_overrides_are_parsed(override: str, values: object) -> None:
     assert parse_override(override) == values
 
 

@@ -39,7 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.version im
         ("2.9-old", ""),
     ],
 )
-def test_names(name: str, version: str) -> None:
+def test_a_version_is_read_from_a_name(name: str, version: str) -> None:
     assert version_in_name(name) == version
 
 
@@ -79,14 +79,14 @@ def test_the_branch_names_the_version_without_git(tmp_path: Path, monkeypatch: p
     assert version_of_checkout(tmp_path) == "2.9"
 
 
-def test_a_release_file() -> None:
+def test_a_release_file_is_parsed() -> None:
     text = 'version: 2.10\nupgrades_from: [2.9, "v2.8.3"]\nkubernetes: ">=1.24,<1.30"\n'
     assert parse_release_file(text, "f") == ReleaseDeclaration("2.10", ("2.9", "2.8.3"), ">=1.24,<1.30")
     assert parse_release_file("version: '2.9'", "f") == ReleaseDeclaration("2.9")
     assert parse_release_file("upgrades_from: 2.8", "f").upgrades_from == ("2.8",)
 
 
-def test_everything_that_is_wrong_with_a_release_file() -> None:
+def test_all_errors_of_a_release_file_are_reported() -> None:
     with pytest.raises(ReleaseError) as caught:
         parse_release_file(
             "versoin: 1\nversion: main\nupgrades_from: [old]\nkubernetes: 1.24 - 1.30\n", "r.yaml"
