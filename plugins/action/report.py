@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from ansible.plugins.action import ActionBase
 
 from ..module_utils._carrier.task import Result
 from ..module_utils._errors import LifecycleError
+from ..module_utils._runs.cluster_state import NOT_BEGUN_YET, ClusterState
+from ..plugin_utils._carrier.cluster_log import CLUSTER_LOG
 from ..plugin_utils._report.gathered import GatheredCluster, GatheredClusters
 from ..plugin_utils._report.model import ClusterReport
 from ..plugin_utils._report.page import render_report
@@ -27,6 +30,7 @@ ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
     "title": {"type": "str", "default": ""},
     "scope": {"type": "str", "choices": ["all", "playbook"], "default": "all"},
 }
+LEFT = "its tasks ended before its deployment began; the output of Ansible says why"
 
 
 class ActionModule(ActionBase):
@@ -78,13 +82,22 @@ def reported_clusters(
     since = PLAYBOOK_START if scope == "playbook" else None
     hosts = list(task_vars.get("ansible_play_hosts_all") or ())
     reachable = frozenset(task_vars.get("ansible_play_hosts") or ())
+    known = {one.cluster: one for one in CLUSTER_LOG.states(is_over=False)}
+    now = datetime.now(UTC)
     order = {host: number for number, host in enumerate(hosts)}
     ordered = sorted(gathered, key=lambda one: (order.get(one.host, len(order)), one.cluster))
     silent = [host for host in hosts if host not in {one.host for one in gathered}]
     return [
-        *(read_cluster(one.cluster, one.results, since=since) for one in ordered),
-        *(read_cluster(host, [], has_left=host not in reachable) for host in silent),
+        *(read_cluster(one.cluster, one.results, now=now, since=since) for one in ordered),
+        *(_silent_cluster(host, known.get(host), has_left=host not in reachable) for host in silent),
     ]
+
+
+def _silent_cluster(host: str, state: ClusterState | None, *, has_left: bool) -> ClusterReport:
+    """A host whose tasks for the report have not ended: what the tasks of its deployment say."""
+    state = state or ClusterState(host, reason=NOT_BEGUN_YET)
+    reason = LEFT if has_left and state.reason == NOT_BEGUN_YET else state.reason
+    return ClusterReport(host, state.state, first_reason=reason, seconds=state.seconds)
 
 
 def _diff(path: Path, before: str, after: str) -> Result:

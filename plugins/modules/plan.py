@@ -247,8 +247,9 @@ changes:
 state:
   description:
     - The state of the cluster. V(unchanged) if there is nothing to do, V(planned) otherwise.
-    - If the task fails, V(held) if the cluster is held, V(unreachable) if it does not answer, V(not started)
-      if too many clusters of an earlier batch have failed, and otherwise V(failed).
+    - If the task fails, V(held) if the cluster is held, V(unreachable) if it does not answer, V(refused) if
+      the plan has other blockers, V(not started) if too many clusters of an earlier batch have failed, and
+      otherwise V(failed).
   returned: always
   type: str
   sample: planned

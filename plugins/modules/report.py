@@ -17,7 +17,8 @@ description:
   - The file has no script, and opening it sends no request. It follows the light or dark mode of the browser.
   - Hosts are clusters. The tasks of all hosts of one C(ansible-playbook) that name the same file add to one
     report, and each of them writes it. So the file that the last host writes has all clusters.
-  - A host of the play without a result is in the report, too, as V(pending) or V(unreachable).
+  - A host of the play without a result is in the report, too, with the state that the tasks of its deployment
+    have reported so far. V(not started) is the state of one without such a task.
   - The same results give the same file. Then the task changes nothing.
 options:
   path:
@@ -97,8 +98,7 @@ path:
   sample: /home/alice/report.html
 clusters:
   description:
-    - The state of each cluster in the report, by its name. V(failed), V(unreachable), V(held), V(cancelled),
-      V(running), V(pending) for one whose tasks have not ended, V(succeeded) or V(unchanged).
+    - The state of each cluster in the report, by its name. It is one of those that C(kyma_result) can have.
   returned: success
   type: dict
   sample: {live-eu: failed, staging: succeeded}

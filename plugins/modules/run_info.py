@@ -51,6 +51,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+state:
+  description: V(unreachable) if the cluster does not answer, and otherwise V(failed).
+  returned: failure
+  type: str
+  sample: unreachable
 installation:
   description: The release of the cluster.
   returned: success
@@ -117,7 +122,9 @@ runs:
       sample: "2026-11-21T13:21:07Z"
     state:
       description:
-        - V(succeeded), V(failed) or V(cancelled). V(running) while it is active, and if it was cut off.
+        - V(succeeded), V(failed) or V(cancelled). V(running) while it is active.
+        - V(lost) if its record says V(running) and it no longer has the lease of the cluster, or has not renewed
+          it for its duration and a minute. V(running) stays if you may not read the lease.
       type: str
       sample: succeeded
     written_at:

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report import records
+
 START = datetime(2026, 11, 21, 13, 18, 54, tzinfo=UTC)
+read_cluster = partial(records.read_cluster, now=START + timedelta(days=1))
 LONG_NAME = "a-component-with-a-name-of-sixty-three-characters-as-labels-allow"
 LONG_TEXT = (
     (
@@ -77,7 +81,7 @@ def run(
     **more: Any,
 ) -> dict[str, Any]:
     """A run as `run_info` returns it."""
-    ended = state != "running"
+    ended = state not in ("running", "lost")
     return {
         "name": "20261121-131854-a1b2c3",
         "action": "deploy",

@@ -11,26 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._cluster.errors import Unreachable as UnreachableError
-from .._errors import LifecycleError
-from .outcomes import FAILED, NOT_STARTED, PLAN, SUCCEEDED, duration_of
-from .records.cluster_hold import ClusterHeld
+from .cluster_state import NO_REASON, state_of_task
+from .outcomes import PLAN, SUCCEEDED, duration_of
 
-UNCHANGED = "unchanged"
-PLANNED = "planned"
-HELD = "held"
-UNREACHABLE = "unreachable"
-FAILURE_STATES = (FAILED, HELD, UNREACHABLE, NOT_STARTED)
 COUNTED = ("create", "change", "replace", "delete", "migrations")
 """What a result counts: objects by what happens to them, and migrations that run."""
 NO_CHANGES: Mapping[str, int] = dict.fromkeys(COUNTED, 0)
-
-
-def state_of_error(error: LifecycleError) -> str:
-    """The state of a cluster whose deployment was stopped by an error."""
-    if isinstance(error, ClusterHeld):
-        return HELD
-    return UNREACHABLE if isinstance(error, UnreachableError) else FAILED
 
 
 def complete_result(
@@ -46,14 +32,10 @@ def complete_result(
     """
     made = result.get("plan") or plan
     failed = bool(result.get("failed") or result.get("unreachable"))
-    state = str(result.get("state") or "")
-    if failed and state in ("", PLANNED, UNCHANGED):
-        state = UNREACHABLE if result.get("unreachable") else FAILED
-    if not state:
-        state = PLANNED if made.get("needed") else UNCHANGED
+    state = state_of_task(result, is_needed=bool(made.get("needed")))
     failures = list(result.get("failures") or ())
     if failed and not failures:
-        failures = [str(result.get("msg") or "the task has failed without a message")]
+        failures = [str(result.get("msg") or NO_REASON)]
     duration = made.get("duration") or {}
     planned = duration_of(PLAN, PLAN, {"state": SUCCEEDED, **duration})
     known: dict[str, Any] = {

@@ -20,8 +20,8 @@ from .._deploy.plan.planner import create_plan
 from .._deploy.plan.release_plan import PlanRequest
 from .._deploy.plan.summary import blocked_message, count_changes, summary_of
 from .._errors import LifecycleError
-from .._runs.cluster_result import HELD, state_of_error
-from .._runs.outcomes import FAILED, PLAN, SUCCEEDED, duration_of
+from .._runs.cluster_state import HELD, REFUSED, state_of_error
+from .._runs.outcomes import PLAN, SUCCEEDED, duration_of
 from .._timestamp import interval_until_now
 from .shared.option_values import migration_options, policy_of
 from .shared.record_kinds import RECORD_KINDS
@@ -70,7 +70,7 @@ def _plan(task: Task) -> Result:
             "failed": True,
             "changed": False,
             "msg": blocked_message(release_plan),
-            "state": HELD if any(blocker.is_hold for blocker in release_plan.blockers) else FAILED,
+            "state": HELD if any(blocker.is_hold for blocker in release_plan.blockers) else REFUSED,
             "previous": release_plan.previous,
             "version": release_plan.version,
             "blockers": [str(blocker) for blocker in release_plan.blockers],

@@ -12,7 +12,7 @@ from .._deploy.run.run_end import end_run
 from .._deploy.run.run_start import start_run
 from .._errors import LifecycleError
 from .._runs.cancel_request import CancelRequest, cancel_run
-from .._runs.cluster_result import state_of_error
+from .._runs.cluster_state import state_of_error
 from .shared.record_kinds import RECORD_KINDS
 from .shared.shared_options import LEASE_SPEC, PACE_SPEC, POLICY_SPEC
 

@@ -10,20 +10,34 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
-from .._cluster.cluster import Object
+from .._carrier.task_call import failed_result
+from .._cluster.cluster import Cluster, Object
+from .._cluster.errors import ApiError
+from .._errors import LifecycleError
+from .._runs.cluster_state import LOST, state_of_error
+from .._runs.lease.held_lease import read_lease
+from .._runs.lease.lease import is_run_lost
 from .._runs.open_run import last_written, open_run_note
 from .._runs.outcomes import durations_of
 from .._runs.records.installation import read_installation
 from .._runs.records.record_schema import DEPLOY
-from .._runs.records.runs import read_run, read_runs
+from .._runs.records.runs import RUNNING, read_run, read_runs
 from .._runs.run_failures import failures_of
 
 
 def run_info(task: Task) -> Result:
-    """Read the installation and the runs, newest first."""
+    """Read the installation and the runs, newest first; a failure says whether the cluster answers."""
+    try:
+        return _run_info(task)
+    except LifecycleError as error:
+        return {**failed_result(str(error)), "state": state_of_error(error)}
+
+
+def _run_info(task: Task) -> Result:
     installation = read_installation(task.cluster)
     name = task.params["run"]
     runs = [read_run(task.cluster, name)] if name else read_runs(task.cluster)[: task.params["limit"]]
+    lost = _lost_runs(task.cluster, [run for run in runs if _state_of(run) == RUNNING])
     return {
         "changed": False,
         "installation": {
@@ -33,11 +47,11 @@ def run_info(task: Task) -> Result:
             "last_run": installation.last_run,
             "hold": asdict(installation.hold) if installation.hold else None,
         },
-        "runs": [_as_result(run) for run in runs],
+        "runs": [_as_result(run, is_lost=run["metadata"]["name"] in lost) for run in runs],
     }
 
 
-def _as_result(run: Object) -> dict[str, Any]:
+def _as_result(run: Object, *, is_lost: bool) -> dict[str, Any]:
     spec, status = run["spec"], run.get("status") or {}
     return {
         "name": run["metadata"]["name"],
@@ -48,7 +62,7 @@ def _as_result(run: Object) -> dict[str, Any]:
         "started_by": spec.get("startedBy", ""),
         "started_at": spec.get("startedAt", ""),
         "finished_at": status.get("finishedAt", ""),
-        "state": status.get("state", ""),
+        "state": LOST if is_lost else _state_of(run),
         "written_at": last_written(run),
         "note": open_run_note(run, datetime.now(UTC)),
         "cancelled": status.get("cancelled", ""),
@@ -64,6 +78,23 @@ def _as_result(run: Object) -> dict[str, Any]:
         "durations": durations_of(status),
         "failures": failures_of(status),
     }
+
+
+def _lost_runs(cluster: Cluster, open_runs: list[Object]) -> frozenset[str]:
+    """The names of those runs that no longer have the lease; none if the user may not read it."""
+    if not open_runs:
+        return frozenset()
+    try:
+        lease = read_lease(cluster)
+    except ApiError:
+        return frozenset()
+    now = datetime.now(UTC)
+    names = [run["metadata"]["name"] for run in open_runs]
+    return frozenset(name for name in names if is_run_lost(name, lease, now))
+
+
+def _state_of(run: Object) -> str:
+    return str((run.get("status") or {}).get("state", ""))
 
 
 DEFINITION = TaskDefinition(

@@ -5,7 +5,7 @@
 
 Action plugins derive from the classes of `direct_carrier` and `background_carrier`.
 
-Public modules: `arguments`, `background_carrier`, `bytecode_cache`, `carrier`, `cluster_task`,
-`direct_carrier`, `exit_messages`, `exit_watcher`, `interpreter`, `materials`, `paths`, `play_batches`,
-`screen`, `temporary_files`.
+Public modules: `arguments`, `background_carrier`, `bytecode_cache`, `carrier`, `cluster_log`,
+`cluster_task`, `direct_carrier`, `exit_messages`, `exit_watcher`, `interpreter`, `materials`, `paths`,
+`play_batches`, `screen`, `temporary_files`.
 """

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ansible import constants as C
 from ansible import context
+from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
 from ...module_utils._carrier.module_materials import NO_MODULE_MATERIALS
@@ -40,8 +41,7 @@ from ...module_utils._migrations.migration_set import MigrationSet
 from ...module_utils._progress import Progress, no_progress
 from ...module_utils._redaction import without_logins
 from ...module_utils._release.model import Release
-from ...module_utils._runs.cluster_table import ClusterRow
-from ...module_utils._runs.outcomes import FAILED
+from ...module_utils._runs.cluster_state import STATES, attempt_of_result
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
 from .cluster_log import CLUSTER_LOG
@@ -111,25 +111,34 @@ class Carrier(ActionBase):
         self._task.args = {**self._task.args, **own}
         restore_signals()
         host = _host_of(task_vars or {})
-        result = with_host(sanitize_result(self._carried(task_vars or {})), host)
+        try:
+            result = self._carried(task_vars or {})
+        except AnsibleConnectionFailure as error:
+            result = {"unreachable": True, "changed": False, "msg": str(error)}
+        result = with_host(sanitize_result(result), host)
         if "invocation" in result:
             result["invocation"] = without_logins(result["invocation"])
         if warnings := self._variable_warnings(task_vars or {}):
             result["warnings"] = [*result.get("warnings", ()), *warnings]
         if self._is_brief() and result.get("warnings"):
             result["warnings"] = brief_warnings(result["warnings"])
-        self.log_failure(result, task_vars or {})
+        self.log_attempt(result, task_vars or {})
         defer_signals()
         self._summarise(result, host)
         return (
             cancelled_result("ansible-playbook was asked to stop", result) if is_stop_requested() else result
         )
 
-    def log_failure(self, result: Result, task_vars: TaskVars) -> None:
-        """Report in the table over all clusters if the task ends the play for its host."""
-        if result.get("failed") and not self._task.ignore_errors:
-            reason = str(result.get("msg") or "")
-            CLUSTER_LOG.write((), ClusterRow(_host_of(task_vars), state=FAILED, reason=reason))
+    def log_attempt(self, result: Result, task_vars: TaskVars) -> None:
+        """Report in the table over all clusters if the task ends the play for its host, or was a run."""
+        task = self._task
+        # With `failed_when` Ansible decides later whether the task has failed.
+        is_ignored = task.ignore_errors or task.failed_when
+        ends_play = (result.get("failed") and not is_ignored) or (
+            result.get("unreachable") and not task.ignore_unreachable
+        )
+        if ends_play or (isinstance(result.get("run"), str) and result.get("state") in STATES):
+            CLUSTER_LOG.write((), attempt_of_result(result, _host_of(task_vars)))
 
     def _variable_warnings(self, task_vars: TaskVars) -> list[str]:
         if not (self.checks_variables and is_in_own_role(self._task)):

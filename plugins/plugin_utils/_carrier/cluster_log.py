@@ -20,7 +20,8 @@ from pathlib import Path
 
 from ansible import constants as C
 
-from ...module_utils._runs.cluster_table import ClusterRow, merge_rows, render_clusters
+from ...module_utils._runs.cluster_state import ClusterState, cluster_state
+from ...module_utils._runs.cluster_table import render_clusters
 from .screen.console import print_banner, print_block
 
 NAME = "kyma-clusters.jsonl"
@@ -33,14 +34,14 @@ class ClusterLog:
         self._owner = os.getpid()
         atexit.register(self._print_table)
 
-    def write(self, hosts: Iterable[str], row: ClusterRow) -> None:
-        """Add the known state of a host.
+    def write(self, hosts: Iterable[str], attempt: ClusterState) -> None:
+        """Add what a task has made of a host.
 
         Args:
             hosts: all hosts that the play deploys to, before or after their turn.
-            row: of the host.
+            attempt: of the host.
         """
-        entry = json.dumps({"hosts": list(hosts), "row": asdict(row)}) + "\n"
+        entry = json.dumps({"hosts": list(hosts), "attempt": asdict(attempt)}) + "\n"
         # One write to the end of a file never mixes with those of other workers.
         number = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
@@ -48,16 +49,22 @@ class ClusterLog:
         finally:
             os.close(number)
 
-    def table(self) -> list[str]:
-        """The table of all clusters; empty if there is only one, or none."""
+    def states(self, *, is_over: bool) -> list[ClusterState]:
+        """The states of all clusters so far, in the order of their hosts; see :func:`~.cluster_state`."""
         try:
             lines = self._file.read_text("utf-8").splitlines()
         except OSError:
             return []
         entries = [json.loads(line) for line in lines]
-        hosts = dict.fromkeys(host for entry in entries for host in entry["hosts"])
-        rows = merge_rows(hosts, (ClusterRow(**entry["row"]) for entry in entries))
-        return render_clusters(rows) if len(rows) > 1 else []
+        attempts: dict[str, list[ClusterState]] = {host: [] for one in entries for host in one["hosts"]}
+        for attempt in (ClusterState(**entry["attempt"]) for entry in entries):
+            attempts.get(attempt.cluster, []).append(attempt)
+        return [cluster_state(host, those, is_over=is_over) for host, those in attempts.items()]
+
+    def table(self) -> list[str]:
+        """The table of all clusters; empty if there is only one, or none."""
+        states = self.states(is_over=True)
+        return render_clusters(states) if len(states) > 1 else []
 
     @property
     def _file(self) -> Path:

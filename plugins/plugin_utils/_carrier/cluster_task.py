@@ -8,11 +8,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from ansible.errors import AnsibleConnectionFailure
-
 from ...module_utils._carrier.task import Result
 from ...module_utils._runs.cluster_result import complete_result
-from ...module_utils._runs.cluster_table import row_of
+from ...module_utils._runs.cluster_state import attempt_of_result
 from .carrier import Carrier, TaskVars
 from .cluster_log import CLUSTER_LOG
 
@@ -28,10 +26,7 @@ class ClusterTask(Carrier, ABC):
         """See Carrier."""
         if not self.is_about_deployment():
             return super().run(tmp, task_vars)
-        try:
-            result = super().run(tmp, task_vars)
-        except AnsibleConnectionFailure as error:
-            result = {"unreachable": True, "changed": False, "msg": str(error)}
+        result = super().run(tmp, task_vars)
         known = task_vars or {}
         completed = complete_result(
             result,
@@ -39,13 +34,13 @@ class ClusterTask(Carrier, ABC):
             self._plan_option(),
             str(self._task.args.get("run") or ""),
         )
-        CLUSTER_LOG.write(known.get("ansible_play_hosts_all") or (), row_of(completed))
+        CLUSTER_LOG.write(known.get("ansible_play_hosts_all") or (), attempt_of_result(completed))
         return completed
 
-    def log_failure(self, result: Result, task_vars: TaskVars) -> None:
+    def log_attempt(self, result: Result, task_vars: TaskVars) -> None:
         """See Carrier: the whole result is logged."""
         if not self.is_about_deployment():
-            super().log_failure(result, task_vars)
+            super().log_attempt(result, task_vars)
 
     def _plan_option(self) -> dict[str, Any]:
         plan = self._task.args.get("plan")

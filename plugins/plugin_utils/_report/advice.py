@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import model
+from ...module_utils._runs.cluster_state import HELD, REFUSED, RUNNING, UNREACHABLE
+from ...module_utils._runs.outcomes import CANCELLED, FAILED
 from .model import ClusterReport, RunReport
 
 IDS_VARIABLE = "kyma_migration_ids"
@@ -35,33 +36,34 @@ def next_steps(cluster: ClusterReport, *, is_fleet: bool) -> list[Step]:
 
 def _steps(cluster: ClusterReport, limit: str) -> Iterator[Step]:
     again = "Then run the same playbook again. It continues from there, and does not repeat finished work."
-    if cluster.state == model.UNREACHABLE:
+    if cluster.state == UNREACHABLE:
         yield Step("Check the connection to the cluster. Then run the same playbook again for it.")
         return
-    if cluster.state == model.HELD:
+    if cluster.state == HELD:
         yield Step("Ask the person who holds the cluster. After the hold ends, run the same playbook again.")
         return
-    if cluster.state == model.FAILED and not cluster.runs:
+    if cluster.state in (FAILED, REFUSED) and not cluster.runs:
         yield Step("Nothing was written. Correct what the message says, then run the same playbook again.")
         return
     if not cluster.runs:
         return
+    # Errands that fail leave the state of the cluster as it is.
+    for command in (command for run in cluster.runs for command in run.logs):
+        yield Step("Read the log of the failed errand:", command)
     # The state of the cluster may come from an earlier run than the last one.
     last = next((run for run in reversed(cluster.runs) if run.state == cluster.state), cluster.runs[-1])
-    if last.state == model.FAILED:
+    if last.state == FAILED:
         yield from _after_failure(last, limit)
         yield Step(again)
-    elif last.state == model.CANCELLED:
+    elif last.state == CANCELLED:
         yield Step("The run was cancelled. Run the same playbook again to continue.")
-    elif last.state == model.RUNNING:
+    elif last.state == RUNNING:
         yield Step("The run has not ended. Write this report again later.")
         yield Step("Or stop the run:", f"ansible-playbook kyma.lifecycle.cancel_kyma{limit}")
 
 
 def _after_failure(run: RunReport, limit: str) -> Iterator[Step]:
     yield Step("Correct the first failure above. Later ones may only follow from it.")
-    for command in run.logs:
-        yield Step("Read the log of the failed errand:", command)
     if run.name:
         yield Step(
             "The record has the details:", f"kubectl get runs.lifecycle.kyma-project.io {run.name} -o yaml"

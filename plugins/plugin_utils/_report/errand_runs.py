@@ -13,7 +13,7 @@ from typing import Any
 from ...module_utils._errands.authoring.errand_report import log_command
 from ...module_utils._errands.errand_model import ErrandKey
 from ...module_utils._runs.durations import ERRAND, with_items
-from . import model
+from ...module_utils._runs.outcomes import FAILED, SUCCEEDED
 from .model import Failure, RunReport, Work
 from .plain_values import parse_time, plain_text
 
@@ -61,12 +61,12 @@ def _report(runs: Sequence[_ErrandRun]) -> RunReport:
     starts = [one.start for one in runs if one.start]
     ends = [one.start + timedelta(seconds=one.seconds) for one in runs if one.start]
     begin = min(starts, default=None)
-    failed = [one for one in runs if one.state == model.FAILED]
+    failed = [one for one in runs if one.state == FAILED]
     return RunReport(
         what="Run errands",
         started_at=runs[0].started_at if begin else "",
         finished_at=max((one.finished_at for one in runs), default=""),
-        state=model.FAILED if failed else model.SUCCEEDED,
+        state=FAILED if failed else SUCCEEDED,
         seconds=(max(ends) - begin).total_seconds() if begin else sum(one.seconds for one in runs),
         logs=tuple(one.log_command for one in failed if one.log_command),
         work=tuple(
@@ -110,7 +110,7 @@ def _recorded(errand: Mapping[str, Any], begin: datetime | None) -> list[_Errand
     by_number = {
         one.get("run"): one
         for one in (*errand["history"], errand.get("run") or {})
-        if one.get("run") and one.get("state") in (model.SUCCEEDED, model.FAILED)
+        if one.get("run") and one.get("state") in (SUCCEEDED, FAILED)
     }
     newest_first = sorted(by_number.items(), key=lambda one: int(one[0]), reverse=True)
     runs = [_ended_run(key, one) for _number, one in newest_first]

@@ -8,12 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-FAILED, CANCELLED, RUNNING, SUCCEEDED = "failed", "cancelled", "running", "succeeded"
-NOT_STARTED, UNREACHABLE, HELD, UNCHANGED = "not started", "unreachable", "held", "unchanged"
-PENDING = "pending"
-"""The state of a cluster whose tasks have not ended when the report is written."""
-STATES = (FAILED, UNREACHABLE, HELD, CANCELLED, RUNNING, PENDING, NOT_STARTED, SUCCEEDED, UNCHANGED)
-"""The states of clusters, in the order in which a person should read them."""
+from ...module_utils._runs.outcomes import FAILED
 
 
 @dataclass(frozen=True)
@@ -96,8 +91,8 @@ class RunReport:
         version, previous, profile: of the release.
         started_by: the user who began it.
         started_at, finished_at: RFC 3339; empty if unknown.
-        state: ``succeeded``, ``failed``, ``cancelled`` or ``running``.
-        seconds: how long it took, or has taken when it was last written to.
+        state: ``succeeded``, ``failed``, ``cancelled``, ``running`` or ``lost``.
+        seconds: how long its plan and it took, or has taken when it was last written to.
         note: that it has not ended.
         logs: commands that show the logs of what failed.
         work: all parts that took time.
@@ -134,10 +129,11 @@ class ClusterReport:
 
     Attributes:
         name: of its host.
-        state: see :data:`STATES`.
+        state: one of :data:`~.cluster_state.STATES`.
         version: the release that it has, or empty.
         target: the release that it is on its way to, or empty.
-        reason: for its state, if its runs don't have it.
+        first_reason: for its state, or empty.
+        seconds: how long the deployments took, as in the table over clusters.
         runs: the shown ones, oldest first.
     """
 
@@ -145,18 +141,12 @@ class ClusterReport:
     state: str
     version: str = ""
     target: str = ""
-    reason: str = ""
+    first_reason: str = ""
+    seconds: float = 0.0
     runs: tuple[RunReport, ...] = ()
 
     @property
-    def seconds(self) -> float:
-        """The total duration of its runs."""
-        return sum(run.seconds for run in self.runs)
-
-    @property
-    def first_reason(self) -> str:
-        """The first failure; empty if there is none."""
-        failures = [failure for run in self.runs for failure in run.failures]
-        if failures:
-            return ": ".join(filter(None, (", ".join(failures[0].subjects), failures[0].text)))
-        return self.reason
+    def reason(self) -> str:
+        """The first reason, if no run in the report has it."""
+        has_run = any(run.failures and run.state == self.state for run in self.runs)
+        return "" if has_run else self.first_reason

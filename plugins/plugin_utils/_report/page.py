@@ -14,7 +14,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from . import model
+from ...module_utils._runs.cluster_state import STATES
 from .advice import next_steps
 from .model import ClusterReport, RunReport
 from .plain_values import parse_time
@@ -97,7 +97,7 @@ def _subtitle(clusters: Sequence[ClusterReport]) -> str:
 
 def _counts(clusters: Sequence[ClusterReport]) -> list[tuple[str, int]]:
     counts = Counter(cluster.state for cluster in clusters)
-    return [(state, counts[state]) for state in model.STATES if counts[state]]
+    return [(state, counts[state]) for state in STATES if counts[state]]
 
 
 def _versions(cluster: ClusterReport) -> str:

@@ -12,8 +12,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ...module_utils._runs.cluster_state import (
+    HELD,
+    RUNNING,
+    STATES,
+    UNCHANGED,
+    UNENDED_STATES,
+    ClusterState,
+    attempt_of_result,
+    attempt_of_run,
+    cluster_state,
+    state_of_task,
+)
+from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCEEDED
+from ...module_utils._runs.records.cluster_hold import Hold, hold_problem
 from ...module_utils._runs.run_failures import NEVER_STARTED
-from . import model
 from .errand_runs import errands_run, has_errands_alone
 from .model import ClusterReport, ComponentReport, Failure, MigrationReport, RunReport, Work
 from .plain_values import parse_time
@@ -23,55 +36,61 @@ Result = Mapping[str, Any]
 
 ACTIONS = {"deploy": "Deploy", "delete": "Delete", "modules": "Manage modules"}
 """What a run does, by the ``action`` of its record."""
-OWN_STATES = frozenset({model.SUCCEEDED, model.FAILED, model.CANCELLED, model.RUNNING})
+NO_RUN = "the cluster has no record of a run"
 
 
 def read_cluster(
-    name: str, results: Sequence[Result], *, since: datetime | None = None, has_left: bool = False
+    name: str, results: Sequence[Result], *, now: datetime, since: datetime | None = None
 ) -> ClusterReport:
     """The report on one cluster.
 
     Args:
         name: of its host.
         results: of its tasks: ``run_info``, ``errand_info``, ``plan``, and tasks with ``durations``.
+        now: decides whether a hold is in force.
         since: records of runs that began earlier are left out; None for no limit.
-        has_left: whether the host can no longer be reached, or no longer takes part.
     """
     given = [result for result in results if result]
-    runs = _runs_of(given, since)
+    recorded = _recorded(given, since)
+    runs = _runs_of(given, recorded)
     if errands := errands_run(given, since or _first_start(runs)):
         runs.insert(0, errands)
-    installation: Result = next((one["installation"] for one in given if one.get("installation")), {})
-    state, reason = _state(given, installation, runs, has_left)
+    installation = _installation(given)
+    state = cluster_state(name, _attempts(given, recorded, now), is_over=False)
     version = _text(installation.get("version"))
     target = _text(installation.get("target"))
     return ClusterReport(
         name=name,
-        state=state,
+        state=state.state,
         version=version,
         target="" if target == version else target,
-        reason=reason,
+        first_reason=_text(state.reason),
+        seconds=state.seconds or sum(run.seconds for run in runs),
         runs=tuple(runs),
     )
 
 
-def _runs_of(given: Sequence[Result], since: datetime | None) -> list[RunReport]:
+def _recorded(given: Iterable[Result], since: datetime | None) -> list[Result]:
+    """The records of runs that the report shows, oldest first."""
     named = {result.get("run") for result in given if isinstance(result.get("run"), str)} - {""}
-    recorded = [run for result in given for run in result.get("runs") or ()]
-    shown = [
+    recorded = (run for result in given for run in result.get("runs") or ())
+    shown = (
         run
         for run in recorded
         if since is None or run["name"] in named or (parse_time(run.get("started_at")) or since) >= since
-    ]
+    )
+    return sorted(shown, key=lambda run: str(run.get("started_at")))
+
+
+def _runs_of(given: Iterable[Result], recorded: Sequence[Result]) -> list[RunReport]:
     known = {run["name"] for run in recorded}
-    runs = [_run(run) for run in sorted(shown, key=lambda run: str(run.get("started_at")))]
-    # A cluster that does not answer has no records to read, but tasks have reported how they ended.
-    return runs + [
+    # A cluster that does not answer has no records to read, but tasks have reported how their runs ended.
+    return [_run(run) for run in recorded] + [
         _run(result)
         for result in given
         if "runs" not in result
-        and result.get("durations")
-        and not has_errands_alone(result)
+        and _has_durations(result)
+        and (result.get("run") or "plan" not in result)
         and (result.get("run") or "") not in known
     ]
 
@@ -80,31 +99,55 @@ def _first_start(runs: Iterable[RunReport]) -> datetime | None:
     return min(filter(None, (parse_time(run.started_at) for run in runs)), default=None)
 
 
-def _state(
-    given: Sequence[Result], installation: Result, runs: Sequence[RunReport], has_left: bool
-) -> tuple[str, str]:
-    """The state of a cluster, and its reason."""
-    unreachable = next((result for result in given if result.get("unreachable")), None)
-    refused = next((result for result in given if result.get("failed") or _is_silent(result)), None)
-    reason = _text((refused or {}).get("msg"))
+def _attempts(given: Sequence[Result], recorded: Sequence[Result], now: datetime) -> list[ClusterState]:
+    """What the tasks of a deployment say, and the records of runs, in their order."""
+    deployed = [
+        {"state": SUCCEEDED, **one}
+        for one in given
+        if "cluster" in one or one.get("failed") or _run_name(one) or _has_durations(one)
+    ]
+    ended = {_run_name(one): one for one in deployed if state_of_task(one) not in UNENDED_STATES}
+    names = [run["name"] for run in recorded]
+    attempts = [
+        attempt_of_result(ended[run["name"]]) if run["name"] in ended else attempt_of_run(run)
+        for run in recorded
+    ]
+    attempts += [attempt_of_result(one) for one in deployed if _run_name(one) not in names]
+    return attempts if deployed else attempts + _observed(given, attempts, now)
+
+
+def _observed(given: Sequence[Result], attempts: Sequence[ClusterState], now: datetime) -> list[ClusterState]:
+    """What tasks that only read say of a cluster, where no task has deployed to it."""
+    installation = _installation(given)
     hold = installation.get("hold")
-    for state in (model.FAILED, model.RUNNING, model.CANCELLED):
-        if any(run.state == state for run in runs):
-            return state, reason if state == model.FAILED and not any(r.failures for r in runs) else ""
-    if unreachable is not None:
-        return model.UNREACHABLE, _text(unreachable.get("msg"))
-    if has_left and not given:
-        return model.UNREACHABLE, "Its tasks did not end. The output of Ansible says why."
-    if refused is not None:
-        return (model.HELD if hold and not runs else model.FAILED), reason
-    if runs:
-        return model.SUCCEEDED, ""
-    if not given:
-        return model.PENDING, "Its tasks have not ended."
-    if hold and not hold.get("until"):
-        held_by = f" by {hold['by']}" if hold.get("by") else ""
-        return model.HELD, _text(f"The cluster is held{held_by}: {hold.get('reason') or 'no reason given'}")
-    return model.UNCHANGED, ""
+    held = hold_problem(Hold(**hold), now) if hold else ""
+    if held and not (attempts and attempts[-1].state == RUNNING):
+        return [ClusterState("", state=HELD, reason=held)]
+    if attempts:
+        return []
+    unread = next((one for one in given if one.get("unreachable") or _is_silent(one)), None)
+    if unread is not None:
+        return [attempt_of_result({**unread, "failed": True})]
+    if any("runs" in one for one in given):
+        version = _text(installation.get("version"))
+        # A deployment with nothing to do leaves no record.
+        unchanged = ClusterState("", version, version, UNCHANGED)
+        return [unchanged if version else ClusterState("", reason=NO_RUN)]
+    return []
+
+
+def _has_durations(result: Result) -> bool:
+    return bool(result.get("durations")) and not has_errands_alone(result)
+
+
+def _run_name(result: Result) -> str:
+    """The run of a task's result, or empty; runs of errands have numbers."""
+    run = result.get("run")
+    return run if isinstance(run, str) else ""
+
+
+def _installation(given: Iterable[Result]) -> Result:
+    return next((one["installation"] for one in given if one.get("installation")), {})
 
 
 def _is_silent(result: Result) -> bool:
@@ -116,7 +159,9 @@ def _run(run: Result) -> RunReport:
     began = parse_time(run.get("started_at"))
     migrations = tuple(_migration(one) for one in run.get("migrations") or ())
     components = tuple(_component(one) for one in run.get("components") or ())
-    state = _text(run.get("state")) or (model.FAILED if run.get("failed") else model.SUCCEEDED)
+    state = _text(run.get("state"))
+    if state not in STATES:
+        state = FAILED if run.get("failed") else SUCCEEDED
     version, action = _text(run.get("version")), str(run.get("action") or "deploy")
     rows = [row for row in run.get("durations") or () if isinstance(row, Mapping)]
     began = began or min(filter(None, (parse_time(row.get("started_at")) for row in rows)), default=None)
@@ -133,7 +178,7 @@ def _run(run: Result) -> RunReport:
         started_by=_text(run.get("started_by")),
         started_at=_text(run.get("started_at")),
         finished_at=_text(run.get("finished_at")),
-        state=state if state in OWN_STATES else model.SUCCEEDED,
+        state=state,
         seconds=_seconds(run, began, work),
         note=_text(run.get("note")),
         work=work,
@@ -208,20 +253,20 @@ def _failures(run: Result, state: str) -> Iterator[Failure]:
     """Failed parts, then cancelled ones, then those that did not start: one entry for each reason."""
     described: dict[tuple[str, str], list[str]] = {}
     for one in run.get("components") or ():
-        if one.get("state") in (model.FAILED, model.CANCELLED, model.NOT_STARTED):
+        if one.get("state") in (FAILED, CANCELLED, NOT_STARTED):
             label = _text(f"{one.get('kind') or 'component'} {one.get('name')}")
             described.setdefault((one["state"], _text(one.get("error"))), []).append(label)
     known = [f"{label}: " for labels in described.values() for label in labels]
-    if any(part_state == model.NOT_STARTED for part_state, _reason in described):
+    if any(part_state == NOT_STARTED for part_state, _reason in described):
         known.append(NEVER_STARTED)
     others = [text for text in map(_text, run.get("failures") or ()) if not text.startswith(tuple(known))]
-    if not (others or described) and state in (model.FAILED, model.CANCELLED):
+    if not (others or described) and state in (FAILED, CANCELLED):
         others = [
             _text(run.get("message") or run.get("msg") or f"The run is {state}, and no reason is recorded.")
         ]
-    for listed_state in (model.FAILED, model.CANCELLED, model.NOT_STARTED):
+    for listed_state in (FAILED, CANCELLED, NOT_STARTED):
         for (part_state, text), subjects in described.items():
             if part_state == listed_state:
                 yield Failure(tuple(subjects), text, part_state)
-        if listed_state == model.FAILED:
+        if listed_state == FAILED:
             yield from (Failure((), text) for text in others)

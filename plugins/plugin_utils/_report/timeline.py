@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...module_utils._runs.outcomes import OTHER
-from . import model
+from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED, OTHER
 from .model import ClusterReport, RunReport, Work
 from .plain_values import parse_time
 
@@ -197,7 +196,7 @@ def percent(part: float, whole: float) -> float:
 
 def _has_no_start(work: Work) -> bool:
     """Whether work has no single start: it never started, or it is the time between tasks."""
-    return work.name == OTHER or work.state == model.NOT_STARTED
+    return work.name == OTHER or work.state == NOT_STARTED
 
 
 def _is_quiet(work: Work) -> bool:
@@ -253,7 +252,7 @@ def _in_order(placed: Sequence[Work]) -> Iterator[tuple[Work, bool]]:
 def _by_start(work: Work) -> tuple[bool, float, int, float]:
     # A phase comes before its parts, and what never started comes last.
     is_step = work.kind in ("plan", "phase")
-    return work.state == model.NOT_STARTED, work.start or 0.0, 0 if is_step else 1, -work.seconds
+    return work.state == NOT_STARTED, work.start or 0.0, 0 if is_step else 1, -work.seconds
 
 
 def _lane(work: Work, is_nested: bool, seconds: float) -> Lane:
@@ -270,7 +269,7 @@ def _lane(work: Work, is_nested: bool, seconds: float) -> Lane:
 def _bars(work: Work, seconds: float) -> Iterator[Bar]:
     """The whole bar, and on top of it its parts: those at its start, and those at its end."""
     start = work.start or 0.0
-    bad = work.state in (model.FAILED, "timeout", "blocked", model.CANCELLED)
+    bad = work.state in (FAILED, "timeout", "blocked", CANCELLED)
     style = f"kind-{work.kind}" + (" bad" if bad else "")
     yield _bar(start, work.seconds, seconds, style, f"{work.name}: {work.state}")
     now, end = start, start + work.seconds

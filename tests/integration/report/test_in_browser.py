@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model import ClusterReport
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.page import render_report
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.records import read_cluster
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.timeline import (
     Timeline,
     fleet_timeline,
@@ -29,6 +28,7 @@ from tests.support.report_samples import (
     errand_run,
     errands,
     large_run,
+    read_cluster,
     recorded,
     small_run,
 )

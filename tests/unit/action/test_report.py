@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,11 @@ import pytest
 from ansible import constants as C
 from ansible_collections.kyma.lifecycle.plugins.action import report
 from ansible_collections.kyma.lifecycle.plugins.action.report import ActionModule
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import (
+    NOT_BEGUN_YET,
+    ClusterState,
+)
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.cluster_log import CLUSTER_LOG
 
 from tests.support.report_samples import recorded, small_run
 
@@ -83,15 +89,21 @@ def test_diff_mode_shows_the_file_before_and_after(tmp_path: Path, monkeypatch: 
 
 
 def test_hosts_share_the_file_and_those_without_a_result_are_in_it(tmp_path: Path) -> None:
-    path, hosts = tmp_path / "report.html", ("b", "a", "gone", "late")
-    run(path, "a", hosts=hosts, there=("a", "b", "late"))
-    result = run(path, "b", hosts=hosts, there=("a", "b", "late"))
+    path, hosts = tmp_path / "report.html", ("b", "a", "gone", "slow", "late", "left")
+    run(path, "a", hosts=hosts, there=("a", "b", "slow", "late"))
+    for host, state, reason in (("gone", "unreachable", "no route to host"), ("slow", "running", "")):
+        CLUSTER_LOG.write(hosts, ClusterState(host, state=state, seconds=0.5, reason=reason))
+    result = run(path, "b", hosts=hosts, there=("a", "b", "slow", "late"))
     assert list(result["clusters"].items()) == [
         ("b", "succeeded"),
         ("a", "succeeded"),
         ("gone", "unreachable"),
-        ("late", "pending"),
+        ("slow", "running"),
+        ("late", "not started"),
+        ("left", "not started"),
     ]
+    texts = set(re.findall(r">([^<>]+)<", path.read_text()))
+    assert {"no route to host", report.LEFT, NOT_BEGUN_YET} <= texts
     assert run(tmp_path / "other.html", "a")["clusters"].keys() == {"a", "live"}
 
 

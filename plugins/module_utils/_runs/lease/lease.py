@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any
 
@@ -20,11 +20,14 @@ from ..._carrier.task import LEASE_SECONDS
 from ..._cluster import own_objects
 from ..._cluster.cluster import Object
 from ..._text import one_line
+from ..records.cluster_hold import parse_time
 
 LEASE_API_VERSION = "coordination.k8s.io/v1"
 LEASE_OBJECT_KIND = "Lease"
 LIFECYCLE_NAMESPACE = own_objects.LIFECYCLE_NAMESPACE
 LEASE_NAME = "deployment"
+CLOCK_TOLERANCE = timedelta(minutes=1)
+"""How far the clocks of a holder and of a reader may differ, until a reader shows a run as lost."""
 RENEWAL_SECONDS = 10.0
 """How often a lease is renewed, so that observers soon see that its holder is alive."""
 
@@ -143,6 +146,20 @@ def observe_lease(before: LeaseObservation | None, lease: Lease, now: float) -> 
     if _looks_of(before.lease) == _looks_of(lease):
         return LeaseObservation(lease, before.since, before.is_alive)
     return LeaseObservation(lease, now, before.lease.holder == lease.holder)
+
+
+def is_run_lost(run: str, lease: Lease, now: datetime) -> bool:
+    """Whether a run without an end in its record no longer has its lease: for people, not for a decision.
+
+    Args:
+        run: its name.
+        lease: as it was just read.
+        now: by the reader's clock.
+    """
+    if holder_of(lease.holder).run != run:
+        return True
+    renewed = parse_time(lease.renewed)
+    return renewed is not None and now - renewed > timedelta(seconds=lease.seconds) + CLOCK_TOLERANCE
 
 
 def _looks_of(lease: Lease) -> tuple[object, ...]:

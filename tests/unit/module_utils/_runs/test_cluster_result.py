@@ -6,13 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_result import (
-    complete_result,
-    state_of_error,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import ClusterHeld
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_result import complete_result
 
 from tests.support.result_schema import schema_problems
 
@@ -33,6 +27,7 @@ PLAN = {"version": "2.10", "previous": "2.9", "needed": True, "duration": TOOK}
         ({"changed": False, "run": "", "outdated": True}, PLAN, "planned"),
         ({"changed": False, "failed": True, "msg": "no such option"}, {}, "failed"),
         ({"changed": False, "failed": True, "msg": "held", "state": "held"}, PLAN, "held"),
+        ({"changed": False, "failed": True, "msg": "a blocker", "state": "refused"}, {}, "refused"),
         ({"changed": False, "unreachable": True, "msg": "ssh"}, {}, "unreachable"),
         ({"changed": False, "failed": True}, {}, "failed"),
     ],
@@ -56,15 +51,3 @@ def test_values_that_a_task_returns_itself_stay_unchanged() -> None:
     own = {"changed": True, "plan": PLAN, "seconds": 7.0, "state": "succeeded", "summary": ["a line"]}
     completed = complete_result(own, "staging", {})
     assert (completed["seconds"], completed["state"], completed["summary"]) == (7.0, "succeeded", ["a line"])
-
-
-@pytest.mark.parametrize(
-    ("error", "state"),
-    [
-        (Unreachable("no answer"), "unreachable"),
-        (ClusterHeld("by alice"), "held"),
-        (LifecycleError("no such release"), "failed"),
-    ],
-)
-def test_held_and_unreachable_are_not_the_same_as_failed(error: LifecycleError, state: str) -> None:
-    assert state_of_error(error) == state

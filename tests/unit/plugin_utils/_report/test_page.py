@@ -11,9 +11,8 @@ from html import escape
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model import ClusterReport
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.page import render_report
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.records import read_cluster
 
-from tests.support.report_samples import LONG_TEXT, large_run, recorded, small_run
+from tests.support.report_samples import LONG_TEXT, large_run, read_cluster, recorded, small_run
 
 LARGE = read_cluster("live<eu>", [recorded(large_run(), version="2.10", target="2.11")])
 SMALL = read_cluster("staging", [recorded(small_run())])

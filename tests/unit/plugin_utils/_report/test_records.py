@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.advice import next_steps
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.plain_values import parse_time
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.records import read_cluster
 
 from tests.support.report_samples import (
     component,
@@ -19,6 +18,7 @@ from tests.support.report_samples import (
     large_run,
     migration,
     moment,
+    read_cluster,
     recorded,
     row,
     run,
@@ -26,6 +26,17 @@ from tests.support.report_samples import (
 )
 
 HELD = {**recorded(), "installation": {"version": "2.10", "hold": {"by": "alice", "reason": "a fire drill"}}}
+SILENT = {"changed": False, "state": "unreachable", "msg": "no answer"}
+
+
+def held_until(moment_of_end: str) -> dict[str, Any]:
+    return {**recorded(), "installation": {"version": "2.10", "hold": {"until": moment_of_end}}}
+
+
+def result(state: str, run: str = "", **more: Any) -> dict[str, Any]:
+    return {"cluster": "live", "state": state, "run": run, "plan": {}, "failures": [], **more}
+
+
 REFUSED = {"failed": True, "msg": "the plan refuses: logging has no Loki"}
 
 
@@ -34,17 +45,30 @@ REFUSED = {"failed": True, "msg": "the plan refuses: logging has no Loki"}
     [
         ([recorded(small_run())], "succeeded", ""),
         ([recorded(small_run(state="failed"))], "failed", ""),
-        ([recorded(small_run(), run(seconds=1.0, state="failed", name="other"))], "failed", ""),
+        ([recorded(small_run(), run(seconds=1.0, start=50, state="failed", name="other"))], "failed", ""),
+        ([recorded(small_run(50), run(seconds=1.0, state="failed", name="other"))], "succeeded", ""),
+        ([recorded(small_run(state="lost"))], "lost", "the run has not ended"),
         ([recorded(small_run(state="running"))], "running", ""),
         ([recorded(small_run(state="cancelled"))], "cancelled", ""),
         ([recorded()], "unchanged", ""),
         ([{}, recorded()], "unchanged", ""),
+        ([recorded(version="", target="")], "not started", "the cluster has no record of a run"),
         ([recorded(), REFUSED], "failed", "the plan refuses: logging has no Loki"),
-        ([HELD], "held", "The cluster is held by alice: a fire drill"),
-        ([HELD, {"failed": True, "msg": "the cluster is held"}], "held", "the cluster is held"),
+        ([HELD], "held", "the cluster is held by alice: a fire drill"),
+        ([{**HELD, "runs": [small_run()]}], "held", "the cluster is held by alice: a fire drill"),
+        ([{**HELD, "runs": [small_run(state="running")]}], "running", ""),
+        ([held_until(moment(3600))], "unchanged", ""),
+        ([held_until(moment(7 * 86400))], "held", "the cluster is held until"),
+        ([HELD, result("held", failures=["the cluster is held"])], "held", "the cluster is held"),
+        ([HELD, result("unchanged")], "unchanged", ""),
+        ([recorded(), result("refused", failures=["no Loki"])], "refused", "no Loki"),
+        ([recorded(), result("planned")], "planned", ""),
+        ([SILENT, result("unreachable", failures=["no answer"])], "unreachable", "no answer"),
+        ([SILENT, result("succeeded", run="r1")], "succeeded", ""),
         ([{"unreachable": True, "msg": "no route to host"}], "unreachable", "no route to host"),
         ([{"changed": False, "failed": False, "msg": "the API server does not answer"}], "failed", "the API"),
-        ([], "pending", "Its tasks have not ended."),
+        ([SILENT], "unreachable", "no answer"),
+        ([], "not started", "its deployment has not begun yet"),
     ],
 )
 def test_the_state_of_a_cluster(results: list[dict[str, Any]], state: str, reason: str) -> None:
@@ -54,8 +78,21 @@ def test_the_state_of_a_cluster(results: list[dict[str, Any]], state: str, reaso
     assert bool(cluster.reason) == bool(reason)
 
 
-def test_a_host_that_has_left_without_a_result_is_unreachable() -> None:
-    assert read_cluster("live", [], has_left=True).state == "unreachable"
+@pytest.mark.parametrize("state", ["unchanged", "planned", "held", "refused", "unreachable", "not started"])
+def test_a_deployment_that_began_no_run_has_none_in_the_report(state: str) -> None:
+    took = {"seconds": 2.07, "durations": [row("plan", "plan", 0.0, 2.07)]}
+    cluster = read_cluster("live", [SILENT, result(state, failures=["a reason"], **took)])
+    assert (cluster.state, cluster.runs, cluster.seconds) == (state, (), 2.07)
+
+
+@pytest.mark.parametrize(
+    ("registered", "state"), [("succeeded", "succeeded"), ("failed", "failed"), ("running", "cancelled")]
+)
+def test_a_run_counts_once_as_its_last_task_says(registered: str, state: str) -> None:
+    record = {**small_run(state="cancelled"), "name": "r1"}
+    task = result(registered, run="r1", seconds=40.0, failures=["a reason"])
+    cluster = read_cluster("live", [recorded(record), task])
+    assert (cluster.state, cluster.seconds) == (state, 40.0)
 
 
 def test_failures_begin_with_the_causes_and_what_did_not_start_is_one_entry() -> None:
@@ -113,6 +150,10 @@ def test_a_result_with_durations_counts_where_no_record_can_be_read() -> None:
     }
     (shown,) = read_cluster("live", [{"msg": "no answer"}, result]).runs
     assert (shown.name, shown.state, shown.seconds) == ("r1", "failed", 2.0)
+    del result["state"]
+    alone = {"failed": False, "durations": result["durations"]}
+    assert [read_cluster("live", [one]).state for one in (result, alone)] == ["succeeded", "succeeded"]
+    result["state"] = "failed"
     (known,) = read_cluster("live", [recorded({**small_run(), "name": "r1"}), result]).runs
     assert known.seconds == 40.0
 
@@ -159,7 +200,7 @@ ERRANDS = errands(
 def test_errands_that_ran_since_the_first_run_are_one_run_of_the_report() -> None:
     cluster = read_cluster("live", [recorded(small_run()), ERRANDS])
     shown, deployed = cluster.runs
-    assert (cluster.state, shown.what, deployed.what) == ("failed", "Run errands", "Deploy 2.11")
+    assert (cluster.state, shown.what, deployed.what) == ("succeeded", "Run errands", "Deploy 2.11")
     assert [(one.kind, one.name, one.state, one.start, one.seconds) for one in shown.work] == [
         ("errand", "shop/backup", "succeeded", 0.0, 4.0),
         ("errand", "shop/reindex", "failed", 9.0, 2.0),
@@ -186,7 +227,7 @@ def test_without_a_run_the_newest_run_of_each_errand_is_shown() -> None:
 
 def test_errands_of_a_playbook_are_those_that_began_since_it_started() -> None:
     cluster = read_cluster("live", [recorded(), ERRANDS], since=parse_time(moment(20)))
-    assert (cluster.state, [one.name for one in cluster.runs[0].work]) == ("succeeded", ["shop/backup"])
+    assert (cluster.state, [one.name for one in cluster.runs[0].work]) == ("unchanged", ["shop/backup"])
     assert read_cluster("live", [recorded(), ERRANDS], since=parse_time(moment(50))).runs == ()
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model import RunReport, Work
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.records import read_cluster
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.timeline import (
     axis_text,
     duration_text,
@@ -18,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.timeline im
     ticks_of,
 )
 
-from tests.support.report_samples import large_run, migration, recorded, row, run, small_run
+from tests.support.report_samples import large_run, migration, read_cluster, recorded, row, run, small_run
 
 PARTS = {"wait": 5.0, "post": 1.0, "apply": 3.0, "pre": 1.0}
 RUN = RunReport(

@@ -1,0 +1,149 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The state of a cluster and its first reason, for every output: pure.
+
+``kyma_result``, the table over clusters and the report have it from here. The list of states stands in
+docs/kyma_result.schema.json too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .._cluster.errors import Unreachable as UnreachableError
+from .._errors import LifecycleError
+from .outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCEEDED
+from .records.cluster_hold import ClusterHeld
+
+UNCHANGED, PLANNED, RUNNING = "unchanged", "planned", "running"
+HELD, UNREACHABLE, REFUSED, LOST = "held", "unreachable", "refused", "lost"
+WAITING = "waiting"
+"""The gate of the cluster's ring is closed."""
+REASONED_STATES = (FAILED, REFUSED, LOST, CANCELLED, UNREACHABLE, HELD, WAITING, NOT_STARTED)
+"""States that have a reason, in the order in which a person should read them."""
+STATES = (*REASONED_STATES, RUNNING, PLANNED, SUCCEEDED, UNCHANGED)
+UNENDED_STATES = (PLANNED, RUNNING)
+"""States that the next task of the same deployment replaces."""
+
+NOT_BEGUN_YET = "its deployment has not begun yet"
+NEVER_BEGAN = "ansible-playbook ended before its deployment began"
+NEVER_ENDED = "ansible-playbook ended before the run did"
+NO_REASON = "no reason is recorded"
+
+
+@dataclass(frozen=True)
+class ClusterState:
+    """The state of one cluster, or one attempt to deploy to it.
+
+    Attributes:
+        cluster: the name of its host.
+        previous, version: the release before, and the release to deploy; empty if unknown.
+        state: one of :data:`STATES`.
+        seconds: how long the deployment took: its plan and its run, over all hops.
+        reason: the first reason for a state that has one; otherwise empty.
+    """
+
+    cluster: str
+    previous: str = ""
+    version: str = ""
+    state: str = NOT_STARTED
+    seconds: float = 0.0
+    reason: str = ""
+
+
+def state_of_error(error: LifecycleError) -> str:
+    """The state of a cluster whose deployment was stopped by an error."""
+    if isinstance(error, ClusterHeld):
+        return HELD
+    return UNREACHABLE if isinstance(error, UnreachableError) else FAILED
+
+
+def state_of_task(result: Mapping[str, Any], *, is_needed: bool = False) -> str:
+    """The state of a cluster after a task.
+
+    Args:
+        result: of the task. Its ``state`` counts if a cluster can have it, and if it has a reason where the
+            task has failed.
+        is_needed: whether the plan of a task without a state has something to do.
+    """
+    state = str(result.get("state") or "")
+    if result.get("unreachable"):
+        return UNREACHABLE
+    if result.get("failed"):
+        return state if state in REASONED_STATES else FAILED
+    if state in STATES:
+        return state
+    return PLANNED if is_needed else UNCHANGED
+
+
+def attempt_of_result(result: Mapping[str, Any], cluster: str = "") -> ClusterState:
+    """The attempt that a ``kyma_result`` describes, or the failed result of another task.
+
+    Args:
+        result: of the task.
+        cluster: the name of its host, if the result has none.
+    """
+    reasons = [*(result.get("failures") or ()), result.get("msg") or NO_REASON]
+    state = state_of_task(result)
+    return ClusterState(
+        str(result.get("cluster") or cluster),
+        str(result.get("previous") or ""),
+        str(result.get("version") or ""),
+        state,
+        float(result.get("seconds") or 0.0),
+        str(reasons[0]) if state in REASONED_STATES else "",
+    )
+
+
+def attempt_of_run(run: Mapping[str, Any], cluster: str = "") -> ClusterState:
+    """The attempt that a recorded run was.
+
+    Args:
+        run: as ``run_info`` returns it. Its state says whether it is lost.
+        cluster: the name of its host.
+    """
+    return attempt_of_result({**run, "msg": run.get("message") or run.get("note")}, cluster)
+
+
+def cluster_state(cluster: str, attempts: Iterable[ClusterState], *, is_over: bool) -> ClusterState:
+    """The state of a cluster after several tasks, releases on the way, and runs.
+
+    Args:
+        cluster: the name of its host.
+        attempts: in the order in which they were made.
+        is_over: whether ``ansible-playbook`` ends, so that nothing follows.
+    """
+    releases: list[ClusterState] = []
+    for attempt in attempts:
+        _add(releases, attempt)
+    if not releases:
+        return ClusterState(cluster, reason=NEVER_BEGAN if is_over else NOT_BEGUN_YET)
+    # After a run, a plan with nothing to do adds nothing.
+    telling = [one for one in releases if one.state != UNCHANGED] or releases[-1:]
+    merged = replace(
+        telling[-1],
+        cluster=cluster,
+        previous=releases[0].previous,
+        version=next((one.version for one in reversed(releases) if one.version), ""),
+        seconds=round(sum(one.seconds for one in telling), 3),
+    )
+    if is_over and merged.state == RUNNING:
+        return replace(merged, state=CANCELLED, reason=NEVER_ENDED)
+    return merged
+
+
+def _add(releases: list[ClusterState], attempt: ClusterState) -> None:
+    """Add an attempt: for the release that is being deployed, or for the next release after that."""
+    if not releases or releases[-1].state not in UNENDED_STATES:
+        releases.append(attempt)
+        return
+    before = releases[-1]
+    releases[-1] = replace(
+        attempt,
+        previous=attempt.previous or before.previous,
+        version=attempt.version or before.version,
+        seconds=attempt.seconds or before.seconds,
+    )
