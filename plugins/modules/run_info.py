@@ -123,8 +123,8 @@ runs:
     state:
       description:
         - V(succeeded), V(failed) or V(cancelled). V(running) while it is active.
-        - V(lost) if its record says V(running) and it no longer has the lease of the cluster, or has not renewed
-          it for its duration and a minute. V(running) stays if you may not read the lease.
+        - V(lost) if its record says V(running) and it no longer has the lease of the cluster, or has not
+          renewed it for its duration and a minute. V(running) stays if you may not read the lease.
       type: str
       sample: succeeded
     written_at:

@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     hold,
     migration,
     run,
+    run_info,
     versioned_secret,
     versioned_secret_info,
 )
@@ -128,6 +129,7 @@ def lives() -> list[tuple[str, Mapping[str, Any]]]:
     failing, names = new_deployer(kyma(image="broken"))
     failing.deploy()
     failing.run_info()
+    failing.task(run_info.DEFINITION, run="unknown")
     failing.materials.given = kyma("2.11")
     failing.plan()
     results += zip(names, failing.results, strict=True)

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run, run_info
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Context,
@@ -35,6 +37,7 @@ from tests.support.driver import (
     release,
     secret,
 )
+from tests.support.hooked_cluster import HookedCluster
 from tests.support.served_kinds import with_versions
 
 
@@ -396,11 +399,27 @@ def test_in_check_mode_nothing_is_recorded() -> None:
     assert (begun["run"], begun["outdated"]) == ("", False)
 
 
-def test_a_run_is_running_until_it_ends() -> None:
+def test_a_run_is_running_until_it_ends_or_has_lost_its_lease() -> None:
     someone = deployer(kyma())
     someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
     [one] = someone.run_info()["runs"]
     assert (one["state"], one["finished_at"], one["failures"]) == ("running", "", [])
+    lease = ("coordination.k8s.io/v1", "Lease", "deployment", "kyma-lifecycle")
+    someone.cluster.patch(*lease, {"spec": {"holderIdentity": "another alice@bastion 7"}})
+    [one] = someone.run_info()["runs"]
+    assert (one["state"], someone.record()["status"]["state"]) == ("lost", "running")
+
+
+def test_run_info_says_whether_the_cluster_answers() -> None:
+    someone = deployer(kyma())
+    unknown = someone.task(run_info.DEFINITION, run="unknown")
+    assert (unknown["failed"], unknown["state"]) == (True, "failed")
+
+    def refuse(_number: int, _call: Call) -> None:
+        raise Unreachable("no answer")
+
+    someone.cluster = HookedCluster(someone.cluster, before=refuse)
+    assert someone.run_info()["state"] == "unreachable"
 
 
 def test_run_info_returns_the_newest_runs_with_their_failures() -> None:
