@@ -60,6 +60,8 @@ SHORT = 10
 """Seconds that a lease lasts if nobody gives it back."""
 THINKING = 4
 """Seconds. What people's tasks are at when Ansible is killed goes on, and is waited for."""
+PATIENCE = 60
+"""Seconds until something that follows the end of a playbook counts as missing, on a busy machine too."""
 
 
 class Scenario:
@@ -105,7 +107,7 @@ class Scenario:
 
     def runs(self) -> list[dict[str, Any]]:
         """All runs, the newest first; none is open, after a moment."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE
         while True:
             recorded = self._runs()
             if time.monotonic() > end or all(run["status"]["state"] != "running" for run in recorded):
@@ -123,7 +125,7 @@ class Scenario:
     def is_at_work(self) -> bool:
         """Whether a process of the last deployment is still there, after a moment."""
         mark = f"KYMA_TEST_RECORD={self.playbook.folder}".encode()
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if not any(mark in _environment(process) for process in Path("/proc").glob("[0-9]*")):
                 return False
@@ -132,7 +134,7 @@ class Scenario:
 
     def left(self) -> list[Path]:
         """What any ansible-playbook has left in its temporary folder, after a moment."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE
         while True:
             files = [*(self.playbook.folder / "home" / "tmp").glob("ansible-local-*/kyma-*")]
             if not files or time.monotonic() > end:
