@@ -994,7 +994,8 @@ class TestServedVersions:
         versions = dict.fromkeys(("v1alpha2", "v1", "v2beta1", "v2", "v11beta2", "v10", "foo1"), True)
         reader.apply(with_versions(crd, **versions))
         try:
-            resources = eventually(lambda: reader.served(group, "Widget"))
+            eventually(lambda: len(reader.served(group, "Widget")) == len(versions))
+            resources = reader.served(group, "Widget")
             assert {(one.kind, one.plural, one.namespaced) for one in resources} == {
                 ("Widget", "widgets", True)
             }
