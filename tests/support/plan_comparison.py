@@ -30,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.quantity i
     parse_quantity,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import manifest_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import LAST_APPLIED
 
 from tests.support.audit import AuditLog, Request
 
@@ -275,7 +276,12 @@ def leaves(value: Any, path: str = "") -> dict[str, Any]:
 
 
 def _owned(obj: Object, *, is_own: bool) -> set[str]:
-    """The paths of the fields that our field managers own, or that others own."""
+    """The paths of the fields that our field managers own, or that others own.
+
+    What server-side apply can't read is created as a whole: we then also own what the server fills in.
+    """
+    if is_own and LAST_APPLIED in (obj["metadata"].get("annotations") or {}):
+        return set()
     entries = obj["metadata"].get("managedFields") or ()
     mine = [one for one in entries if str(one.get("manager")).startswith(FIELD_MANAGER) == is_own]
     return {path for one in mine for path in _paths(one.get("fieldsV1") or {}, obj, "", is_own=is_own)}

@@ -295,6 +295,7 @@ def _name(obj: Mapping[str, Any]) -> str:
         (skips_a_write("content"), "1.4", "planned, and the run does not write it"),
         (AppliesAnotherField, "1.5", ".data.extra is planned as 'absent'"),
     ],
+    ids=["skipped-write", "another-field"],
 )
 def test_the_comparison_fails_for_a_run_that_does_something_else(
     own_cluster: OwnCluster, hops: list[str], wrap: Wrap, version: str, expected: str
