@@ -216,6 +216,7 @@ class ModulePlanner:
             planned,
             component=component,
             plan=plan,
+            wide=tuple(work.wide),
             scaling=self._scaling(planned.outlook, component),
             problem="; ".join(blocker.message for blocker in blockers),
         )

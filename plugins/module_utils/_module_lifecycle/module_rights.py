@@ -12,7 +12,7 @@ from .._cluster.kinds import defined_kinds
 from .._components.component_plan import ComponentPlan
 from .._components.desired_component import DesiredComponent
 from .._objects.access.rights import Right, right_for
-from .._objects.apply.apply_rights import apply_rights, delete_rights
+from .._objects.apply.apply_rights import apply_rights, delete_rights, narrowing_rights
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.prune.contained_objects import ContainedObjects
 from .._runs.lease.lease_rights import lease_rights
@@ -44,7 +44,7 @@ def module_rights(
     rights = records_rights(kinds) | lease_rights()
     for one in planned:
         if one.changes_objects and one.component and one.plan:
-            rights |= _applying(cluster, one.component, one.plan)
+            rights |= _applying(cluster, one.component, one.plan).union(*map(narrowing_rights, one.wide))
         if one.before is not None and one.decision.action in (DELETE, UNMANAGE):
             others = [other for other in inventories if (other.owner_kind, other.owner) != (MODULE, one.name)]
             shared = {entry.ref for other in others for entry in other.entries}

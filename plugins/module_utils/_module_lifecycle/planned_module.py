@@ -40,6 +40,7 @@ class PlannedModule:
         component: the desired objects for the comparison; None if they are left unchanged.
         before: the inventory for the comparison; None if nothing is known of them.
         plan: the changes of its objects; None if they are left unchanged.
+        wide: its definitions that lose a version, once no object is stored in it any more.
         configuration: the default configuration that is still to be created, complete; mostly None.
         declined_configuration: the configuration that is never created, because the user has instances;
             mostly None.
@@ -57,6 +58,7 @@ class PlannedModule:
     component: DesiredComponent | None = None
     before: Inventory | None = None
     plan: ComponentPlan | None = None
+    wide: tuple[Object, ...] = ()
     configuration: Object | None = None
     declined_configuration: Object | None = None
     scaling: ManagerScaling | None = None

@@ -20,7 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     not_needed,
 )
 
-from tests.support.driver import healthy_cluster, release
+from tests.support.access_reviews import ReviewedCluster
+from tests.support.driver import healthy_cluster, only_reads, release
 from tests.support.memory_modules import CATALOG, NAMESPACE, ModuleMaterialsOfTest, User, manifest, user
 
 
@@ -57,6 +58,22 @@ def test_the_plan_shows_a_definition_as_it_is_after_it_loses_a_version() -> None
     assert live
     assert planned["spec"]["versions"] == live["spec"]["versions"]
     assert [one["name"] for one in live["spec"]["versions"]] == ["v1"]
+
+
+def test_an_upgrade_that_cannot_rewrite_the_objects_of_a_definition_writes_nothing() -> None:
+    definition, *rest = manifest("1.0.0")
+    catalog = catalog_of(
+        [versions_of(definition, "v1alpha1", "v1"), *rest], [versions_of(definition, "v1"), *rest]
+    )
+    cluster = healthy_cluster()
+    someone = User(cluster, ModuleMaterialsOfTest(release("2.9", {}), catalog=catalog))
+    assert not someone.manage(channel="regular").get("failed")
+    plural = definition["spec"]["names"]["plural"]
+    someone.cluster = ReviewedCluster(cluster, "list", plural)
+    with only_reads(cluster):
+        refused = someone.manage(channel="fast")
+    assert refused["failed"]
+    assert f"list {plural}." in refused["msg"]
 
 
 class WaitsForTheOldManager(Migration):

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import pytest
 import yaml
@@ -15,12 +14,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_mat
     ShippedModules,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import module
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
 
+from tests.support.access_reviews import ReviewedCluster
 from tests.support.driver import (
     Deployer,
     FakeMaterials,
@@ -32,7 +31,6 @@ from tests.support.driver import (
     release,
 )
 
-T = TypeVar("T")
 NAMESPACE = "kyma-system"
 LINK = "https://example.com/nats.yaml"
 
@@ -74,26 +72,6 @@ class Materials(FakeMaterials):
         )
 
 
-class Reviewed(ClusterWrapper):
-    """A cluster whose access reviews deny one verb on one resource."""
-
-    def __init__(self, inner: MemoryCluster, verb: str, resource: str) -> None:
-        super().__init__(inner)
-        self._denied = (verb, resource)
-
-    def _through(self, call: Call, ask: Callable[[], T]) -> T:
-        if call.kind == "SelfSubjectReview":
-            return cast("T", {"status": {"userInfo": {"username": "jane"}}})
-        if call.kind != "SelfSubjectAccessReview":
-            return ask()
-        assert call.obj
-        attributes = call.obj["spec"]["resourceAttributes"]
-        is_allowed = (
-            attributes["verb"] != "*" and (attributes["verb"], attributes["resource"]) != self._denied
-        )
-        return cast("T", {**call.obj, "status": {"allowed": is_allowed}})
-
-
 class User(Deployer):
     """Installs the module with all rights, and then lacks one."""
 
@@ -108,7 +86,7 @@ class User(Deployer):
     def delete_without(self, verb: str, resource: str) -> dict[str, Any]:
         """The result of a deletion that the access reviews deny one right."""
         cluster = self.memory
-        self.cluster = Reviewed(cluster, verb, resource)
+        self.cluster = ReviewedCluster(cluster, verb, resource)
         try:
             return self.manage(state="absent")
         finally:
