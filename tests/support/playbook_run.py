@@ -30,6 +30,7 @@ PLAYBOOK = "kyma.lifecycle.deploy_kyma"
 DELETING_PLAYBOOK = "kyma.lifecycle.delete_kyma"
 MIGRATIONS_PLAYBOOK = "kyma.lifecycle.migrations"
 MODULES_PLAYBOOK = "kyma.lifecycle.modules"
+REPORT_PLAYBOOK = "kyma.lifecycle.report"
 RESETTING_PLAYBOOK = "kyma.lifecycle.reset_modules"
 UNDOING_PLAYBOOK = "kyma.lifecycle.undo_migrations"
 RECORDER = Path(__file__).parent / "callback"
@@ -229,6 +230,10 @@ class Playbook:
     def migrations(self, *arguments: str, **variables: Any) -> Outcome:
         """Read the migrations of all clusters of an inventory."""
         return self._call(MIGRATIONS_PLAYBOOK, arguments, variables)
+
+    def report(self, *arguments: str, **variables: Any) -> Outcome:
+        """Write a report from the records of all clusters of an inventory."""
+        return self._call(REPORT_PLAYBOOK, arguments, variables)
 
     def play(self, text: str, **variables: Any) -> Outcome:
         """Run a playbook of the user, this once."""

@@ -6,6 +6,6 @@
 `recorder` begins and ends runs, `lease` holds the cluster's lease, `records` has one file per kind of record.
 
 Public modules: `cancel_request`, `cancellation`, `cluster_result`, `cluster_state`, `cluster_table`,
-`durations`, `lease`, `open_run`, `outcomes`, `recorder`, `records`, `run_failures`, `task_run`,
-`wait_progress`.
+`component_state`, `durations`, `lease`, `open_run`, `outcomes`, `recorder`, `records`, `run_failures`,
+`task_run`, `wait_progress`.
 """

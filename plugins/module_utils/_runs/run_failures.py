@@ -10,8 +10,8 @@ from itertools import takewhile
 from typing import Any
 
 from .._migrations.results import RUNNING, SKIPPED
-from .._objects.inventory.inventory import COMPONENT
 from ..migration import GLOBAL
+from .component_state import ComponentState, component_states
 from .outcomes import CANCELLED, FAILED, NARROW, NOT_STARTED, SUCCEEDED, ComponentOutcome
 
 NEVER_STARTED = "never started: "
@@ -41,31 +41,26 @@ def never_started(names: Sequence[str], reason: str = "") -> list[str]:
 
 
 def failures_of(
-    run_status: Mapping[str, Any], missing: Sequence[str] = (), more_causes: Sequence[str] = ()
+    run_status: Mapping[str, Any], names: Sequence[str] = (), more_causes: Sequence[str] = ()
 ) -> list[str]:
     """Everything that failed in a run, each in a sentence: the causes first, then what was not started.
 
     Args:
         run_status: of its record.
-        missing: the components that the record does not name.
+        names: the components that take part, if those without an outcome were not started.
         more_causes: other failures, each in a sentence.
     """
-    failures: list[str] = []
-    if run_status.get("cancelled"):
-        failures.append(f"cancelled by {run_status['cancelled']}")
+    states = _states(run_status, names)
+    failures = [f"cancelled by {run_status['cancelled']}"] if run_status.get("cancelled") else []
     for name, entry in _broken_migrations(run_status).items():
         failures.append(f"migration {name}: {entry.get('error') or entry.get('evidence')}")
-    entries: Mapping[str, Mapping[str, Any]] = run_status.get("components") or {}
-    for name, entry in entries.items():
-        label = f"{entry.get('kind', COMPONENT)} {name}"
-        if entry.get("state") == FAILED:
-            failures.append(f"{label}: {entry.get('error')}")
-        elif entry.get("state") == CANCELLED:
-            failures.append(f"{label}: {entry.get('state')}, {entry.get('error')}")
-    waiting = [name for name, entry in entries.items() if entry.get("state") == NOT_STARTED]
-    reason = str(entries[waiting[0]].get("error") or "") if waiting else ""
-    never = never_started([*waiting, *missing, *_skipped_migrations(run_status)], reason)
-    return [*failures, *more_causes, *never]
+    prefix = {CANCELLED: f"{CANCELLED}, "}
+    failures += [
+        f"{one.label}: {prefix.get(one.state, '')}{one.reason}" for one in states if one.state in _ENDS
+    ]
+    waiting = [one for one in states if one.state == NOT_STARTED]
+    never = [*(one.name for one in waiting), *_skipped_migrations(run_status)]
+    return [*failures, *more_causes, *never_started(never, waiting[0].reason if waiting else "")]
 
 
 def failures_in_short(run: Mapping[str, Any]) -> list[str]:
@@ -75,17 +70,18 @@ def failures_in_short(run: Mapping[str, Any]) -> list[str]:
         run: its record.
     """
     status = run.get("status") or {}
-    components: Mapping[str, Mapping[str, Any]] = status.get("components") or {}
+    states = _states(status, run["spec"].get("components") or ())
     failures = [f"cancelled by {status['cancelled']}"] if status.get("cancelled") else []
     failures += [f"migration {name} failed: its task says why" for name in _broken_migrations(status)]
-    failures += [
-        f"{entry.get('kind', COMPONENT)} {name} {_ENDS[entry['state']]}: its task says why"
-        for name, entry in components.items()
-        if entry.get("state") in _ENDS
-    ]
-    waiting = [name for name, entry in components.items() if entry.get("state") == NOT_STARTED]
+    failures += [f"{one.label} {_ENDS[one.state]}: its task says why" for one in states if one.state in _ENDS]
     failures += interrupted_migrations(status)
-    return failures + never_started([*waiting, *_missing_components(run), *_skipped_migrations(status)])
+    never = [one.name for one in states if one.state == NOT_STARTED]
+    return failures + never_started([*never, *_skipped_migrations(status)])
+
+
+def _states(status: Mapping[str, Any], names: Sequence[str]) -> list[ComponentState]:
+    entries = ({**entry, "name": name} for name, entry in (status.get("components") or {}).items())
+    return list(component_states(entries, names).values())
 
 
 def _broken_migrations(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -103,12 +99,6 @@ def _fatal_migrations(status: Mapping[str, Any]) -> list[tuple[str, Mapping[str,
     return [(n, one) for n, one in migrations.items() if one.get("component") == GLOBAL and one.get("fatal")]
 
 
-def _missing_components(run: Mapping[str, Any]) -> list[str]:
-    """The components of a run that its record does not name."""
-    known = (run.get("status") or {}).get("components") or {}
-    return [name for name in run["spec"].get("components") or () if name not in known]
-
-
 def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
     """Everything that failed or never ended in a run, each in a sentence.
 
@@ -117,7 +107,7 @@ def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
         before: a phase of it: only what precedes that phase counts. Empty for the whole run.
     """
     spec, status = run["spec"], run.get("status") or {}
-    failures = failures_of(status, _missing_components(run), interrupted_migrations(status))
+    failures = failures_of(status, spec.get("components") or (), interrupted_migrations(status))
     # A run with a failure does not reach its late phases, and the failure is reported already.
     return failures or _never_reached(spec, status, before)
 

@@ -24,6 +24,7 @@ from ...module_utils._runs.cluster_state import (
     cluster_state,
     state_of_task,
 )
+from ...module_utils._runs.component_state import component_states
 from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCEEDED
 from ...module_utils._runs.records.cluster_hold import Hold, hold_problem
 from ...module_utils._runs.run_failures import NEVER_STARTED
@@ -252,10 +253,9 @@ def _component(one: Result) -> ComponentReport:
 def _failures(run: Result, state: str) -> Iterator[Failure]:
     """Failed parts, then cancelled ones, then those that did not start: one entry for each reason."""
     described: dict[tuple[str, str], list[str]] = {}
-    for one in run.get("components") or ():
-        if one.get("state") in (FAILED, CANCELLED, NOT_STARTED):
-            label = _text(f"{one.get('kind') or 'component'} {one.get('name')}")
-            described.setdefault((one["state"], _text(one.get("error"))), []).append(label)
+    for one in component_states(run.get("components") or ()).values():
+        if one.state in (FAILED, CANCELLED, NOT_STARTED):
+            described.setdefault((one.state, _text(one.reason)), []).append(_text(one.label))
     known = [f"{label}: " for labels in described.values() for label in labels]
     if any(part_state == NOT_STARTED for part_state, _reason in described):
         known.append(NEVER_STARTED)

@@ -146,7 +146,7 @@ def fleet_timeline(clusters: Sequence[ClusterReport]) -> Timeline:
                 _bar(start, run.seconds, seconds, f"state-{run.state}", f"{run.what}: {run.state}")
                 for start, run in placed.get(cluster.name, ())
             ),
-            duration=duration_text(cluster.seconds) if cluster.runs else "",
+            duration=duration_text(cluster.seconds) if cluster.seconds else "",
         )
         for cluster in clusters
     ]

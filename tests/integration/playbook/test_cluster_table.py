@@ -1,11 +1,13 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Several clusters end in one table, whatever has become of each; it says the same as ``kyma_result``."""
+"""Several clusters end in one table and one report, which say the same as ``kyma_result`` and the records."""
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +15,11 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.timeline import duration_text
 
 from tests.support.accounts import deployer_of
-from tests.support.own_cluster import OwnCluster
-from tests.support.playbook_run import Outcome
+from tests.support.own_cluster import OwnCluster, new_cluster
+from tests.support.playbook_run import Outcome, Playbook
 from tests.support.result_schema import check_result
 from tests.support.small_release import SmallRelease, config_map
 
@@ -81,7 +84,7 @@ READING = """
 
 
 class Fleet:
-    """``gone`` leads nowhere, ``failing`` has a migration that fails, and all others lead to one cluster."""
+    """``gone`` leads nowhere, ``failing`` has a migration that fails, and most others lead to one cluster."""
 
     def __init__(self, cluster: OwnCluster, folder: Path) -> None:
         self.cluster = cluster
@@ -95,6 +98,15 @@ class Fleet:
         for one in gone["clusters"]:
             one["cluster"]["server"] = NOWHERE
         (folder / "nowhere").write_text(yaml.safe_dump(gone))
+        self._others = {"gone": folder / "nowhere"}
+
+    def lead_elsewhere(self, cluster: OwnCluster, *hosts: str) -> Playbook:
+        """Let these hosts lead to another cluster; returns a playbook for it."""
+        folder = self.folder / hosts[0]
+        folder.mkdir()
+        playbook = deployer_of(cluster, folder, hosts[0])
+        self._others |= dict.fromkeys(hosts, folder / "kubeconfig")
+        return playbook
 
     def inventory(self, *hosts: str) -> list[str]:
         """Arguments that name these hosts, in this order."""
@@ -107,7 +119,7 @@ class Fleet:
         """Options of the role, by their names without ``kyma_``."""
         return {
             "migration_paths": [str(self.folder / "migrations")],
-            "migration_variables": {"failing": "{{ inventory_hostname == 'failing' }}"},
+            "migration_variables": {"failing": "{{ inventory_hostname in ['failing', 'held'] }}"},
             **more,
         }
 
@@ -143,7 +155,7 @@ class Fleet:
         return {one["cluster"]: one for one in registered}, done.stderr
 
     def _kubeconfig(self, host: str) -> Path:
-        return self.folder / "nowhere" if host == "gone" else self.kubeconfig
+        return self._others.get(host, self.kubeconfig)
 
 
 def table_of(text: str) -> dict[str, list[str]]:
@@ -179,17 +191,77 @@ def states_of(outcome: Outcome) -> dict[str, str]:
     return {host: " ".join(row[3:5]) if row[3] == "not" else row[3] for host, row in rows.items() if host}
 
 
-def test_each_cluster_has_its_state_and_its_first_reason(fleet: Fleet, release: SmallRelease) -> None:
-    outcome = fleet.deploy(release, "here", "failing", "gone", serial=2).failed()
+LANE = re.compile(
+    r'<a href="#cluster-[0-9]+">([^<]*)</a> <span class="chip[^"]*">([^<]*)</span>.*?'
+    r'<span class="took">([^<]*)</span>(?:\s*<span class="reason">([^<]*)</span>)?',
+    re.DOTALL,
+)
+
+
+def lanes_of(report: Path) -> dict[str, list[str]]:
+    """The state, the duration and the first reason of each cluster in a report."""
+    text = report.read_text("utf-8")
+    return {name: [html.unescape(one) for one in rest] for name, *rest in LANE.findall(text)}
+
+
+def test_each_output_has_the_same_state_and_first_reason_of_each_cluster(
+    fleet: Fleet, release: SmallRelease, tmp_path: Path
+) -> None:
+    expected = {
+        "unchanged": "unchanged",
+        "slow": "succeeded",
+        "failing": "failed",
+        "held": "held",
+        "gone": "unreachable",
+        "never": "not started",
+    }
+    hosts = tuple(expected)
+    release.write("one", config_map("one", v="six"))
+    report = tmp_path / "report.html"
+    with new_cluster(tmp_path / "second") as second, new_cluster(tmp_path / "third") as third:
+        fleet.lead_elsewhere(third, "slow")
+        elsewhere = fleet.lead_elsewhere(second, "unchanged", "held")
+        elsewhere.deploy(release.folder).succeeded()
+        elsewhere.play(HOLDING, state="present").succeeded()
+        outcome = fleet.deploy(
+            release, *hosts, serial=[2, 3, 1], max_fail_percentage=0, report=str(report)
+        ).failed()
+        during = lanes_of(report)
+        written = fleet.playbook.report(*fleet.inventory(*hosts), report=str(report)).succeeded()
+        afterwards = {host: lane[0] for host, lane in lanes_of(report).items()}
+
+    results = {one["cluster"]: one for one in outcome.results if {"cluster", "changes"} <= one.keys()}
     rows = table_of(outcome.text)
-    assert states_of(outcome) == {"here": "unchanged", "failing": "failed", "gone": "unreachable"}
-    assert rows["here"][1:3] == ["1.0", "1.0"]
-    assert float(rows["failing"][4]) > 0
-    assert f"migration global/fail: {WHY}" in " ".join(rows["failing"])
-    assert " ".join(rows["gone"][5:]).startswith(f"no answer from {NOWHERE}")
-    assert rows[""] == ["3 clusters: 1 unchanged, 1 failed, 1 unreachable"]
-    # It is the last that is printed, after Ansible's own recap.
+    assert states_of(outcome) == expected
+    assert {host: lane[0] for host, lane in during.items()} == expected
+    assert {host: one["state"] for host, one in results.items()} == {host: expected[host] for host in results}
+    assert rows[""] == ["6 clusters: " + ", ".join(f"1 {state}" for state in expected.values())]
+    # The table is the last that is printed, after Ansible's own recap.
     assert outcome.text.index("PLAY RECAP") < outcome.text.index("CLUSTERS")
+    starts = {
+        "failing": f"migration global/fail: {WHY}",
+        "held": "the cluster is held by",
+        "gone": f"no answer from {NOWHERE}",
+    }
+    for host in hosts[:5]:
+        assert rows[host][4] == f"{results[host]['seconds']:.1f}"
+        assert during[host][1] == duration_text(results[host]["seconds"])
+        reason = starts.get(host, "")
+        given = (" ".join(rows[host][5:]), during[host][2], *results[host]["failures"][:1])
+        assert all(one.startswith(reason) and bool(one) == bool(reason) for one in given)
+    records = {run["name"]: run for one in written.results for run in one.get("runs") or ()}
+    for host in ("slow", "failing"):
+        record = records[results[host]["run"]]
+        assert (record["state"], record["seconds"]) == (expected[host], results[host]["seconds"])
+    # From the records alone a report has the newest run of each cluster, and its hold.
+    assert afterwards == {
+        "unchanged": "held",
+        "slow": "succeeded",
+        "failing": "failed",
+        "held": "held",
+        "gone": "unreachable",
+        "never": "failed",
+    }
 
 
 def test_rings_that_never_began_are_not_started(fleet: Fleet, release: SmallRelease) -> None:
@@ -213,19 +285,6 @@ def test_a_cluster_alone_needs_no_table(fleet: Fleet, release: SmallRelease) -> 
     assert len(outcome.results) == 1
     check_result(outcome.results[0])
     assert outcome.results[0]["state"] == "unchanged"
-
-
-def test_a_held_cluster_has_not_failed(fleet: Fleet, release: SmallRelease) -> None:
-    release.write("one", config_map("one", v="new"))
-    try:
-        fleet.playbook.play(HOLDING, state="present").succeeded()
-        outcome = fleet.deploy(release, "here", "gone").failed()
-        assert states_of(outcome) == {"here": "held", "gone": "unreachable"}
-        assert "the auditors are here" in " ".join(table_of(outcome.text)["here"])
-        held = next(one for one in outcome.results if one["cluster"] == "here")
-        check_result(held)
-    finally:
-        fleet.playbook.play(HOLDING, state="absent").succeeded()
 
 
 def test_every_cluster_has_a_result_of_the_same_form(fleet: Fleet, release: SmallRelease) -> None:
