@@ -41,7 +41,8 @@ from ...module_utils._migrations.migration_set import MigrationSet
 from ...module_utils._progress import Progress, no_progress
 from ...module_utils._redaction import without_logins
 from ...module_utils._release.model import Release
-from ...module_utils._runs.cluster_state import STATES, attempt_of_result
+from ...module_utils._runs.cluster_state import attempt_of_result
+from ...module_utils._runs.outcomes import SUCCEEDED
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
 from .cluster_log import CLUSTER_LOG
@@ -137,7 +138,8 @@ class Carrier(ActionBase):
         ends_play = (result.get("failed") and not is_ignored) or (
             result.get("unreachable") and not task.ignore_unreachable
         )
-        if ends_play or (isinstance(result.get("run"), str) and result.get("state") in STATES):
+        has_run = result.get("run") and isinstance(result["run"], str) and result.get("state") == SUCCEEDED
+        if ends_play or has_run:
             CLUSTER_LOG.write((), attempt_of_result(result, _host_of(task_vars)))
 
     def _variable_warnings(self, task_vars: TaskVars) -> list[str]:
