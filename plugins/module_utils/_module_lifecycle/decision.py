@@ -105,7 +105,7 @@ def decide(facts: ModuleFacts) -> ModuleDecision:
             LEAVE,
             WARNING,
             f"its Module has the label {SKIP_LABEL}. Remove the label to go on:"
-            f" kubectl label modules.{GROUP} {facts.name} {SKIP_LABEL}-",
+            f" `kubectl label modules.{GROUP} {facts.name} {SKIP_LABEL}-`",
             is_skipped=True,
         )
     if facts.desired_state == MANAGED:

@@ -187,7 +187,7 @@ def _not_in_force(cluster: Cluster, denial: Denial) -> str:
     return (
         f"{POLICY} {denial.name} did not take effect in time: {reason}. Nothing of module {denial.module}"
         " was deleted, as new objects of its kinds could still appear. Find out why, and run the playbook"
-        f" again: kubectl get {kinds} {denial.name} -o yaml"
+        f" again: `kubectl get {kinds} {denial.name} -o yaml`"
     )
 
 

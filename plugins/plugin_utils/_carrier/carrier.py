@@ -46,6 +46,7 @@ from ...module_utils._runs.outcomes import SUCCEEDED
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
 from .cluster_log import CLUSTER_LOG
+from .command_target import has_command, texts_of
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
 from .mistyped_options import VERBOSITY_VARIABLE, variable_warnings, verbosity_of
@@ -166,10 +167,22 @@ class Carrier(ActionBase):
                 decrypted=self._loader.get_real_file,
                 local_connection=self._connection.transport == "local",
             )
+            arguments = arguments.with_paths(paths)
             with self._environment():
-                return self.carry(arguments.with_paths(paths), task_vars)
+                return self._with_whole_commands(self.carry(arguments, task_vars), arguments, task_vars)
         except LifecycleError as error:
             return failed_result("\n".join([*arguments.bad_numbers.values(), str(error)]))
+
+    def _with_whole_commands(self, result: Result, arguments: Arguments, task_vars: TaskVars) -> Result:
+        """The result with commands that reach the task's cluster from any shell."""
+        texts = texts_of(result)
+        if not has_command(texts):
+            return result
+        # Few tasks need it.
+        from .task_target import task_target
+
+        target = task_target(arguments.params, task_vars, self._loader, is_local=self.is_local)
+        return {**result, **target.complete(texts)}
 
     def refusal(self, arguments: Arguments) -> str:
         """The reason why the task can't work with its options; empty if it can."""

@@ -16,7 +16,14 @@ from ..errors import Unconfigured
 from .client_login import client_login
 from .endpoint import OnWarning
 from .exec_credentials import plugin_login
-from .kubeconfig import needs_plugin, needs_provider, read_kubeconfig, resolve_context, static_login
+from .kubeconfig import (
+    DEFAULT_PATH,
+    needs_plugin,
+    needs_provider,
+    read_kubeconfig,
+    resolve_context,
+    static_login,
+)
 from .live_cluster import LiveCluster
 from .login import Login, basic, bearer, bearer_from_file
 from .transport import Transport
@@ -132,6 +139,21 @@ def kubeconfig_login(options: Mapping[str, Any]) -> Login:
     if needs_plugin(choice):
         return plugin_login(choice)
     return static_login(choice)
+
+
+def resolved_kubeconfig(options: Mapping[str, Any]) -> tuple[str, str]:
+    """The kubeconfig and the context of options without a host, for kubectl. Empty values need no option.
+
+    Raises:
+        Unconfigured: there is no such kubeconfig or context.
+    """
+    given, context = str(options.get("kubeconfig") or ""), str(options.get("context") or "")
+    if not given and not context and service_account_login(SERVICE_ACCOUNT_FOLDER):
+        return "", ""
+    config = read_kubeconfig(given)
+    context = resolve_context(config, context).context
+    is_default = config.paths == (str(Path(DEFAULT_PATH).expanduser()),)
+    return "" if is_default else os.pathsep.join(config.paths), context
 
 
 def service_account_login(folder: Path) -> Login | None:

@@ -151,4 +151,4 @@ def silent_webhook_problem(webhook: CriticalWebhook) -> str:
 
 def existing_webhook_warning(webhook: CriticalWebhook) -> str:
     """What an existing webhook that answers can do to runs."""
-    return f"{webhook}. If it stops answering, no run can write until you delete it: {webhook.deletion}"
+    return f"{webhook}. If it stops answering, no run can write until you delete it: `{webhook.deletion}`"

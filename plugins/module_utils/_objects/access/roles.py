@@ -37,7 +37,7 @@ def rights_problem(user: str, missing: Collection[Right], grants: str, what: str
     return (
         f"{subject} lacks rights that this {what} needs:\n"
         + "\n".join(lines)
-        + "\n  Ask an administrator to apply this with `kubectl apply -f`, then run the playbook"
+        + "\n  Ask an administrator to apply this with `kubectl apply -f -`, then run the playbook"
         f" again:\n\n{grants}"
     )
 

@@ -147,7 +147,7 @@ def _advice(manager: OtherManager) -> str:
     if manager.tool == HELM:
         return (
             "remove it from Helm and leave its objects"
-            f" (`kubectl{place} delete secret -l owner=helm,name={manager.name}`)"
+            f" (`kubectl delete secret{place} -l owner=helm,name={manager.name}`)"
         )
     kind = "kustomization" if manager.tool == FLUX else "helmrelease"
     return f"take them out of it, or suspend it (`flux suspend {kind}{place} {manager.name}`) and delete it"

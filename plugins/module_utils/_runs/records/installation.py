@@ -206,7 +206,7 @@ def _deployed_condition(installation: Installation) -> Object:
     if version and version == target:
         status, reason, message = "True", "Deployed", f"{version} was deployed completely"
     elif target:
-        text = f"{target} was not deployed completely. kubectl get kyrun {installation.last_run} -o wide"
+        text = f"{target} was not deployed completely. `kubectl get kyrun {installation.last_run} -o wide`"
         status, reason, message = "False", "Incomplete", text
     else:
         status, reason, message = "False", "NothingDeployed", "no release was deployed"

@@ -127,7 +127,7 @@ def refusal(view: JobView, desired_type: JobType | None = None) -> str:
         counting = ref_of(view.definition.obj) if view.definition else "another one"
         return (
             f"{', '.join(map(str, view.surplus))} has the same name, and only {counting} counts."
-            " Delete one of them (kubectl delete), and run this again."
+            " Delete one of them, and run this again."
         )
     defined = view.definition or view.adoptable
     if desired_type is None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +29,7 @@ def sanitize_result(result: dict[str, Any]) -> dict[str, Any]:
     if isinstance(fit.get("msg"), str):
         fit["msg"] = without_controls(fit["msg"])
     if fit.get("warnings"):
-        fit["warnings"] = [_printable_warning(one) for one in fit["warnings"]]
+        fit["warnings"] = [changed_warning(one, without_controls) for one in fit["warnings"]]
     return fit
 
 
@@ -50,9 +51,9 @@ def with_host(result: dict[str, Any], host: str) -> dict[str, Any]:
     return {**result, "diff": headed[0] if isinstance(diff, dict) else headed}
 
 
-def _printable_warning(warning: Any) -> Any:
-    """A warning; that of a shipped module is an object of Ansible's, whose event has the text."""
+def changed_warning(warning: Any, change: Callable[[str], str]) -> Any:
+    """A warning with another text; that of a shipped module is an object of Ansible's, whose event has it."""
     event = getattr(warning, "event", None)
     if event is None:
-        return without_controls(str(warning))
-    return replace(warning, event=replace(event, msg=without_controls(event.msg)))
+        return change(str(warning))
+    return replace(warning, event=replace(event, msg=change(event.msg)))

@@ -77,7 +77,7 @@ def test_an_existing_webhook_that_answers_is_a_warning() -> None:
     someone.materials.given = kyma("2.10")
     planned = someone.plan()
     [warning] = webhook_warnings(planned)
-    assert warning.endswith("kubectl delete validatingwebhookconfiguration guard")
+    assert warning.endswith("`kubectl delete validatingwebhookconfiguration guard`")
     assert someone.carry_out(planned)["state"] == "succeeded"
     someone.materials.given = kyma("2.11")
     someone.options["allow_webhooks"] = ["guard.x.io"]

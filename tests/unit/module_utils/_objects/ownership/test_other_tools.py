@@ -104,7 +104,7 @@ def test_objects_of_one_tool_are_reported_together() -> None:
     problem = coexistence_problem(manager, refs)
     assert "the Helm release n/r manages Deployment kyma-system/l0, " in problem
     assert "and 2 more" in problem
-    assert "kubectl -n n delete secret -l owner=helm,name=r" in problem
+    assert "kubectl delete secret -n n -l owner=helm,name=r" in problem
     assert "takeover=true (kyma_takeover)" in problem
 
 
