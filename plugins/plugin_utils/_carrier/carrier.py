@@ -46,7 +46,6 @@ from ...module_utils._runs.outcomes import SUCCEEDED
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
 from .cluster_log import CLUSTER_LOG
-from .command_target import has_command, texts_of
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
 from .mistyped_options import VERBOSITY_VARIABLE, variable_warnings, verbosity_of
@@ -58,6 +57,7 @@ from .screen.console import host_label, is_stdout_for_people, label_lines, print
 from .screen.progress_view import PrintedLine, ProgressView, Verbosity
 from .screen.terminal import sanitize_result, with_host
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
+from .task_target import with_whole_commands
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
 from .url_logins import UrlLogins
 
@@ -169,20 +169,10 @@ class Carrier(ActionBase):
             )
             arguments = arguments.with_paths(paths)
             with self._environment():
-                return self._with_whole_commands(self.carry(arguments, task_vars), arguments, task_vars)
+                result = self.carry(arguments, task_vars)
+                return with_whole_commands(result, arguments.params, task_vars, self._loader, self.is_local)
         except LifecycleError as error:
             return failed_result("\n".join([*arguments.bad_numbers.values(), str(error)]))
-
-    def _with_whole_commands(self, result: Result, arguments: Arguments, task_vars: TaskVars) -> Result:
-        """The result with commands that reach the task's cluster from any shell."""
-        texts = texts_of(result)
-        if not has_command(texts):
-            return result
-        # Few tasks need it.
-        from .task_target import task_target
-
-        target = task_target(arguments.params, task_vars, self._loader, is_local=self.is_local)
-        return {**result, **target.complete(texts)}
 
     def refusal(self, arguments: Arguments) -> str:
         """The reason why the task can't work with its options; empty if it can."""

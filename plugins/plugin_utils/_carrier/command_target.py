@@ -19,7 +19,8 @@ from .screen.terminal import changed_warning
 
 _COMMAND = re.compile(
     r"(?P<before>`|^[ \t]*)"
-    r"(?P<command>(?:(?:kubectl|flux) (?=[a-z-])|ansible-playbook (?=kyma\.lifecycle\.)|ansible (?=\S+ -m ))[^`\n]+)"
+    r"(?P<command>(?:(?:kubectl|flux) (?=[a-z-])|ansible-playbook (?=kyma\.lifecycle\.)|ansible (?=\S+ -m ))"
+    r"[^`\n]+)"
     r"(?=`|$)",
     re.MULTILINE,
 )

@@ -15,7 +15,21 @@ from ansible.utils.vars import load_extra_vars
 from ...module_utils._cluster.errors import Unconfigured
 from ...module_utils._cluster.http.connection import resolved_kubeconfig, with_environment
 from ...module_utils._redaction import without_login
-from .command_target import PLACEHOLDER, CommandTarget
+from .command_target import PLACEHOLDER, CommandTarget, has_command, texts_of
+
+
+def with_whole_commands(
+    result: Mapping[str, Any],
+    params: Mapping[str, Any],
+    task_vars: Mapping[str, Any],
+    loader: DataLoader,
+    is_local: bool,
+) -> dict[str, Any]:
+    """The result of a task with commands that reach its cluster from any shell; see :func:`task_target`."""
+    texts = texts_of(result)
+    if not has_command(texts):
+        return dict(result)
+    return {**result, **task_target(params, task_vars, loader, is_local=is_local).complete(texts)}
 
 
 def task_target(
