@@ -40,7 +40,7 @@ kind: ## molecule's scenario kind and these tests, on one kind cluster
 sanity: ## ansible-test sanity: all on the newest ansible-core, compile and import on the oldest
 lint: ## ansible-lint, production profile
 galaxy: ## what Galaxy's importer says of the built collection
-fix: ## mend what ruff can, and generate documentation anew
+fix: ## fix what ruff can, and generate the documentation
 
 verbs := demo check test test-all step-table cluster cluster-down bench pictures setup build style types yaml \
 	changelog docs suites changed unit unit-oldest integration some-faults faults molecule containers kind sanity \

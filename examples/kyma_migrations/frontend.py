@@ -27,8 +27,8 @@ class PriceInCents(Migration):
         missing = self._without_cents(ctx)
         if missing:
             first = missing[0]["metadata"]["name"]
-            return needed(f"{len(missing)} offers tell no price in cents, e.g. {first}")
-        return not_needed("all offers tell their price in cents")
+            return needed(f"{len(missing)} offers have no price in cents, e.g. {first}")
+        return not_needed("all offers have their price in cents")
 
     def run(self, ctx: Context) -> None:
         """Annotate those that lack it."""

@@ -38,7 +38,7 @@ attributes:
     description: Can run in C(check_mode) without changing anything.
     support: full
   diff_mode:
-    description: Tells what has changed in C(diff) mode.
+    description: Shows the changes in C(diff) mode.
     support: N/A
     details:
       - It changes nothing.
@@ -51,7 +51,7 @@ attributes:
     description: Can run in C(check_mode) without changing anything.
     support: full
   diff_mode:
-    description: Tells what has changed in C(diff) mode.
+    description: Shows the changes in C(diff) mode.
     support: none
     details:
       - M(kyma.lifecycle.plan) shows the diff of the whole deployment.

@@ -50,7 +50,7 @@ attributes:
       - Otherwise it reads nothing and returns C(changed=true). M(kyma.lifecycle.plan) shows what would
         change, and whether there is anything to do.
   diff_mode:
-    description: Tells what has changed in C(diff) mode.
+    description: Shows the changes in C(diff) mode.
     support: partial
     details:
       - Only with O(state=absent) in check mode. M(kyma.lifecycle.plan) shows the diff of the whole

@@ -33,7 +33,7 @@ attributes:
     details:
       - The API server validates the errand and its Job. Nothing is run.
   diff_mode:
-    description: Tells what has changed in C(diff) mode.
+    description: Shows the changes in C(diff) mode.
     support: full
 options:
   # Usual options, in the order in which they are needed.

@@ -26,7 +26,7 @@ attributes:
     description: Can run in C(check_mode) without changing anything.
     support: full
   diff_mode:
-    description: Tells what has changed in C(diff) mode.
+    description: Shows the changes in C(diff) mode.
     support: full
 options:
   state:

@@ -32,10 +32,10 @@ attributes:
       - It shows the next steps of each errand. What follows from these is not known yet.
       - It does so once, and does not watch, also with O(watch=true).
   diff_mode:
-    description: Tells what has changed in C(diff) mode.
+    description: Shows the changes in C(diff) mode.
     support: none
     details:
-      - RV(errands[].steps) tells it.
+      - RV(errands[].steps) has the steps.
 options:
   namespaces:
     description:

@@ -28,11 +28,11 @@ options:
   # Usual options, in the order in which they are needed.
   state:
     description:
-      - V(started) gets the lease of the cluster, begins a run, and answers with its name. Where somebody else
-        was at work on the cluster since the plan was made, it says that the plan is RV(outdated).
+      - V(started) acquires the lease of the cluster, begins a run, and returns its name. If another run has
+        worked on the cluster since the plan was made, the plan is RV(outdated).
       - V(finished) ends the run of that name, succeeded or failed.
-      - V(noted) is for a plan that calls for no run. It keeps in the cluster what the plan has seen of what
-        others hold, so that it is told only once and the next plan is quick again. No object changes.
+      - V(noted) is for a plan that needs no run. It records in the cluster which fields others own, so that
+        they are reported only once and the next plan is quick. No object changes.
       - V(cancelled) asks a run that is at work, here or elsewhere, to stop. It learns of it within some
         seconds, starts nothing more, and ends what is in flight within its grace. Where no run is at work,
         nothing happens.
@@ -206,8 +206,8 @@ run:
   sample: 20261121-131854-a1b2c3
 outdated:
   description:
-    - Whether somebody else was at work on the cluster since the plan was made. No run has begun then, and the
-      plan has to be made anew.
+    - Whether another run has worked on the cluster since the plan was made. Then no run has begun, and the
+      cluster has to be planned again.
   returned: if O(state=started)
   type: bool
 advisory:

@@ -187,7 +187,7 @@ def _texts(content: bytes, place: str) -> dict[str, str]:
                 " no '..' at the beginning",
             )
         if not isinstance(value, str):
-            raise OutputRefused(INVALID, f"{place}: value {number} of it is no string. Quote it")
+            raise OutputRefused(INVALID, f"{place}: value {number} of it is not a string. Quote it")
         if not _is_unicode(value):
             raise OutputRefused(INVALID, f"{place}: value {number} of it has half of a surrogate pair")
     if sum(len(value.encode()) for value in values.values()) > LARGEST_FILE:

@@ -126,7 +126,7 @@ def object_problem(value: Any) -> str:
     for key in ("name", "namespace"):
         if key in metadata and metadata[key] is not None and not isinstance(metadata[key], str):
             taken_for = f"the {value['kind']}'s metadata.{key} is {metadata[key]!r} to YAML"
-            return f"{taken_for}, no string: put it in quotes"
+            return f"{taken_for}, not a string: put it in quotes"
     if not metadata.get("name"):
         return f"the {value['kind']} has no metadata.name"
     for key in ("annotations", "labels"):

@@ -93,7 +93,7 @@ def _plan(task: Task) -> Result:
 
         result["diff"] = diff_of_plan(release_plan)
     if params["plan_out"] or params["plan"]:
-        result["saw"] = plan_inputs(release_plan, task.cluster, deployment_options(params))
+        result["plan_inputs"] = plan_inputs(release_plan, task.cluster, deployment_options(params))
     return result
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 MARK = "kyma-leftovers"
-"""A file in the folder, where somebody waits to remove it."""
+"""A file in the folder, if a process waits to remove the folder."""
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals by which a process is asked to end."""
 

@@ -39,6 +39,9 @@ RUN_OPTIONS = tuple(
 )
 """Options that the tasks of a run need, too."""
 
+_OLD_INPUTS = "saw"
+"""The key of ``plan_inputs`` in files that earlier versions of this collection have written."""
+
 
 class BadPlan(LifecycleError):
     """A file can't be applied as a plan."""
@@ -53,7 +56,7 @@ def write_plan(
         path: of the file.
         options: the options to store, as :func:`given_options` returns them.
         names: the values that are known only by name, as :func:`names_of` returns them.
-        result: the result of the task ``plan``, with ``saw``.
+        result: the result of the task ``plan``, with ``plan_inputs``.
 
     Raises:
         BadPlan: the file can't be written.
@@ -66,7 +69,7 @@ def write_plan(
         "names": dict(names or {}),
         "summary": list(result["summary"]),
         "plan": {key: value for key, value in result["plan"].items() if key != "noted"},
-        "saw": result["saw"],
+        "plan_inputs": result["plan_inputs"],
     }
     digest = plan_file_digest(document)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
@@ -177,6 +180,8 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
         raise BadPlan(
             f"{path} has the digest {digest}, and {approved} was approved by plan_digest (kyma_plan_digest)"
         )
+    if _OLD_INPUTS in plan:
+        plan["plan_inputs"] = plan.pop(_OLD_INPUTS)
     return dict(plan)
 
 

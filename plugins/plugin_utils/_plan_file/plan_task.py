@@ -77,7 +77,7 @@ class PlanFileTask:
         if arguments.params["plan"]:
             return self._carry_out(arguments, planned)
         result = planned(arguments)
-        return self._store(result, arguments.params) if "saw" in result else result
+        return self._store(result, arguments.params) if "plan_inputs" in result else result
 
     def _store(self, result: Result, params: Mapping[str, Any]) -> Result:
         inputs = self._inputs(result, params)
@@ -85,7 +85,7 @@ class PlanFileTask:
         # With paths that are right from any folder; for an encrypted file, the path of the encrypted one.
         paths = resolve_paths(self._written, self._places, decrypted=str, local_connection=False)
         options = without_logins(given_options({**self._written, **paths}, DEFINITION.argument_spec))
-        digest = write_plan(path, options, {**result, "saw": inputs}, names_of(self._written))
+        digest = write_plan(path, options, {**result, "plan_inputs": inputs}, names_of(self._written))
         lines = [*_provisional(result["plan"]), f"written to {path}", f"digest  {digest}"]
         return _answer(result, digest, lines)
 
@@ -100,14 +100,14 @@ class PlanFileTask:
         # Before the plan is created: otherwise only the effects of a missing file would show.
         self._refuse_other_options(stored, arguments.params)
         result = planned(arguments)
-        if "saw" not in result:
+        if "plan_inputs" not in result:
             return result
         inputs = self._inputs(result, arguments.params)
         if hop > 1:
-            _refuse(differences_of_later_hop(stored["saw"], inputs, version))
-            lines = [f"not as predicted  {one}" for one in deviations(stored["saw"], result["plan"])]
+            _refuse(differences_of_later_hop(stored["plan_inputs"], inputs, version))
+            lines = [f"not as predicted  {one}" for one in deviations(stored["plan_inputs"], result["plan"])]
         else:
-            _refuse(input_differences(stored["saw"], inputs))
+            _refuse(input_differences(stored["plan_inputs"], inputs))
             lines = _provisional(result["plan"])
         options = {name: value for name, value in options.items() if name in RUN_OPTIONS}
         plan = {**result["plan"], "options": options}
@@ -117,12 +117,13 @@ class PlanFileTask:
         differences = option_mismatches(stored["names"], names_of(self._written))
         if not differences:
             differences = input_differences(
-                {"options": stored["saw"]["options"]}, {"options": hashes_of(deployment_options(params))}
+                {"options": stored["plan_inputs"]["options"]},
+                {"options": hashes_of(deployment_options(params))},
             )
         _refuse(differences)
 
     def _inputs(self, result: Result, params: Mapping[str, Any]) -> dict[str, Any]:
-        return {**result["saw"], "migration code": archive_code_digest(self._code(params))}
+        return {**result["plan_inputs"], "migration code": archive_code_digest(self._code(params))}
 
     @cached_property
     def _written(self) -> dict[str, Any]:
@@ -131,7 +132,7 @@ class PlanFileTask:
 
 
 def _answer(result: Result, digest: str, lines: Sequence[str]) -> Result:
-    answer = {name: value for name, value in result.items() if name != "saw"}
+    answer = {name: value for name, value in result.items() if name != "plan_inputs"}
     return {**answer, "plan_digest": digest, "summary": [*result["summary"], *lines]}
 
 

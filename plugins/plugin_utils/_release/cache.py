@@ -17,7 +17,7 @@ from ...module_utils._release.bundle import read_bundle_file, write_bundle_file
 from ...module_utils._release.model import Release
 
 SILENT_SECONDS = 3.0
-"""How long to wait for somebody else without a word."""
+"""Seconds to wait for another host without a message."""
 LOOK_SECONDS = 0.05
 
 

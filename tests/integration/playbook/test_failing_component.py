@@ -83,8 +83,8 @@ def test_others_go_on_and_what_needs_it_does_not_start(failed: Outcome, own_clus
         "dependent": "not started",
         "remote": "not started",
     }
-    assert "it needs broken, which is failed" in failed.components["dependent"]["error"]
-    assert "it needs dependent, which is not started" in failed.components["remote"]["error"]
+    assert "it needs broken, which failed" in failed.components["dependent"]["error"]
+    assert "it needs dependent, which was not started" in failed.components["remote"]["error"]
     assert own_cluster.api.get("v1", "ConfigMap", "dependent", NAMESPACE) is None
 
 

@@ -77,6 +77,6 @@ def test_a_first_deployment_waits_until_the_command_of_its_message_ends_the_hold
     small.component("one", config_map("one"))
     message = playbook.deploy(small.folder).refused()
     assert f": {REASON} (" in message
-    assert "SUCCESS" in paste(message, "ansible", playbook.environment, playbook.folder)
+    assert "CHANGED" in paste(message, "ansible", playbook.environment, playbook.folder)
     playbook.deploy(small.folder).succeeded()
     assert hold_of(own_cluster) is None

@@ -134,7 +134,7 @@ def test_the_failed_task_is_the_one_whose_component_failed(
     first, *rest = tasks[broken[0]]["msg"].splitlines()
     assert first.startswith(f"component broken failed: Deployment {NAMESPACE}/broken")
     assert REASON in first
-    assert rest == ["never started: dependent (it needs broken, which is failed)"]
+    assert rest == ["never started: dependent (it needs broken, which failed)"]
     assert broken[1].endswith("End the run")
     assert tasks[broken[1]]["msg"].splitlines()[1:] == [
         "- component broken failed: its task says why",

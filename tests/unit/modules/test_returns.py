@@ -54,7 +54,7 @@ MODULES = (
 EVERYWHERE = {"changed", "failed", "msg", "warnings", "diff"}
 COMPLETED = ("plan", "run")
 """Modules whose results the controller completes."""
-OF_THE_CONTROLLER = {"plan": {"plan_digest", "saw"}}
+OF_THE_CONTROLLER = {"plan": {"plan_digest", "plan_inputs"}}
 """What is added to a result, or taken away from it, beside the module."""
 
 

@@ -53,6 +53,14 @@ from ..desired.unchanged_components import read_release
 from ..desired.waves import needs_problems, waves_of
 from ..plan.binding import require_planned_code, require_planned_release
 
+_HAS_ENDED = {
+    FAILED: "failed",
+    CANCELLED: "was cancelled",
+    NOT_STARTED: "was not started",
+}
+"""What became of a component, by its state."""
+_UNENDED = "has not ended"
+
 
 class _Deployment:
     """The work on some components of a release, wave after wave."""
@@ -222,11 +230,11 @@ class _Deployment:
         states = {**self._earlier, **{n: o.state for n, o in self._outcomes.items()}}
         for needed in self._desired.entries[name].needs:
             if states.get(needed, SUCCEEDED) != SUCCEEDED:
-                return f"it needs {needed}, which is {states[needed]}"
+                return f"it needs {needed}, which {_HAS_ENDED.get(states[needed], _UNENDED)}"
         for earlier, state in states.items():
             entry = self._desired.entries.get(earlier)
             if entry and entry.prerequisite and state != SUCCEEDED:
-                return f"the prerequisite {earlier} is {state}"
+                return f"the prerequisite {earlier} {_HAS_ENDED.get(state, _UNENDED)}"
         return self._why_not_by_global_migrations()
 
     def _why_not_by_global_migrations(self) -> str:

@@ -65,7 +65,7 @@ def _record_end(
     if not ended_before:
         _note_as_they_are_now(cluster, _unseen(status, seconds_since_start(spec)), interactive)
         after = None if failures else partial(_installation_after, run_name=name, spec=spec)
-        phases = {END: phase_entry(state, time.monotonic() - started)}
+        phases = {END: phase_entry(SUCCEEDED, time.monotonic() - started)}
         seconds = run_seconds(spec, status)
         end_record(cluster, name, state, failures, seconds, after, phases)
         status = {
@@ -96,10 +96,15 @@ def _record_end(
         listed = "\n".join(f"- {failure}" for failure in failures_in_short(record) or failures)
         result["failed"] = True
         result["msg"] = (
-            f"{_what_of(spec)} is not deployed completely, so the cluster's version stays"
-            f" {spec.get('previous') or 'unset'}; {_what_next(state)}:\n{listed}"
+            f"{_what_of(spec)} is not deployed completely. The cluster {_version_of(spec)};"
+            f" {_what_next(state)}:\n{listed}"
         )
     return result
+
+
+def _version_of(spec: Mapping[str, Any]) -> str:
+    previous = spec.get("previous")
+    return f"is still at version {previous}" if previous else "has no version yet"
 
 
 def _installation_after(before: Installation, run_name: str, spec: Mapping[str, Any]) -> Installation:

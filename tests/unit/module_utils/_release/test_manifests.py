@@ -88,11 +88,11 @@ def test_only_the_hook_annotation_makes_a_hook(annotation: str) -> None:
         ("apiVersion: v1\nkind: A\nmetadata: {generateName: a-}", "the A has a generateName"),
         (
             "apiVersion: v1\nkind: A\nmetadata: {name: 5}",
-            "metadata.name is 5 to YAML, no string: put it in quotes",
+            "metadata.name is 5 to YAML, not a string: put it in quotes",
         ),
         (
             "apiVersion: v1\nkind: A\nmetadata: {name: a, namespace: on}",
-            "metadata.namespace is True to YAML, no string",
+            "metadata.namespace is True to YAML, not a string",
         ),
         ("apiVersion: v1\nkind: A\nmetadata: {name: a, annotations: [b]}", "are no mapping"),
         ("apiVersion: v1\nkind: A\nmetadata: {name: a, labels: b}", "the labels of A a are no mapping"),

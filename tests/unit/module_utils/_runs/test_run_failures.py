@@ -29,23 +29,23 @@ def record(**components: dict[str, Any]) -> dict[str, Any]:
 
 
 RECORD = record(
-    frontend={"state": NOT_STARTED, "error": "it needs checkout, which is failed"},
+    frontend={"state": NOT_STARTED, "error": "it needs checkout, which failed"},
     checkout={"state": FAILED, "error": "no such image"},
     cart={"state": SUCCEEDED, "error": ""},
-    backend={"state": NOT_STARTED, "error": "it needs frontend, which is not started"},
+    backend={"state": NOT_STARTED, "error": "it needs frontend, which was not started"},
 )
 
 
 def test_failures_of_a_task_name_causes_before_components_that_never_started() -> None:
     outcomes = [
-        ComponentOutcome("frontend", NOT_STARTED, error="it needs checkout, which is failed"),
+        ComponentOutcome("frontend", NOT_STARTED, error="it needs checkout, which failed"),
         ComponentOutcome("checkout", FAILED, error="no such image"),
         ComponentOutcome("cart", SUCCEEDED),
-        ComponentOutcome("backend", NOT_STARTED, error="it needs frontend, which is not started"),
+        ComponentOutcome("backend", NOT_STARTED, error="it needs frontend, which was not started"),
     ]
     assert outcome_problems(outcomes) == [
         "component checkout failed: no such image",
-        "never started: frontend, backend (it needs checkout, which is failed)",
+        "never started: frontend, backend (it needs checkout, which failed)",
     ]
     assert outcome_problems(outcomes[2:3]) == []
 
@@ -53,7 +53,7 @@ def test_failures_of_a_task_name_causes_before_components_that_never_started() -
 def test_failures_of_a_run_name_causes_before_components_that_never_started() -> None:
     assert run_problems(RECORD) == [
         "component checkout: no such image",
-        "never started: frontend, backend, late (it needs checkout, which is failed)",
+        "never started: frontend, backend, late (it needs checkout, which failed)",
     ]
 
 

@@ -154,7 +154,7 @@ def test_without_a_run_a_component_that_fails_fails_its_task() -> None:
     assert done["failed"]
     assert done["msg"].splitlines() == [
         "component gateway failed: migration gateway/fails: the moon is full; wait a day",
-        "never started: late (it needs gateway, which is failed)",
+        "never started: late (it needs gateway, which failed)",
     ]
     assert [one["state"] for one in done["durations"]] == ["failed", "failed", "not started"]
 

@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_fil
     names_of,
     option_mismatches,
     options_from_plan,
+    plan_file_digest,
     read_plan,
     version_of_hop,
     write_plan,
@@ -40,7 +41,7 @@ REQUESTED = given_options(PARAMS, DEFINITION.argument_spec)
 RESULT: dict[str, Any] = {
     "plan": {"version": "2.9", "noted": {"logging": []}, "later": [{"version": "2.10"}]},
     "summary": ["Kyma 2.9:"],
-    "saw": {"records": "/"},
+    "plan_inputs": {"records": "/"},
 }
 
 
@@ -53,9 +54,24 @@ def test_a_stored_plan_is_read_unchanged_by_its_owner_only(tmp_path: Path) -> No
     assert stored["digest"] == digest
     assert stored["asked"] == {"release": "/releases/2.9", "strict_drift": True}
     assert stored["plan"] == {"version": "2.9", "later": [{"version": "2.10"}]}
-    assert stored["saw"] == RESULT["saw"]
+    assert stored["plan_inputs"] == RESULT["plan_inputs"]
     assert "secret-word" not in file.read_text()
     assert read_plan(file, "") == read_plan(file, digest.removeprefix("sha256:"))
+
+
+def test_a_plan_that_an_earlier_version_has_stored_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    write_plan(file, REQUESTED, RESULT)
+    old = json.loads(file.read_text())
+    old["saw"] = old.pop("plan_inputs")
+    old["digest"] = plan_file_digest(old)
+    file.write_text(json.dumps(old))
+    stored = read_plan(file, old["digest"])
+    assert stored["plan_inputs"] == RESULT["plan_inputs"]
+    assert "saw" not in stored
+    file.write_text(json.dumps({**old, "saw": {}}))
+    with pytest.raises(BadPlan, match="was changed since it was written"):
+        read_plan(file, "")
 
 
 def test_an_option_that_holds_no_secret_is_stored() -> None:

@@ -337,15 +337,15 @@ def test_a_kept_plan_is_held_to_verdicts_and_to_evidence_of_what_is_needed() -> 
     counting = variant(name="counts", check=lambda _self, _ctx: not_needed(f"{next(counts)} are fine"))
     someone = with_volume(GrowsVolumes, counting)
     someone.options["plan_out"] = "plan.json"
-    before = someone.plan()["saw"]
-    assert input_differences(before, someone.plan()["saw"]) == []
+    before = someone.plan()["plan_inputs"]
+    assert input_differences(before, someone.plan()["plan_inputs"]) == []
     edit(someone.cluster, size="20")
-    [difference] = input_differences(before, someone.plan()["saw"])
+    [difference] = input_differences(before, someone.plan()["plan_inputs"])
     assert difference.startswith(
         "migration logging/grows-volumes evidence: the plan has the volume has 10, and now"
     )
     edit(someone.cluster, size="30")
-    differences = input_differences(before, someone.plan()["saw"])
+    differences = input_differences(before, someone.plan()["plan_inputs"])
     assert (
         "migration logging/grows-volumes verdict: the plan has needed, and now it is not_needed"
         in differences

@@ -42,7 +42,7 @@ def deployed() -> Deployer:
 def saw(someone: Deployer) -> dict[str, Any]:
     assert isinstance(someone.cluster, MemoryCluster)
     with only_reads(someone.cluster):
-        return dict(someone.plan()["saw"])
+        return dict(someone.plan()["plan_inputs"])
 
 
 def edit(someone: Deployer, kind: str, name: str, patch: dict[str, Any]) -> None:
@@ -63,7 +63,7 @@ def test_without_a_change_there_is_no_difference() -> None:
 
 def test_only_a_stored_plan_contains_its_inputs() -> None:
     someone = deployer(release("2.9", {"logging": objects()}))
-    assert "saw" not in someone.plan()
+    assert "plan_inputs" not in someone.plan()
 
 
 def test_another_release_or_another_rendering() -> None:
@@ -93,7 +93,7 @@ def test_a_hold_neither_counts_as_a_deployment_nor_lets_the_plan_through() -> No
         assert "the auditors are here" in refused["msg"]
         assert "the auditors are here" in someone.carry_out(planned)["msg"]
         someone.task(hold.DEFINITION, state="absent")
-        assert input_differences(planned["saw"], saw(someone)) == []
+        assert input_differences(planned["plan_inputs"], saw(someone)) == []
         assert someone.carry_out(planned)["state"] == "succeeded"
 
 

@@ -448,8 +448,8 @@ def test_a_component_that_fails_stops_what_needs_it_and_nothing_else() -> None:
         for f in ended["failures"]
     )
     never = "never started: dashboards, global/post-step"
-    assert ended["failures"][1:] == [f"{never} (it needs monitoring, which is failed)"]
-    assert "the cluster's version stays unset" in ended["msg"]
+    assert ended["failures"][1:] == [f"{never} (it needs monitoring, which failed)"]
+    assert "The cluster has no version yet" in ended["msg"]
     # The reason is that of the task whose component failed.
     assert ended["msg"].splitlines()[1:] == ["- component monitoring failed: its task says why", f"- {never}"]
     [failed] = [one for one in someone.results if one.get("failed") and "components" in one]
@@ -603,7 +603,7 @@ def test_a_prerequisite_that_fails_ends_the_run(failing: str) -> None:
     assert states[failing] == "failed"
     assert {states[name] for name in after} == {"not started"}
     assert len(states) == 7
-    assert any(f"the prerequisite {failing} is failed" in failure for failure in ended["failures"])
+    assert any(f"the prerequisite {failing} failed" in failure for failure in ended["failures"])
     assert someone.cluster.get("apps/v1", "Deployment", "logging", "kyma-system") is None
 
 
