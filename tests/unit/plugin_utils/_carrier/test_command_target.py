@@ -33,7 +33,7 @@ COMMAND = re.compile(r"\b(?:kubectl|flux|ansible|ansible-playbook)(?: [-a-zA-Z]|
 INTERPOLATED = re.compile(r"COMMAND$|\bcommand$|\.deletion$|log_command\(")
 """Names of commands that texts have in braces."""
 PROSE = re.compile(
-    r"ansible-playbook (was asked to stop|has ended in the middle|ended before (the run did|its deployment began))"
+    r"ansible-playbook (was asked to stop|has ended in the middle|ended before )"
     r"|run kubectl on \{elsewhere\}, as its kubeconfig is there"
 )
 """Texts that name a program, without a command to paste."""
