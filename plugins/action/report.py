@@ -5,17 +5,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from ansible import constants as C
+from ansible import context
 from ansible.plugins.action import ActionBase
 
 from ..module_utils._carrier.task import Result
 from ..module_utils._errors import LifecycleError
 from ..module_utils._runs.cluster_state import NOT_BEGUN_YET, ClusterState
 from ..plugin_utils._carrier.cluster_log import CLUSTER_LOG
+from ..plugin_utils._carrier.command_target import PLACEHOLDER, CommandTarget
+from ..plugin_utils._carrier.role_options import is_in_own_role
+from ..plugin_utils._carrier.task_target import task_target
 from ..plugin_utils._report.gathered import GatheredCluster, GatheredClusters
 from ..plugin_utils._report.model import ClusterReport
 from ..plugin_utils._report.page import render_report
@@ -52,7 +57,7 @@ class ActionModule(ActionBase):
 
     def _report(self, params: dict[str, Any], task_vars: dict[str, Any]) -> Result:
         host = str(task_vars["inventory_hostname"])
-        own = GatheredCluster(host, params["cluster"] or host, params["results"])
+        own = GatheredCluster(host, params["cluster"] or host, params["results"], self._target(task_vars))
         path = Path(params["path"]).absolute()
         gathered = GatheredClusters(Path(C.DEFAULT_LOCAL_TMP), path)
         with gathered.locked():
@@ -67,6 +72,18 @@ class ActionModule(ActionBase):
             "clusters": {cluster.name: cluster.state for cluster in clusters},
             **(_diff(path, before or "", after) if self._task.diff and before != after else {}),
         }
+
+    def _target(self, task_vars: dict[str, Any]) -> CommandTarget:
+        """What commands in the report need to reach the host's cluster."""
+        names = {"kubeconfig": "kyma_kubeconfig", "context": "kyma_context"}
+        written = {option: task_vars[name] for option, name in names.items() if task_vars.get(name)}
+        params = {option: self._templar.template(value) for option, value in written.items()}
+        is_local = getattr(self._connection, "transport", "local") == "local"
+        target = task_target(params, task_vars, self._loader, is_local=is_local)
+        if params or is_in_own_role(self._task):
+            return target
+        # The tasks with the results had options of their own, which are not known here.
+        return replace(target, kubeconfig="", context=PLACEHOLDER, variables={"kyma_context": PLACEHOLDER})
 
 
 def reported_clusters(
@@ -88,7 +105,10 @@ def reported_clusters(
     ordered = sorted(gathered, key=lambda one: (order.get(one.host, len(order)), one.cluster))
     silent = [host for host in hosts if host not in {one.host for one in gathered}]
     return [
-        *(read_cluster(one.cluster, one.results, now=now, since=since) for one in ordered),
+        *(
+            replace(read_cluster(one.cluster, one.results, now=now, since=since), commands=one.commands)
+            for one in ordered
+        ),
         *(_silent_cluster(host, known.get(host), has_left=host not in reachable) for host in silent),
     ]
 
@@ -97,7 +117,9 @@ def _silent_cluster(host: str, state: ClusterState | None, *, has_left: bool) ->
     """A host whose tasks for the report have not ended: what the tasks of its deployment say."""
     state = state or ClusterState(host, reason=NOT_BEGUN_YET)
     reason = LEFT if has_left and state.reason == NOT_BEGUN_YET else state.reason
-    return ClusterReport(host, state.state, first_reason=reason, seconds=state.seconds)
+    # No task has read the variables of its connection.
+    commands = CommandTarget(host=host, inventory=tuple(context.CLIARGS.get("inventory") or ()))
+    return ClusterReport(host, state.state, first_reason=reason, seconds=state.seconds, commands=commands)
 
 
 def _diff(path: Path, before: str, after: str) -> Result:

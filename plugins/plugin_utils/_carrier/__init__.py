@@ -6,6 +6,6 @@
 Action plugins derive from the classes of `direct_carrier` and `background_carrier`.
 
 Public modules: `arguments`, `background_carrier`, `bytecode_cache`, `carrier`, `cluster_log`,
-`cluster_task`, `direct_carrier`, `exit_messages`, `exit_watcher`, `interpreter`, `materials`, `paths`,
-`play_batches`, `screen`, `temporary_files`.
+`cluster_task`, `command_target`, `direct_carrier`, `exit_messages`, `exit_watcher`, `interpreter`,
+`materials`, `paths`, `play_batches`, `role_options`, `screen`, `task_target`, `temporary_files`.
 """

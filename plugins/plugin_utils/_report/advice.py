@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...module_utils._runs.cluster_state import HELD, REFUSED, RUNNING, UNREACHABLE
 from ...module_utils._runs.outcomes import CANCELLED, FAILED
@@ -24,17 +24,16 @@ class Step:
     command: str = ""
 
 
-def next_steps(cluster: ClusterReport, *, is_fleet: bool) -> list[Step]:
-    """The next actions on a cluster; empty if none is necessary.
+def next_steps(cluster: ClusterReport) -> list[Step]:
+    """The next actions on a cluster, with complete commands; empty if none is necessary."""
+    target, note = replace(cluster.commands, note=""), cluster.commands.note
+    return [
+        Step(f"{one.text} ({note})" if note and one.command else one.text, target.complete(one.command))
+        for one in _steps(cluster)
+    ]
 
-    Args:
-        cluster: to assess.
-        is_fleet: whether the report has other clusters, so that commands must name this one.
-    """
-    return list(_steps(cluster, f" --limit '{cluster.name}'" if is_fleet else ""))
 
-
-def _steps(cluster: ClusterReport, limit: str) -> Iterator[Step]:
+def _steps(cluster: ClusterReport) -> Iterator[Step]:
     again = "Then run the same playbook again. It continues from there, and does not repeat finished work."
     if cluster.state == UNREACHABLE:
         yield Step("Check the connection to the cluster. Then run the same playbook again for it.")
@@ -53,16 +52,16 @@ def _steps(cluster: ClusterReport, limit: str) -> Iterator[Step]:
     # The state of the cluster may come from an earlier run than the last one.
     last = next((run for run in reversed(cluster.runs) if run.state == cluster.state), cluster.runs[-1])
     if last.state == FAILED:
-        yield from _after_failure(last, limit)
+        yield from _after_failure(last)
         yield Step(again)
     elif last.state == CANCELLED:
         yield Step("The run was cancelled. Run the same playbook again to continue.")
     elif last.state == RUNNING:
         yield Step("The run has not ended. Write this report again later.")
-        yield Step("Or stop the run:", f"ansible-playbook kyma.lifecycle.cancel_kyma{limit}")
+        yield Step("Or stop the run:", "ansible-playbook kyma.lifecycle.cancel_kyma")
 
 
-def _after_failure(run: RunReport, limit: str) -> Iterator[Step]:
+def _after_failure(run: RunReport) -> Iterator[Step]:
     yield Step("Correct the first failure above. Later ones may only follow from it.")
     if run.name:
         yield Step(
@@ -71,10 +70,10 @@ def _after_failure(run: RunReport, limit: str) -> Iterator[Step]:
     bad = [one.id for one in run.migrations if one.error and one.state not in ("done", "warned")]
     if bad:
         ids = ",".join(f'"{one}"' for one in bad)
-        command = f"ansible-playbook kyma.lifecycle.migrations{limit} -e '{{\"{IDS_VARIABLE}\": [{ids}]}}'"
+        command = f"ansible-playbook kyma.lifecycle.migrations -e '{{\"{IDS_VARIABLE}\": [{ids}]}}'"
         yield Step("Ask the failed migrations whether they are still needed:", command)
     if run.name and run.has_migration_writes:
         yield Step(
             "To take back what the migrations of this run wrote:",
-            f"ansible-playbook kyma.lifecycle.undo_migrations{limit} -e {UNDO_RUN_VARIABLE}={run.name}",
+            f"ansible-playbook kyma.lifecycle.undo_migrations -e {UNDO_RUN_VARIABLE}={run.name}",
         )

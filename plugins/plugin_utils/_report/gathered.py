@@ -10,18 +10,21 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from .._carrier.command_target import CommandTarget
 
 
 @dataclass(frozen=True)
 class GatheredCluster:
-    """The results of the tasks of one host on one cluster."""
+    """The results of the tasks of one host on one cluster, and what commands need to reach the cluster."""
 
     host: str
     cluster: str
     results: Sequence[Mapping[str, Any]]
+    commands: CommandTarget = field(default_factory=CommandTarget)
 
 
 class GatheredClusters:
@@ -47,14 +50,17 @@ class GatheredClusters:
         """Add a cluster, or replace it."""
         written = {"host": one.host, "cluster": one.cluster, "results": list(one.results)}
         file = self._folder / f"{_digest(one.cluster)}.json"
-        file.write_text(json.dumps(written, default=str), encoding="utf-8")
+        file.write_text(
+            json.dumps({**written, "commands": asdict(one.commands)}, default=str), encoding="utf-8"
+        )
 
     def read(self) -> list[GatheredCluster]:
         """All clusters that were added, by name."""
         if not self._folder.is_dir():
             return []
         stored = (json.loads(file.read_text("utf-8")) for file in self._folder.glob("*.json"))
-        return sorted((GatheredCluster(**one) for one in stored), key=lambda one: one.cluster)
+        named = ({**one, "commands": CommandTarget(**one["commands"])} for one in stored)
+        return sorted((GatheredCluster(**one) for one in named), key=lambda one: one.cluster)
 
 
 def _digest(text: str) -> str:

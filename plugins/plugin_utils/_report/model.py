@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...module_utils._runs.outcomes import FAILED
+from .._carrier.command_target import CommandTarget
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,7 @@ class ClusterReport:
         first_reason: for its state, or empty.
         seconds: how long the deployments took, as in the table over clusters.
         runs: the shown ones, oldest first.
+        commands: what commands need to reach the cluster.
     """
 
     name: str
@@ -144,6 +146,7 @@ class ClusterReport:
     first_reason: str = ""
     seconds: float = 0.0
     runs: tuple[RunReport, ...] = ()
+    commands: CommandTarget = field(default_factory=CommandTarget)
 
     @property
     def reason(self) -> str:

@@ -41,7 +41,7 @@ def render_report(clusters: Sequence[ClusterReport], title: str = "") -> str:
             {
                 "report": cluster,
                 "versions": _versions(cluster),
-                "steps": next_steps(cluster, is_fleet=is_fleet),
+                "steps": next_steps(cluster),
                 "runs": [_run_values(run) for run in cluster.runs],
             }
             for cluster in clusters

@@ -39,10 +39,15 @@ def run(
     diff: bool = False,
     hosts: tuple[str, ...] = ("live",),
     there: tuple[str, ...] = ("live",),
+    variables: dict[str, Any] | None = None,
     **args: Any,
 ) -> dict[str, Any]:
     task = SimpleNamespace(
-        args={"path": str(path), "results": RESULTS, **args}, check_mode=check_mode, diff=diff, async_val=0
+        args={"path": str(path), "results": RESULTS, **args},
+        check_mode=check_mode,
+        diff=diff,
+        async_val=0,
+        _role=None,
     )
     shell = SimpleNamespace(tmpdir=None)
     action = ActionModule(
@@ -50,15 +55,16 @@ def run(
         connection=SimpleNamespace(_shell=shell),
         play_context=None,
         loader=None,
-        templar=None,
+        templar=SimpleNamespace(template=lambda value: value),
         shared_loader_obj=None,
     )
-    variables = {
+    task_vars = {
+        **(variables or {}),
         "inventory_hostname": host,
         "ansible_play_hosts_all": list(hosts),
         "ansible_play_hosts": list(there),
     }
-    return dict(action.run(task_vars=variables))
+    return dict(action.run(task_vars=task_vars))
 
 
 def test_the_same_results_change_nothing(tmp_path: Path) -> None:
@@ -124,3 +130,13 @@ def test_a_folder_that_is_not_there_is_refused_in_words(tmp_path: Path) -> None:
     assert result["failed"]
     assert "path (kyma_report)" in result["msg"]
     assert "Name a file in a folder that exists" in result["msg"]
+
+
+def test_commands_reach_the_cluster_of_their_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    page = tmp_path / "report.html"
+    failed = recorded(small_run(state="failed"))
+    run(page, results=[failed])
+    assert "kubectl --context CONTEXT get runs" in page.read_text()
+    run(page, results=[failed], variables={"kyma_context": "eu"})
+    assert "kubectl --context eu get runs" in page.read_text()

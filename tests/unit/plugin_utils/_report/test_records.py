@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.command_target import CommandTarget
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.advice import next_steps
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.plain_values import parse_time
 
@@ -165,14 +167,16 @@ def test_control_characters_do_not_reach_the_page() -> None:
 
 
 def test_next_steps_name_the_run_the_migrations_and_the_cluster() -> None:
-    steps = next_steps(read_cluster("live", [recorded(large_run())]), is_fleet=True)
+    target = CommandTarget("", "eu", "live", ("/hosts.yml",), note="replace it")
+    cluster = read_cluster("live", [recorded(large_run())])
+    steps = next_steps(replace(cluster, commands=target))
     commands = [step.command for step in steps if step.command]
-    assert commands[0] == "kubectl get runs.lifecycle.kyma-project.io 20261121-131854-a1b2c3 -o yaml"
-    assert commands[1].startswith(
-        "ansible-playbook kyma.lifecycle.migrations --limit 'live' -e '{\"kyma_migration"
-    )
-    assert commands[2].endswith("undo_migrations --limit 'live' -e kyma_undo_run=20261121-131854-a1b2c3")
-    assert "--limit" not in next_steps(read_cluster("a", [recorded(large_run())]), is_fleet=False)[2].command
+    run_name = "20261121-131854-a1b2c3"
+    assert commands[0] == f"kubectl --context eu get runs.lifecycle.kyma-project.io {run_name} -o yaml"
+    assert commands[1].startswith("ansible-playbook kyma.lifecycle.migrations -e '{\"kyma_migration")
+    undo = f"ansible-playbook kyma.lifecycle.undo_migrations -e kyma_undo_run={run_name}"
+    assert commands[2] == f"{undo} -i /hosts.yml --limit live"
+    assert all(step.text.endswith("(replace it)") == bool(step.command) for step in steps)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +192,7 @@ def test_next_steps_name_the_run_the_migrations_and_the_cluster() -> None:
     ],
 )
 def test_a_report_has_next_steps_where_needed(results: list[dict[str, Any]], count: int) -> None:
-    assert len(next_steps(read_cluster("live", results), is_fleet=False)) == count
+    assert len(next_steps(read_cluster("live", results))) == count
 
 
 ERRANDS = errands(
@@ -214,7 +218,7 @@ def test_errands_that_ran_since_the_first_run_are_one_run_of_the_report() -> Non
 
 def test_the_next_step_for_a_failed_errand_shows_its_log() -> None:
     cluster = read_cluster("live", [recorded(small_run()), ERRANDS])
-    commands = [step.command for step in next_steps(cluster, is_fleet=False) if step.command]
+    commands = [step.command for step in next_steps(cluster) if step.command]
     assert len(commands) == 1
     assert commands[0].startswith("kubectl logs --namespace shop --selector")
     assert "lifecycle.kyma-project.io/errand=reindex,lifecycle.kyma-project.io/run=7" in commands[0]
