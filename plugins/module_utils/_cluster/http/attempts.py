@@ -239,8 +239,8 @@ def unreachable(login: Login, error: Exception, *, sent: bool = True) -> Unreach
     place = f" ({login.origin})" if login.origin else ""
     return Unreachable(
         f"no answer from {login.shown}{place}: {plain_reason(error)}. Check that the API server"
-        " runs, and that network, VPN and proxy let you reach it (`kubectl get --raw /readyz` with the"
-        " same kubeconfig); then run this again",
+        " runs, and that network, VPN and proxy let you reach it (`kubectl get --raw /readyz`);"
+        " then run this again",
         sent=sent,
     )
 
