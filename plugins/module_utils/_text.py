@@ -60,6 +60,11 @@ def did_you_mean(names: Sequence[str]) -> str:
     return f"did you mean {' or '.join(names)}?" if names else ""
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things, with the noun in its singular or plural: 1 object, 2 objects."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def first_of(texts: Sequence[str], most: int, more: str = "more") -> list[str]:
     """The first texts, and one that counts the others, if there are any."""
     rest = len(texts) - most

@@ -25,6 +25,7 @@ from .._progress import Progress, Step
 from .._runs.outcomes import ComponentOutcome, removal_outcome
 from .._runs.records.inventories import delete_inventory, rewrite_inventory
 from .._runs.wait_progress import with_reports
+from .._text import counted
 from .._threads import map_in_threads
 from .._timestamp import NO_TIMES, Times, precise_timestamp
 from .removal_gate import RemovalGate
@@ -210,8 +211,8 @@ def remove_components(
         if not removal.refusal:
             removal.times["started_at"] = removal.times["started_at"] or precise_timestamp()
             if progress and removal.count and not turn:
-                objects = "1 object" if removal.count == 1 else f"{removal.count} objects"
-                progress(name, state, objects, Step(limit=timeout if timeout < float("inf") else 0.0))
+                step = Step(limit=timeout if timeout < float("inf") else 0.0)
+                progress(name, state, counted(removal.count, "object"), step)
             if gate and turn == OPERATORS_ROUND:
                 wait_for_resources(name, gate)
             if not removal.is_over:

@@ -44,6 +44,7 @@ from .._progress import Step
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import write_inventory
 from .._runs.wait_progress import WaitProgress
+from .._text import counted
 from .._timestamp import interval_until_now
 from ..migration import Phase
 from .component_context import ComponentContext
@@ -180,8 +181,7 @@ class ComponentRun(ComponentWork):
         self._reported_at = time.monotonic()
         total = len(self.objects)
         step = replace(self._step(), done=len(self._answered), total=total)
-        objects = "1 object" if total == 1 else f"{total} objects"
-        self._place.progress(self.component.name, "applying", objects, step)
+        self._place.progress(self.component.name, "applying", counted(total, "object"), step)
 
     def _step(self, reason: str = "") -> Step:
         """The data of a step that counts against the timeout of the component."""

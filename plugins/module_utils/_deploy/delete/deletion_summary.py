@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ..._components.migrations.undo_leftovers import MIGRATIONS
 from ..._runs.outcomes import SUCCEEDED, ComponentOutcome
+from ..._text import counted
 
 
 def deletion_message(outcomes: Sequence[ComponentOutcome], cancelled_by: str) -> str:
@@ -36,13 +37,11 @@ def deletion_summary(outcomes: Sequence[ComponentOutcome], seconds: float, *, re
     if not rows:
         return ["nothing to delete"]
     width = max(len(outcome.name) for outcome in rows)
-    title = (
-        f"{count} objects would be deleted:" if rehearsed else f"{count} objects deleted in {seconds:.1f} s:"
-    )
-    lines = [title]
+    objects = counted(count, "object")
+    lines = [f"{objects} would be deleted:" if rehearsed else f"{objects} deleted in {seconds:.1f} s:"]
     for outcome in rows:
         end = "" if outcome.state == SUCCEEDED else f", {outcome.state}"
         what, count = ("undo", outcome.changed) if outcome.name == MIGRATIONS else ("delete", outcome.deleted)
-        lines.append(f"  {what:9} {outcome.name:{width}}  {count} objects{end}")
+        lines.append(f"  {what:9} {outcome.name:{width}}  {counted(count, 'object')}{end}")
         lines += [f"              note: {warning}" for warning in outcome.warnings]
     return lines

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from ..._components.component_plan import UNVERIFIED, ComponentPlan, MigrationPlan
 from ..._objects.apply.change import ObjectChange
 from ..._objects.ownership.findings import describe_findings
+from ..._text import counted
 from .execution_order import ComponentStep, MigrationStep, steps_in_order
 from .release_plan import Plan
 
@@ -62,8 +63,8 @@ def _title(plan: Plan) -> str:
 
 def _nothing_to_do(plan: Plan, *, with_evidence: bool) -> list[str]:
     profile = f" ({plan.profile})" if plan.profile else ""
-    counted = sum(component.objects for component in plan.components)
-    lines = [f"Kyma {plan.version}{profile}: nothing to do, {counted} objects as deployed"]
+    objects = counted(sum(component.objects for component in plan.components), "object")
+    lines = [f"Kyma {plan.version}{profile}: nothing to do, {objects} as deployed"]
     for component in plan.components:
         lines += _headed(component, _width(plan))
     for migration in plan.migrations:
@@ -94,7 +95,7 @@ def _component_lines(step: ComponentStep, version: str, width: int) -> list[str]
     if step.action == "unchanged":
         return _headed(component, width)
     if step.action == "orphaned":
-        what = f"not in {version}; it stays, with {component.objects} objects"
+        what = f"not in {version}; it stays, with {counted(component.objects, 'object')}"
     else:
         what = _count_words(step.changes)
     lines = [f"  {step.action:9} {component.label:{width}}  {what}"]
@@ -135,10 +136,9 @@ def _counted(count: int, noun: str) -> str:
 
 def blocked_message(plan: Plan) -> str:
     """Why a plan can't be applied, for the message of a failed task."""
-    count = len(plan.blockers)
-    what = "1 reason" if count == 1 else f"{count} reasons"
+    reasons = counted(len(plan.blockers), "reason")
     listed = "\n".join(f"- {blocker}" for blocker in plan.blockers)
-    return f"Kyma {plan.version} can't be deployed now, for {what}; nothing was written:\n{listed}"
+    return f"Kyma {plan.version} can't be deployed now, for {reasons}; nothing was written:\n{listed}"
 
 
 def _count_words(changes: Sequence[ObjectChange]) -> str:

@@ -13,6 +13,7 @@ from ..._cluster.cluster import Cluster
 from ..._runs.records.definitions import RecordKinds, install_definitions
 from ..._runs.records.installation import basis_in, read_installation
 from ..._runs.records.inventories import read_inventories
+from ..._text import counted
 from ..observations import record_observations
 
 
@@ -26,5 +27,8 @@ def record_plan_observations(cluster: Cluster, kinds: RecordKinds, plan: Mapping
             "msg": "another deployment has begun since the plan was made",
         }
     install_definitions(cluster, installation, kinds)
-    count = record_observations(cluster, plan, inventories)
-    return {"changed": False, "msg": f"{count} objects are as they are to be; what others hold is remembered"}
+    objects = counted(record_observations(cluster, plan, inventories), "object")
+    return {
+        "changed": False,
+        "msg": f"{objects} as deployed; the fields of others are recorded",
+    }

@@ -691,7 +691,7 @@ def test_deleting_says_what_stays_as_migrations_have_left_it_and_can_undo_it_fir
     assert undone_too["changed"]
     assert size(someone) == "10"
     assert undone_too["warnings"] == []
-    assert undone_too["summary"][1] == "  undo      past migrations  1 objects"
+    assert undone_too["summary"][1] == "  undo      past migrations  1 object"
     assert someone.cluster.resource(API_VERSION, "JournalEntry") is None
 
 

@@ -132,7 +132,7 @@ def test_the_evidence_of_what_is_not_needed_stands_at_its_turn() -> None:
 def test_a_summary_without_changes_shows_evidence_on_request() -> None:
     idle = [migration("a", "pre", "not_needed")]
     some = replace(plan([component("a", "unchanged")], idle), previous="2.10")
-    assert summary_of(some) == ["Kyma 2.10: nothing to do, 1 objects as deployed"]
+    assert summary_of(some) == ["Kyma 2.10: nothing to do, 1 object as deployed"]
     assert summary_of(some, with_evidence=True)[1:] == ["  skip      a/m-pre (pre): not needed, so it is"]
 
 

@@ -322,7 +322,7 @@ def test_components_that_the_release_lost_are_orphans_and_stay_so() -> None:
     someone.materials.given = kyma("2.10", without=["gateway"])
     planned = someone.plan()
     assert actions(planned)["gateway"] == "orphaned"
-    assert "  orphaned  gateway     not in 2.10; it stays, with 1 objects" in planned["summary"]
+    assert "  orphaned  gateway     not in 2.10; it stays, with 1 object" in planned["summary"]
     assert someone.deploy()["state"] == "succeeded"
     someone.materials.unreadable = True
     again = someone.plan()
