@@ -13,7 +13,9 @@ T = TypeVar("T")
 def deep_copy(value: T) -> T:
     """A copy of a value of JSON's types, which shares no dict and no list with it."""
     if isinstance(value, dict):
-        return cast("T", {key: item if isinstance(item, str) else deep_copy(item) for key, item in value.items()})
+        return cast(
+            "T", {key: item if isinstance(item, str) else deep_copy(item) for key, item in value.items()}
+        )
     if isinstance(value, list):
         return cast("T", [deep_copy(item) for item in value])
     return value
