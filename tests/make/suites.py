@@ -204,14 +204,17 @@ def molecule(scenario: str, *options: str, variables: Mapping[str, str] | None =
     if not (SCENARIOS / scenario / "molecule.yml").exists():
         return failed(f"there is no extensions/molecule/{scenario}")
     setup.for_tests()
+    env = {
+        **MAIN.variables,
+        "ANSIBLE_HOME": str(BUILD / "ansible"),
+        "MOLECULE_COMMAND_BORDERS": "no",
+        **(variables or {}),
+    }
+    # One that was interrupted has recorded that it created a cluster, which is gone since.
+    run([MAIN.bin / "molecule", "reset", "--scenario-name", scenario], env=env)
     code = run(
         [MAIN.bin / "molecule", "test", "--scenario-name", scenario, *options],
-        env={
-            **MAIN.variables,
-            "ANSIBLE_HOME": str(BUILD / "ansible"),
-            "MOLECULE_COMMAND_BORDERS": "no",
-            **(variables or {}),
-        },
+        env=env,
         minutes=30,
     )
     return failed(f"molecule's scenario {scenario} failed") if code else passed()

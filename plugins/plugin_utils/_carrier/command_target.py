@@ -92,7 +92,11 @@ class CommandTarget:
         if program == "ansible-playbook":
             limit = ["--limit", self.host] if self.host else []
             return " ".join([command, *map(shlex.quote, [*self._inventories, *limit, *self._extra])])
-        return self._ad_hoc(shlex.split(rest))
+        try:
+            return self._ad_hoc(shlex.split(rest))
+        except (ValueError, IndexError):
+            # Text of others that only looks like a command, such as a line of a log.
+            return command
 
     def _with_context(self, program: str, rest: str) -> str:
         several = ":" in self.kubeconfig

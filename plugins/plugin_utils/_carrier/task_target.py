@@ -85,5 +85,7 @@ def _named_cluster(params: Mapping[str, Any], elsewhere: str) -> tuple[str, str,
         return str(given), name, f"run kubectl on {elsewhere}, as its kubeconfig is there"
     try:
         return *resolved_kubeconfig(options), ""
-    except Unconfigured:
-        return str(given), name, ""
+    except (Unconfigured, OSError, ValueError, TypeError, AttributeError, RecursionError):
+        # The message of the task says what is wrong with the file.
+        note = "" if name else f"{PLACEHOLDER} stands for a context of it: no kubeconfig can be read"
+        return str(given), name or PLACEHOLDER, note

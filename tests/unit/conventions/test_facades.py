@@ -34,7 +34,7 @@ def unlisted_folders(docstrings: Mapping[str, str]) -> list[str]:
     inner = {package: package.rpartition(".") for package in docstrings if package.count(".") > 1}
     return [
         package
-        for package, (parent, _, name) in inner.items()
+        for package, (parent, _dot, name) in inner.items()
         if not name.startswith("_") and name not in public_modules(docstrings[parent])
     ]
 

@@ -152,7 +152,8 @@ def resolved_kubeconfig(options: Mapping[str, Any]) -> tuple[str, str]:
         return "", ""
     config = read_kubeconfig(given)
     context = resolve_context(config, context).context
-    is_default = config.paths == (str(Path(DEFAULT_PATH).expanduser()),)
+    default = (str(Path(DEFAULT_PATH).expanduser()),)
+    is_default = config.paths == default and not os.environ.get("KUBECONFIG")
     return "" if is_default else os.pathsep.join(config.paths), context
 
 

@@ -156,7 +156,7 @@ def is_run_lost(run: str, lease: Lease, now: datetime) -> bool:
         lease: as it was just read.
         now: by the reader's clock.
     """
-    if holder_of(lease.holder).run != run:
+    if lease.holder.partition(" ")[0] != run:
         return True
     renewed = parse_time(lease.renewed)
     return renewed is not None and now - renewed > timedelta(seconds=lease.seconds) + CLOCK_TOLERANCE

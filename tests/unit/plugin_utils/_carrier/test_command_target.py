@@ -121,6 +121,14 @@ def test_other_texts_stay() -> None:
     assert EU.complete(text) == UNKNOWN.complete(text) == text
 
 
+@pytest.mark.parametrize(
+    "rest", ["eu -m shell -a 'df -h", "eu -m ", "eu -m kyma.lifecycle.hold -a", "'x -m y'"]
+)
+def test_text_of_others_that_only_looks_like_a_command_stays(rest: str) -> None:
+    text = f"the cluster is held: wait for `ansible {rest}`"
+    assert EU.complete(text) == text
+
+
 def test_a_complete_command_stays() -> None:
     for text in (
         f"{hold_problem(Hold('alice'), NOW)}",

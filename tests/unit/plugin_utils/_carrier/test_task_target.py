@@ -116,6 +116,25 @@ def test_a_kubeconfig_that_cannot_be_read_is_named_as_it_was_given() -> None:
     )
 
 
+BROKEN = ["contexts: 5", "contexts: [{name: a, context: foo}]", "x: " + "[" * 5000]
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_broken_kubeconfig_fails_no_message(home: Path, content: str) -> None:
+    file = home / "broken"
+    file.write_text(content)
+    text = completed("`kubectl get it`", {"kubeconfig": str(file)})
+    assert text.startswith(f"`kubectl --kubeconfig {file} --context CONTEXT get it`\n(CONTEXT stands for")
+
+
+def test_the_default_kubeconfig_is_named_where_the_environment_names_another_one(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", kubeconfig(home / "eu.yaml", "us"))
+    text = completed("`kubectl get it`", {"kubeconfig": str(home / ".kube" / "config")})
+    assert text == f"`kubectl --kubeconfig {home}/.kube/config --context us get it`"
+
+
 PLAYBOOK = "ansible-playbook kyma.lifecycle.cancel_kyma"
 
 

@@ -23,6 +23,7 @@ OWN, OTHER = "r1 alice@bastion 7", "r2 alice@bastion 7"
         (OWN, "2026-11-21T12:58:14.000000Z", True),
         (OWN, "2026-11-21T14:00:00.000000Z", False),
         (OWN, "", False),
+        ("r1 john doe@bastion 7", "2026-11-21T12:59:50.000000Z", False),
         (OWN, "yesterday", False),
         (OTHER, "2026-11-21T12:59:50.000000Z", True),
         ("", "2026-11-21T12:59:50.000000Z", True),
