@@ -14,9 +14,11 @@ from __future__ import annotations
 import atexit
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from ansible import constants as C
 
@@ -55,7 +57,7 @@ class ClusterLog:
             lines = self._file.read_text("utf-8").splitlines()
         except OSError:
             return []
-        entries = [json.loads(line) for line in lines]
+        entries = list(_entries_in(lines))
         attempts: dict[str, list[ClusterState]] = {host: [] for one in entries for host in one["hosts"]}
         for attempt in (ClusterState(**entry["attempt"]) for entry in entries):
             attempts.get(attempt.cluster, []).append(attempt)
@@ -74,6 +76,13 @@ class ClusterLog:
         if os.getpid() == self._owner and (lines := self.table()):
             print_banner("CLUSTERS")
             print_block(lines)
+
+
+def _entries_in(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        # A worker that was killed, or a full disk, cuts a line off.
+        with suppress(ValueError):
+            yield json.loads(line)
 
 
 CLUSTER_LOG = ClusterLog()

@@ -14,7 +14,7 @@ import pytest
 from ansible import constants as C
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import Carrier
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.cluster_log import CLUSTER_LOG
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.cluster_log import CLUSTER_LOG, NAME
 
 DEPLOYED = ClusterState("one", "2.9", "2.10", "succeeded", 3.0)
 FAILED = {"failed": True, "msg": "no answer", "state": "unreachable"}
@@ -24,9 +24,10 @@ KEYWORDS = list(itertools.product((True, False), repeat=3))
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder for temporary files of one ansible-playbook."""
     monkeypatch.setattr(C, "DEFAULT_LOCAL_TMP", str(tmp_path))
+    return tmp_path
 
 
 def state_after(
@@ -72,3 +73,10 @@ def test_other_results_leave_the_state(result: dict[str, Any]) -> None:
 
 def test_a_run_of_another_task_adds_its_seconds() -> None:
     assert state_after(ENDED, False, False, False) == ("succeeded", 5.0, "")
+
+
+def test_a_line_that_was_cut_off_hides_no_other(folder: Path) -> None:
+    CLUSTER_LOG.write(["one"], DEPLOYED)
+    with (folder / NAME).open("a") as file:
+        file.write('{"hosts": ["one"')
+    assert CLUSTER_LOG.states(is_over=True) == [DEPLOYED]
