@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..._cluster.cluster import Object
@@ -80,7 +80,7 @@ class DesiredErrand:
         """The same errand with another trigger."""
         obj = deep_copy(self.obj)
         obj["spec"]["trigger"] = {"strategy": str(strategy)}
-        return replace(self, obj=obj)
+        return DesiredErrand(obj, self.warnings, self.problems)
 
 
 def desired_errand(request: ErrandRequest) -> DesiredErrand:
