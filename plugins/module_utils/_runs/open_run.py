@@ -15,14 +15,8 @@ SILENT_FOR = timedelta(hours=1)
 """A run that recorded nothing for this long is dead: it records each component that it ends."""
 
 
-def open_run_note(run: Object | None, now: datetime, *, is_lost: bool = False) -> str:
-    """What a person should know of a run before beginning another; empty if it has ended.
-
-    Args:
-        run: its record, or None.
-        now: by the reader's clock.
-        is_lost: whether it no longer has its lease.
-    """
+def open_run_note(run: Object | None, now: datetime) -> str:
+    """What a person should know of a run before beginning another; empty if it has ended."""
     if run is None or (run.get("status") or {}).get("state") != "running":
         return ""
     spec, last = run["spec"], last_written(run)
@@ -33,7 +27,7 @@ def open_run_note(run: Object | None, now: datetime, *, is_lost: bool = False) -
         f"written at {last}"
     )
     when = parse_time(last)
-    if is_lost or (when is not None and now - when > SILENT_FOR):
+    if when is not None and now - when > SILENT_FOR:
         return f"{description}: most likely its process is gone; the next run ends its record as cancelled"
     return f"{description}: while it is active no other run begins, and the next one after it ends its record"
 

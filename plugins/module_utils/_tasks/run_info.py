@@ -64,7 +64,7 @@ def _as_result(run: Object, *, is_lost: bool) -> dict[str, Any]:
         "finished_at": status.get("finishedAt", ""),
         "state": LOST if is_lost else _state_of(run),
         "written_at": last_written(run),
-        "note": open_run_note(run, datetime.now(UTC), is_lost=is_lost),
+        "note": open_run_note(run, datetime.now(UTC)),
         "cancelled": status.get("cancelled", ""),
         "cancelled_at": status.get("cancelledAt", ""),
         "message": status.get("message", ""),

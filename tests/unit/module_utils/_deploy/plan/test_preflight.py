@@ -360,8 +360,6 @@ def test_a_run_that_is_dead_says_since_when() -> None:
         "status": {"state": "running"},
     }
     assert "the run r of Kyma 2.9, begun by jane" in open_run_note(record, NOW + timedelta(minutes=30))
-    lost = open_run_note(record, NOW + timedelta(minutes=30), is_lost=True)
-    assert "most likely its process is gone" in lost
     dead = open_run_note(record, NOW + timedelta(minutes=90))
     assert "its record was last written at 2026-11-21T12:00:00Z: most likely its process is gone" in dead
     record["metadata"]["managedFields"] = [{"time": "2026-11-21T13:00:00Z"}]
