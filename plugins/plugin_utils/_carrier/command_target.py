@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Completes the commands in messages with the cluster of their task: pure.
 
-Messages have plain commands, each on a line of its own or in backticks, and so have records in the cluster.
-On another shell's current context, a plain command would read or change another cluster.
+Messages, and records in the cluster, contain plain commands, each on a separate line or in backticks.
+With the current context of another shell, a plain command would read or change another cluster.
 """
 
 from __future__ import annotations

@@ -56,9 +56,10 @@ def holder_of(identity: str) -> Holder:
     """The holder that an identity in a lease means; an identity in another format is used unchanged."""
     line = one_line(identity)
     words = line.split(" ")
-    if len(words) != 3 or not words[2].isdigit():
+    if len(words) < 3 or not words[-1].isdigit():
         return Holder(line)
-    return Holder(words[0], words[1], int(words[2]))
+    # The name of a user may have spaces.
+    return Holder(words[0], " ".join(words[1:-1]), int(words[-1]))
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def is_run_lost(run: str, lease: Lease, now: datetime) -> bool:
         lease: as it was just read.
         now: by the reader's clock.
     """
-    if lease.holder.partition(" ")[0] != run:
+    if holder_of(lease.holder).run != run:
         return True
     renewed = parse_time(lease.renewed)
     return renewed is not None and now - renewed > timedelta(seconds=lease.seconds) + CLOCK_TOLERANCE
